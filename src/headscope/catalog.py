@@ -1,0 +1,43 @@
+"""What studies, measures, corpora and figures there are: folders are scanned, modules imported on use."""
+
+import ast
+import importlib
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+
+from headscope.errors import HeadscopeError
+
+ROOT = Path(__file__).parent
+
+
+def names(folder: str) -> list[str]:
+    """The modules of a folder of the package, in alphabetical order; those with a leading underscore are left out.
+
+    >>> "profile" in names("studies")
+    True
+    """
+    return sorted(path.stem for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("_"))
+
+
+def summary(folder: str, name: str) -> str:
+    """The first line of a module's docstring, read without importing it.
+
+    >>> summary("measures", "entropy")
+    'Entropy of the attention of a token, in nats.'
+    """
+    source = (ROOT / folder / f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+def load(folder: str, name: str) -> ModuleType:
+    """Import one module of a folder.
+
+    Raises `HeadscopeError` with near-miss names if there is none of that name.
+    """
+    known = names(folder)
+    if name not in known and not (ROOT / folder / f"{name}.py").is_file():
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(known)}"
+        raise HeadscopeError(f"{folder}: no '{name}'; {hint}")
+    return importlib.import_module(f"headscope.{folder}.{name}")

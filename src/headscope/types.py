@@ -1,0 +1,78 @@
+"""The values that pass between the parts: sentences and examples of a corpus."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A mention of an entity: the words [start, end) of one sentence, counted from 0.
+
+    Two mentions of one document corefer when their `entity` is the same.
+    """
+
+    entity: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text, and where the corpus has it, its words and their annotation.
+
+    Annotations are parallel to `words`; an empty tuple means that the corpus does not have them.
+
+    * `text`: the sentence as written.
+    * `words`: the characters [start, end) of `text` that each syntactic word covers. The words of
+      a multiword token (German "zum" = "zu" + "dem") cover the same characters.
+    * `upos`: universal parts of speech.
+    * `heads`: the syntactic head of each word, counted from 1; 0 is the root.
+    * `deprel`: the relation of each word to its head.
+    * `mentions`: the entity mentions of the sentence; None where the corpus has no coreference.
+    * `entity_scope`: within which document entity names are unique.
+
+    >>> Sentence("She slept.", words=((0, 3), (4, 9), (9, 10)), upos=("PRON", "VERB", "PUNCT")).forms
+    ('She', 'slept', '.')
+    """
+
+    text: str
+    words: tuple[tuple[int, int], ...] = ()
+    upos: tuple[str, ...] = ()
+    heads: tuple[int, ...] = ()
+    deprel: tuple[str, ...] = ()
+    mentions: tuple[Mention, ...] | None = None
+    entity_scope: str = ""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The words as they stand in the text."""
+        return tuple(self.text[start:end] for start, end in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One input of a model: a segment of sentences, or a pair of segments.
+
+    * `id`: where it comes from, unique in the corpus ("dev.tsv:12", "weblog-7").
+    * `first`: the sentences of the first segment; they are joined by a blank.
+    * `second`: those of the second segment; empty where the example is no pair.
+    * `label`: the task's label, if the corpus has one.
+    """
+
+    id: str
+    first: tuple[Sentence, ...]
+    second: tuple[Sentence, ...] = ()
+    label: str | float | None = None
+
+    @property
+    def segments(self) -> tuple[tuple[Sentence, ...], ...]:
+        """The one or two segments that are not missing."""
+        return (self.first, self.second) if self.second else (self.first,)
+
+
+def segment_text(sentences: tuple[Sentence, ...]) -> str:
+    """The text of a segment: its sentences, joined by a blank.
+
+    >>> segment_text((Sentence("It rained."), Sentence("We stayed in.")))
+    'It rained. We stayed in.'
+    """
+    return " ".join(sentence.text for sentence in sentences)
