@@ -1,0 +1,71 @@
+"""A labelled array as the rows of a chart or a table."""
+
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from headscope.figures._labels import head_name, label
+
+MEASURED = ("lower", "upper", "n_examples")
+HEADS = ("layer", "head", "other_layer", "other_head")
+
+
+def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
+    """One variable of a result; its interval and number of examples stand beside it as coordinates.
+
+    The coordinates are `lower`, `upper` and `n_examples`, where the result has them.
+    Raises `KeyError` if the result has no such variable.
+    """
+    beside = {}
+    if f"{name}_ci" in result:
+        bounds = result[f"{name}_ci"]
+        beside = {bound: bounds.sel(bound=bound, drop=True) for bound in ("lower", "upper")}
+    if f"{name}_n_examples" in result:
+        beside["n_examples"] = result[f"{name}_n_examples"]
+    array = result[name]
+    return array.assign_coords({key: value.transpose(..., missing_dims="ignore") for key, value in beside.items()})
+
+
+def tidy(array: xr.DataArray) -> pd.DataFrame:
+    """One row for each value that is not missing: the dimensions, `value`, and what `with_interval` put beside it.
+
+    >>> tidy(xr.DataArray([0.5, float("nan")], coords={"layer": [1, 2]}))
+       layer  value
+    0      1    0.5
+    """
+    extra = [name for name in array.coords if name not in array.dims and name not in MEASURED]
+    frame = array.drop_vars(extra).to_dataframe(name="value").reset_index()
+    return frame.dropna(subset="value").reset_index(drop=True)
+
+
+def rows(array: xr.DataArray) -> list[dict[str, Any]]:
+    """The rows of a chart: as `tidy`, with the values of dimensions in words and each head named.
+
+    >>> rows(xr.DataArray([[0.25]], coords={"layer": [8], "head": [10]}, dims=["layer", "head"]))
+    [{'layer': 8, 'head': 10, 'value': 0.25, 'name': '8-10'}]
+    """
+    frame = tidy(array)
+    for dim in map(str, array.dims):
+        if dim not in HEADS:
+            frame[dim] = [label(dim, value) for value in frame[dim]]
+    for prefix, name in (("", "name"), ("other_", "other_name")):
+        if {f"{prefix}layer", f"{prefix}head"} <= set(frame):
+            frame[name] = list(map(head_name, frame[f"{prefix}layer"], frame[f"{prefix}head"]))
+    return [{str(key): value for key, value in row.items() if value == value} for row in frame.to_dict("records")]
+
+
+def in_words(array: xr.DataArray, dim: str) -> list[str]:
+    """The values of a dimension in words, in their order, without those that have no value at all."""
+    kept = array.dropna(dim, how="all")[dim].values.tolist()
+    return [label(dim, value) for value in kept]
+
+
+def others(array: xr.DataArray, *dims: str) -> list[str]:
+    """The dimensions beside the named ones.
+
+    Raises `ValueError` if a named one is missing.
+    """
+    if missing := set(dims) - set(array.dims):
+        raise ValueError(f"figure: '{array.name}' has dimensions {array.dims}, without {sorted(missing)}")
+    return [str(dim) for dim in array.dims if dim not in dims]

@@ -1,0 +1,100 @@
+"""Fonts, colours and sizes that all figures share."""
+
+import math
+from typing import Any
+
+import altair as alt
+import xarray as xr
+
+FONT = "Arial, 'Liberation Sans', sans-serif"  # metric-compatible: a figure measures the same wherever it is drawn
+# Light to dark, as in the papers; the lightness falls steadily, also for colour-blind eyes.
+SEQUENTIAL = "yellowgreenblue"
+DIVERGING = "purpleorange"
+CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b8860b", "#56b4e9", "#555555", "#882255", "#117733")
+INK, GREY, RULE = "#1f2933", "#52606d", "#d9dee4"
+
+_AXIS = {
+    "labelColor": INK,
+    "titleColor": INK,
+    "titleFontWeight": "normal",
+    "domainColor": RULE,
+    "tickColor": RULE,
+    "gridColor": "#eceff3",
+    "labelFontSize": 11,
+    "titleFontSize": 12,
+}
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": None},
+    "axis": _AXIS,
+    "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": "bold", "title": None},
+    "legend": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleLimit": 260,
+    },
+    "title": {"color": INK, "fontSize": 14, "anchor": "start", "subtitleColor": GREY, "subtitleFontSize": 12},
+}
+
+
+def finished(chart: Any, title: str, description: str) -> Any:
+    """The chart with its title, the description that screen readers speak, and the shared look."""
+    heading = alt.TitleParams(title, offset=12)
+    return chart.properties(title=heading, description=description).configure(**CONFIG)
+
+
+def named(array: xr.DataArray) -> str:
+    """What a variable is, for a title: its long name, else its name."""
+    text = str(array.attrs.get("long_name", array.name))
+    return text[:1].upper() + text[1:]
+
+
+def quantity(array: xr.DataArray) -> str:
+    """The title of the axis of the values: the variable and its units."""
+    units = array.attrs.get("units", "")
+    text = str(array.name).replace("_", " ").capitalize()
+    return f"{text} ({units})" if units not in ("", "1") else text
+
+
+def extent(array: xr.DataArray) -> tuple[float, float]:
+    """The least and the greatest value, from 0 where none is negative."""
+    low, high = float(array.min()), float(array.max())
+    return (min(low, 0.0), high) if math.isfinite(low) else (0.0, 1.0)
+
+
+def colours(array: xr.DataArray, *, diverging: bool, domain: tuple[float, float] | None = None) -> alt.Scale:
+    """The colour scale of values: light to dark, or around 0; `domain` is by default where the values lie, with 0."""
+    low, high = domain or extent(array)
+    far = max(abs(low), abs(high)) or 1.0
+    if diverging:
+        return alt.Scale(scheme=DIVERGING, domain=[-far, far])
+    return alt.Scale(scheme=SEQUENTIAL, domain=[low, high])
+
+
+def ticks(count: int) -> list[int]:
+    """Which of 1..count an axis labels: all up to 16, then every fourth.
+
+    >>> ticks(6), ticks(24)
+    ([1, 2, 3, 4, 5, 6], [1, 4, 8, 12, 16, 20, 24])
+    """
+    return list(range(1, count + 1)) if count <= 16 else [1, *range(4, count + 1, 4)]
+
+
+def hover(array: xr.DataArray) -> list[alt.Tooltip]:
+    """What hovering shows: the head or other dimensions, the value, its interval, the number of examples."""
+    dims = [str(dim) for dim in array.dims]
+    shown = [alt.Tooltip("name:N", title="head")] if {"layer", "head"} <= set(dims) else []
+    if {"other_layer", "other_head"} <= set(dims):
+        shown.append(alt.Tooltip("other_name:N", title="other head"))
+    paired = {"layer", "head", "other_layer", "other_head"} if shown else set()
+    shown += [alt.Tooltip(f"{dim}:N", title=dim.replace("_", " ")) for dim in dims if dim not in paired]
+    shown.append(alt.Tooltip("value:Q", title=quantity(array), format=".4f"))
+    bounds = {"lower": "95% from", "upper": "95% to"}
+    shown += [alt.Tooltip(f"{key}:Q", title=text, format=".4f") for key, text in bounds.items() if key in array.coords]
+    if "n_examples" in array.coords:
+        shown.append(alt.Tooltip("n_examples:Q", title="examples", format=","))
+    return shown

@@ -1,0 +1,77 @@
+"""Heads by layer with the layer's mean, as Figures 2 and 4 of Clark et al. (2019)."""
+
+from typing import Any
+
+import altair as alt
+import xarray as xr
+
+from headscope.figures._table import in_words, others, rows
+from headscope.figures._theme import CATEGORIES, GREY, extent, finished, hover, named, quantity, ticks
+
+
+def by_layer(
+    array: xr.DataArray,
+    *,
+    reference: float | None = None,
+    reference_label: str = "",
+    height: int = 260,
+) -> alt.LayerChart:
+    """One dot for each head over its layer, and a line through the means of the layers.
+
+    * `array`: dimensions layer, head and at most one more, which gives the series.
+    * `reference`: a value to compare with, drawn as a dashed rule; `reference_label` says what it is.
+    * `height`: of the plot, in pixels.
+
+    Raises `ValueError` for other dimensions.
+
+    >>> array = xr.DataArray([[0.1, 0.9]], coords={"layer": [1], "head": [1, 2]}, dims=["layer", "head"], name="x")
+    >>> len(by_layer(array, reference=0.5).layer)
+    4
+    """
+    series = others(array, "layer", "head")
+    if len(series) > 1:
+        raise ValueError(f"by_layer: '{array.name}' has {array.dims}; select one of {series} first")
+    n_layers = array.sizes["layer"]
+    top = max(extent(array)[1], reference or 0.0)
+    base = alt.Chart(alt.InlineData(values=rows(array))).encode(
+        x=alt.X("layer:O", title="Layer", axis=alt.Axis(values=ticks(n_layers), labelAngle=0)),
+        **(_series(array, series[0]) if series else {"color": alt.value(CATEGORIES[0])}),
+    )
+    scale = alt.Scale(domain=[extent(array)[0], top], nice=True)
+    beside: dict[str, Any] = (
+        {"xOffset": alt.XOffset(f"{series[0]}:N", sort=in_words(array, series[0]))} if series else {}
+    )
+    dots = base.mark_point(filled=True, size=34, opacity=0.5, aria=False).encode(
+        **beside, y=alt.Y("value:Q", title=quantity(array), scale=scale), tooltip=hover(array)
+    )
+    means = base.mark_line(strokeWidth=2.5, aria=False).encode(y="mean(value):Q")
+    layers = [dots, means, *_rule(reference, reference_label)]
+    chart = alt.layer(*layers).properties(width=max(360, min(760, 48 * n_layers)), height=height)
+    return finished(chart, named(array), _description(array, reference, reference_label))
+
+
+def _series(array: xr.DataArray, dim: str) -> dict[str, Any]:
+    """Colour and shape of the series: both, so that the figure also reads without colours."""
+    words = in_words(array, dim)
+    legend = alt.Legend(title=None, orient="top", symbolOpacity=1)
+    return {
+        "color": alt.Color(f"{dim}:N", scale=alt.Scale(domain=words, range=list(CATEGORIES)), legend=legend),
+        "shape": alt.Shape(f"{dim}:N", scale=alt.Scale(domain=words), legend=legend),
+    }
+
+
+def _rule(reference: float | None, text: str) -> list[alt.Chart]:
+    if reference is None:
+        return []
+    place = alt.Chart(alt.InlineData(values=[{"reference": float(reference), "text": text}]))
+    rule = place.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y="reference:Q")
+    words = place.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GREY, aria=False)
+    return [rule, words.encode(y="reference:Q", x=alt.value(0), text="text:N")]
+
+
+def _description(array: xr.DataArray, reference: float | None, text: str) -> str:
+    mean = array.mean(["head", *others(array, "layer", "head")])
+    first, last = float(mean[0]), float(mean[-1])
+    ends = f"The mean over heads goes from {first:.3g} in the first layer to {last:.3g} in the last."
+    compared = "" if reference is None else f" A rule marks {reference:.3g}: {text}."
+    return f"Dots of {array.sizes['head']} heads in {array.sizes['layer']} layers: {named(array)}. {ends}{compared}"

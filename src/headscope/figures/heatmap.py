@@ -1,0 +1,87 @@
+"""Heatmap of layers by heads, layer 1 on top as in Kovaleva et al. (2019)."""
+
+import altair as alt
+import xarray as xr
+
+from headscope.figures._table import in_words, others, rows
+from headscope.figures._theme import DIVERGING, SEQUENTIAL, colours, finished, hover, named, quantity, ticks
+
+
+def heatmap(
+    array: xr.DataArray,
+    *,
+    diverging: bool = False,
+    shared: bool = True,
+    domain: tuple[float, float] | None = None,
+    columns: int | None = None,
+) -> alt.Chart | alt.FacetChart:
+    """One cell for each head; a third dimension gives small multiples.
+
+    Hovering shows a head's value, interval and number of examples, and marks the same head in every panel.
+
+    * `array`: dimensions layer, head and at most one more; see `with_interval`.
+    * `diverging`: colours around 0, for differences.
+    * `shared`: one colour scale for all panels; otherwise each panel has its own.
+    * `domain`: the ends of the colour scale; by default those of the values, with 0.
+    * `columns`: panels in a row; by default 3 or 4, whichever leaves fewer gaps.
+
+    Raises `ValueError` for other dimensions.
+
+    >>> array = xr.DataArray([[0.1, 0.9]], coords={"layer": [1], "head": [1, 2]}, dims=["layer", "head"], name="x")
+    >>> type(heatmap(array)).__name__
+    'Chart'
+    """
+    panels = others(array, "layer", "head")
+    if len(panels) > 1:
+        raise ValueError(f"heatmap: '{array.name}' has {array.dims}; select one of {panels} first")
+    chart = _cells(array, _scale(array, diverging, shared, domain), small=bool(panels))
+    if panels:
+        words = in_words(array, panels[0])
+        facet = alt.Facet(f"{panels[0]}:N", sort=words, title=None)
+        chart = chart.facet(facet, columns=columns or _columns(len(words)))
+        chart = chart.resolve_scale(color="shared" if shared else "independent")
+    return finished(chart, named(array), _description(array))
+
+
+def _cells(array: xr.DataArray, scale: alt.Scale, small: bool) -> alt.Chart:
+    """The cells of one panel; they grow smaller as the heads grow many."""
+    n_layers, n_heads = array.sizes["layer"], array.sizes["head"]
+    cell = max(6, min(16, 208 // n_heads)) if small else max(9, min(28, 384 // n_heads))
+    same_head = alt.selection_point(fields=["layer", "head"], on="pointerover", clear="pointerout", empty=False)
+    legend = alt.Legend(title=quantity(array), orient="right", gradientLength=min(160, cell * n_layers))
+    return (
+        alt.Chart(alt.InlineData(values=rows(array)))
+        .mark_rect(aria=False)
+        .encode(
+            x=alt.X("head:O", title="Head", axis=_axis(n_heads)),
+            y=alt.Y("layer:O", title="Layer", axis=_axis(n_layers)),
+            color=alt.Color("value:Q", scale=scale, legend=legend),
+            stroke=alt.condition(same_head, alt.value("#d55e00"), alt.value("white")),
+            strokeWidth=alt.condition(same_head, alt.value(2.5), alt.value(0.5)),
+            tooltip=hover(array),
+        )
+        .properties(width=cell * n_heads, height=cell * n_layers)
+        .add_params(same_head)
+    )
+
+
+def _columns(panels: int) -> int:
+    return panels if panels < 4 else min((4, 3), key=lambda columns: -panels % columns)
+
+
+def _axis(count: int) -> alt.Axis:
+    return alt.Axis(values=ticks(count), labelAngle=0, domain=False, ticks=False)
+
+
+def _scale(array: xr.DataArray, diverging: bool, shared: bool, domain: tuple[float, float] | None) -> alt.Scale:
+    if shared or domain:
+        return colours(array, diverging=diverging, domain=domain)
+    return alt.Scale(scheme=DIVERGING, domainMid=0) if diverging else alt.Scale(scheme=SEQUENTIAL)
+
+
+def _description(array: xr.DataArray) -> str:
+    panels = others(array, "layer", "head")
+    each = f", one panel for each {panels[0].replace('_', ' ')}" if panels else ""
+    size = f"{array.sizes['layer']} layers by {array.sizes['head']} heads"
+    low, high = float(array.min()), float(array.max())
+    return f"Heatmap of {size}{each}: {named(array)}. Values from {low:.3g} to {high:.3g}."
