@@ -1,0 +1,3 @@
+"""headscope: what every attention head of a transformer does."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,78 @@
+"""What a measure sees: a batch of examples on the device, and a block of rows of one layer's attention."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+QUERY_GROUPS = ("all", "sep", "cls")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples that go through the model together, padded on the right.
+
+    * `inputs`: what the model is called with, each [example, token].
+    * `index`: the number of each example in its corpus, from 0; it seeds the bootstrap.
+    * `real`: which tokens are not padding.
+    * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`; -1 for padding.
+    * `class_exists`: which classes the tokenizer has at all (GPT-2 has no cls).
+    * `features`: rows (example, feature, token), sorted by example.
+    * `links`: rows (example, relation, query, key), sorted by example.
+    * `link_ends`: how many rows of `links` belong to the examples before the one with that number.
+    """
+
+    inputs: Mapping[str, Int[Tensor, "example token"]]
+    index: Int[Tensor, " example"]
+    real: Bool[Tensor, "example token"]
+    token_class: Int[Tensor, "example token"]
+    class_exists: Bool[Tensor, " token_class"]
+    features: Int[Tensor, "feature_row 3"]
+    links: Int[Tensor, "link_row 4"]
+    link_ends: tuple[int, ...]
+
+    @cached_property
+    def lengths(self) -> Float[Tensor, " example"]:
+        """The number of real tokens of each example."""
+        return self.real.sum(-1).to(torch.float32)
+
+    @cached_property
+    def query_groups(self) -> Float[Tensor, "example group token"]:
+        """Which tokens are in each of `QUERY_GROUPS`, as ones and zeros."""
+        groups = (self.real, self.token_class == 1, self.token_class == 0)
+        return torch.stack(groups, dim=1).to(torch.float32)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The attention of a block of queries to all keys, for some examples of a batch, in one layer.
+
+    Padded keys have attention 0; padded queries are there and must not be counted.
+    """
+
+    attention: Float[Tensor, "example head query key"]
+    batch: Batch
+    examples: slice
+    queries: slice
+
+    @cached_property
+    def received(self) -> Float[Tensor, "example head group key"]:
+        """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
+        groups = self.batch.query_groups[self.examples, None, :, self.queries]
+        return groups @ self.attention
+
+    @property
+    def real_queries(self) -> Float[Tensor, "example 1 query 1"]:
+        """1 for the real queries of the block, 0 for padding: a column vector that sums rows."""
+        return self.batch.query_groups[self.examples, None, 0, self.queries, None]
+
+
+@dataclass(frozen=True)
+class Values:
+    """A statistic of each example of a batch, and which examples have it at all."""
+
+    values: Float[Tensor, "example head *dims"]
+    valid: Bool[Tensor, "example *dims"]

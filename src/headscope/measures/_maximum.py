@@ -1,0 +1,27 @@
+"""Maxima over the marked tokens or pairs of each example, for the measures of Kovaleva et al. 2019."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headscope.batch import Batch, Values
+from headscope.results import FEATURES
+
+
+def maximum_by_example(
+    found: Float[Tensor, "row head"], example: Int[Tensor, " row"], kind: Int[Tensor, " row"], shape: tuple[int, int]
+) -> Values:
+    """For each example and kind, the largest of its rows; `shape` is the number of examples and of kinds."""
+    examples, kinds = shape
+    cell = example * kinds + kind
+    values = found.new_zeros(examples * kinds, found.shape[-1])
+    values.scatter_reduce_(0, cell[:, None].expand_as(found), found, "amax", include_self=False)
+    valid = torch.zeros(examples * kinds, dtype=torch.bool, device=found.device)
+    valid[cell] = True
+    return Values(values.view(examples, kinds, -1).mT, valid.view(examples, kinds))
+
+
+def maximum_by_feature(by_key: Float[Tensor, "example head key"], batch: Batch) -> Values:
+    """For each example, head and feature, the largest value at a token of the feature."""
+    example, feature, token = batch.features.unbind(-1)
+    return maximum_by_example(by_key[example, :, token], example, feature, (len(by_key), len(FEATURES)))

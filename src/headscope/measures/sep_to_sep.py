@@ -1,0 +1,31 @@
+"""Attention of separators to separators, as a share of a separator's attention.
+
+Clark et al. 2019, section 3.2 (Figure 2, bottom). As `attention_to` for the class sep, queries limited
+to separators. The released code divides by 2 always; here it is divided by the number of separators.
+"""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.batch import Batch, Rows, Values
+from headscope.measures._variable import Variable
+
+VARIABLE = Variable(
+    name="sep_to_sep",
+    long_name="attention from separators to separators",
+    units="share of attention",
+    source="Clark et al. 2019, section 3.2",
+)
+
+
+def observe(rows: Rows) -> Float[Tensor, "example head key"]:
+    """The attention that each key gets from the separators of the block, summed."""
+    return rows.received[:, :, 1]
+
+
+def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
+    """The separators' share; examples without a separator are not valid."""
+    separators = batch.query_groups[:, 1, :, None]  # example token 1
+    count = separators.sum((1, 2))
+    share = (observed @ separators).squeeze(-1) / count.clamp_min(1)[:, None]
+    return Values(share, count > 0)

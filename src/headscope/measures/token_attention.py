@@ -1,0 +1,39 @@
+"""Attention from one word of a linked pair to the other, as a share of the first word's attention.
+
+Kovaleva et al. 2019, section 4.5 (token-to-token attention). For an example, the maximum over its
+(source, target) token pairs of A[source, target]; verb to subject and pronoun to noun, both ways, in the
+same sentence. The released code zips sources and targets; here all pairs count.
+"""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.batch import Batch, Rows, Values
+from headscope.measures._maximum import maximum_by_example
+from headscope.measures._variable import Variable
+from headscope.results import RELATIONS
+
+VARIABLE = Variable(
+    name="token_attention",
+    long_name="attention from one word of a pair to the other",
+    units="share of attention",
+    source="Kovaleva et al. 2019, section 4.5",
+    coords={"relation": RELATIONS},
+)
+
+
+def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
+    """The attention of each link of the block's examples; zero where its query is not in the block."""
+    first, last = (rows.batch.link_ends[end] for end in (rows.examples.start, rows.examples.stop))
+    example, _, query, key = rows.batch.links[first:last].unbind(-1)
+    size = rows.attention.shape[-2]
+    row = query - rows.queries.start
+    inside = (row >= 0) & (row < size)
+    found = rows.attention[example - rows.examples.start, :, row.clamp(0, size - 1), key]
+    return found * inside[:, None]
+
+
+def finish(observed: Float[Tensor, "link_row head"], batch: Batch) -> Values:
+    """The maximum over the links of each relation; examples without one are not valid."""
+    example, relation, _, _ = batch.links.unbind(-1)
+    return maximum_by_example(observed, example, relation, (len(batch.real), len(RELATIONS)))

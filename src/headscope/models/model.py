@@ -1,0 +1,68 @@
+"""A model whose attention can be observed."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from headscope.models.attention import Watch
+from headscope.models.check import CAPTURES, Capture, check
+from headscope.models.observer import Observer
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network that passed the self-check, with its tokenizer and where it comes from.
+
+    * `name`: what it was loaded by; `revision`: the hub's commit, if it came from there.
+    * `sha256`: the hash of its weights.
+    * `capture`: how its attention is captured, and its heads by layer.
+    """
+
+    name: str
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    capture: Capture
+    revision: str = ""
+    sha256: str = ""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network computes."""
+        return self.network.device
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest input in tokens, special tokens included."""
+        return max_tokens(self.network.config, self.tokenizer)
+
+    def observed(self, observer: Observer) -> AbstractContextManager[Watch]:
+        """Within this context, forward passes of the network show their attention to `observer`."""
+        return CAPTURES[self.capture.method](self.network, observer)
+
+
+def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str = "in memory") -> Model:
+    """A model made from a network that is in memory already; of an encoder-decoder, its encoder.
+
+    Raises `HeadscopeError` if its attention cannot be captured exactly.
+    """
+    network = network.get_encoder() if network.config.is_encoder_decoder else network
+    network = network.eval()
+    return Model(name, network, tokenizer, check(network))
+
+
+def max_tokens(config: object, tokenizer: PreTrainedTokenizerBase) -> int:
+    """The longest input that both the tokenizer and the position embeddings allow."""
+    positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
+    if getattr(config, "model_type", "") in COUNTED_FROM_PADDING:
+        positions -= config.pad_token_id + 1
+    limits = [limit for limit in (positions, tokenizer.model_max_length) if 0 < limit < 10**9]
+    return min(limits, default=10**9)
+
+
+# These number positions from the padding token's id on, and so have that many fewer of them.
+COUNTED_FROM_PADDING = {
+    "camembert", "data2vec-text", "esm", "ibert", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm",
+    "xlm-roberta", "xlm-roberta-xl", "xmod",
+}
