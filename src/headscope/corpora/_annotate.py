@@ -1,0 +1,74 @@
+"""Sentence ends, words, parts of speech and dependencies, by an installed spaCy pipeline.
+
+Only what the pipeline sets is used; relation labels are the pipeline's own, but for the root, which is "root".
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from headscope.errors import HeadscopeError
+from headscope.types import Example, Sentence
+
+# spaCy is an optional extra, without which its types are unknown
+Span = Any
+Pipeline = Callable[[str], Any]
+
+
+def annotate(examples: Iterable[Example], pipeline: str) -> Iterator[Example]:
+    """The examples, their sentences without words split into sentences and annotated.
+
+    * `pipeline`: the name of an installed spaCy pipeline, or the folder of one.
+
+    Raises `HeadscopeError` if spaCy or the pipeline is not installed.
+    """
+    nlp = load(pipeline)
+    return (replace(each, first=_segment(each.first, nlp), second=_segment(each.second, nlp)) for each in examples)
+
+
+def load(pipeline: str) -> Pipeline:
+    """An installed spaCy pipeline.
+
+    Raises `HeadscopeError` if spaCy or the pipeline is not installed.
+    """
+    try:
+        spacy = import_module("spacy")
+    except ImportError as error:
+        raise HeadscopeError("annotate: spaCy is not installed; pip install 'headscope[annotate]'") from error
+    try:
+        return spacy.load(pipeline)
+    except OSError as error:
+        remedy = f"python -m spacy download {pipeline}, or name a folder"
+        raise HeadscopeError(f"annotate: spaCy pipeline '{pipeline}' is not installed; {remedy}") from error
+
+
+def _segment(sentences: tuple[Sentence, ...], nlp: Pipeline) -> tuple[Sentence, ...]:
+    return tuple(new for old in sentences for new in ([old] if old.words else _sentences(nlp(old.text))))
+
+
+def _sentences(doc: Any) -> list[Sentence]:
+    spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    return [_sentence(span, doc) for span in spans if span.text.strip()]
+
+
+def _sentence(span: Span, doc: Any) -> Sentence:
+    tokens = [token for token in span if not token.is_space]
+    start, end = tokens[0].idx, tokens[-1].idx + len(tokens[-1])
+    position = {token.i: number for number, token in enumerate(tokens, 1)}
+    parsed = doc.has_annotation("DEP") and doc.has_annotation("HEAD")
+    return Sentence(
+        doc.text[start:end],
+        words=tuple((token.idx - start, token.idx + len(token) - start) for token in tokens),
+        upos=tuple(token.pos_ for token in tokens) if doc.has_annotation("POS") else (),
+        heads=tuple(_head(token, position) for token in tokens) if parsed else (),
+        deprel=tuple("root" if token.head is token else token.dep_ for token in tokens) if parsed else (),
+    )
+
+
+def _head(token: Any, position: dict[int, int]) -> int:
+    head = token.head
+    # spaCy hangs blanks into the tree as tokens; a word under one goes to the first word above it
+    while head.i not in position and head.head.i != head.i:
+        head = head.head
+    return 0 if head.i == token.i else position.get(head.i, 0)

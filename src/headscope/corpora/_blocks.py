@@ -1,0 +1,92 @@
+"""Sentences of a CoNLL-U file as rows, with the line that each stands on."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from conllu.exceptions import ParseException
+from conllu.parser import parse_comment_line, parse_id_value
+
+from headscope.corpora._items import Bad
+from headscope.corpora._lines import lines
+
+
+class Row(NamedTuple):
+    """One line of a sentence: a word (`id` 3), a range of words (3, "-", 4) or an empty node (3, ".", 1)."""
+
+    line: int
+    id: int | tuple[int, str, int]
+    form: str
+    upos: str
+    head: str
+    deprel: str
+    misc: dict[str, str]
+
+
+class Block(NamedTuple):
+    """A sentence: the number of its first line, its comments and its rows."""
+
+    line: int
+    comments: dict[str, str]
+    rows: list[Row]
+
+    @property
+    def words(self) -> list[Row]:
+        return [row for row in self.rows if isinstance(row.id, int)]
+
+
+def blocks(source: str) -> Iterator[Block | Bad]:
+    """The sentences of a file, each checked for its columns and the order of its ids."""
+    for raw in _paragraphs(source):
+        try:
+            yield _block(raw)
+        except Bad as bad:
+            yield bad
+
+
+def _paragraphs(source: str) -> Iterator[list[tuple[int, str]]]:
+    paragraph = []
+    for number, line in lines(source):
+        if line.strip():
+            paragraph.append((number, line))
+        elif paragraph:
+            yield paragraph
+            paragraph = []
+    if paragraph:
+        yield paragraph
+
+
+def _block(raw: list[tuple[int, str]]) -> Block:
+    comments = dict(pair for _, line in raw if line.startswith("#") for pair in parse_comment_line(line))
+    rows = [_row(number, line) for number, line in raw if not line.startswith("#")]
+    _check_ids(rows)
+    return Block(raw[0][0], {key: value or "" for key, value in comments.items()}, rows)
+
+
+def _row(number: int, line: str) -> Row:
+    # conllu's own parse_line would also split at two blanks inside a form, and cut MISC values at a second "="
+    columns = line.split("\t")
+    if len(columns) != 10:
+        raise Bad(number, f"{len(columns)} columns, expected the 10 of CoNLL-U, separated by tabs")
+    if not columns[1].strip():
+        raise Bad(number, f"word '{columns[0]}' has no form")
+    try:
+        id = parse_id_value(columns[0])
+    except ParseException as error:
+        raise Bad(number, f"id '{columns[0]}' is not a word, a range or an empty node") from error
+    misc = dict(part.split("=", 1) for part in columns[9].split("|") if "=" in part)
+    return Row(number, 0 if id is None else id, columns[1], columns[3], columns[6], columns[7], misc)
+
+
+def _check_ids(rows: list[Row]) -> None:
+    n_words = covered = 0
+    for row in rows:
+        if isinstance(row.id, int):
+            n_words += 1
+            if row.id != n_words:
+                raise Bad(row.line, f"word {row.id}, expected word {n_words}")
+        elif row.id[1] == "-":
+            if row.id[0] != n_words + 1 or covered > n_words:
+                raise Bad(row.line, f"range {row.id[0]}-{row.id[2]} does not begin at the next word, {n_words + 1}")
+            covered = row.id[2]
+    if covered > n_words:
+        raise Bad(rows[-1].line, f"a range ends at word {covered}, but the last word is {n_words}")

@@ -1,0 +1,111 @@
+"""Columns of a table: which hold the sentences, and which the label."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from headscope.corpora._items import Bad
+from headscope.errors import HeadscopeError
+from headscope.types import Example, Sentence
+
+PAIRS = (
+    ("sentence1", "sentence2"),
+    ("premise", "hypothesis"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+    ("#1 string", "#2 string"),
+    ("sentence_a", "sentence_b"),
+    ("text1", "text2"),
+    ("text_a", "text_b"),
+    ("question", "passage"),
+    ("question", "context"),
+)
+SINGLES = ("sentence", "text", "paragraph", "content", "review")
+LABELS = ("label", "gold_label", "quality", "is_duplicate", "score", "labels", "class", "stars")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns of the first sentence, the second and the label."""
+
+    first: str
+    second: str | None = None
+    label: str | None = None
+
+
+def choose(header: Sequence[str], wanted: str | None, source: str) -> Columns:
+    """The columns that are wanted ("FIRST,SECOND,LABEL"), or those that the header suggests.
+
+    Raises `HeadscopeError` listing the columns if there are none such.
+
+    >>> choose(["index", "question", "sentence", "label"], None, "dev.tsv")
+    Columns(first='question', second='sentence', label='label')
+    >>> choose(["1", "2", "3", "4"], "4,,2", "dev.tsv")
+    Columns(first='4', second=None, label='2')
+    """
+    return _named(header, wanted, source) if wanted else _guessed(header, source)
+
+
+def numbered(wanted: str | None) -> bool:
+    """Whether columns are named by number, that is, the table has no header.
+
+    >>> numbered("4,,2"), numbered("text"), numbered(None)
+    (True, False, False)
+    """
+    return bool(wanted) and all(part.strip().isdecimal() for part in wanted.split(",") if part.strip())
+
+
+def example(name: str, line: int, row: Mapping[str, object], columns: Columns) -> Example:
+    """The example of a row.
+
+    Raises `Bad` if a column is missing or a sentence is not a text.
+
+    >>> example("dev.tsv", 2, {"text": "It rained."}, Columns("text")).id
+    'dev.tsv:2'
+    """
+    first = _sentence(row, columns.first, line)
+    second = (_sentence(row, columns.second, line),) if columns.second else ()
+    label = _value(row, columns.label, line) if columns.label else None
+    return Example(f"{name}:{line}", (first,), second, _label(label))
+
+
+def _named(header: Sequence[str], wanted: str, source: str) -> Columns:
+    names = [part.strip() for part in wanted.split(",")]
+    if len(names) > 3 or not names[0]:
+        raise HeadscopeError(f"corpus '{source}': --columns '{wanted}' is not FIRST,SECOND,LABEL; name 1 to 3 columns")
+    for name in filter(None, names):
+        if name not in header:
+            near = get_close_matches(name, header, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise HeadscopeError(f"corpus '{source}': no column '{name}'{hint}; there are: {', '.join(header)}")
+    return Columns(names[0], *(name or None for name in names[1:]))
+
+
+def _guessed(header: Sequence[str], source: str) -> Columns:
+    known = {name.strip().lower(): name for name in reversed(header)}
+    label = next((known[name] for name in LABELS if name in known), None)
+    for first, second in PAIRS:
+        if first in known and second in known:
+            return Columns(known[first], known[second], label)
+    for first in (*SINGLES, *(pair[0] for pair in PAIRS)):
+        if first in known:
+            return Columns(known[first], None, label)
+    remedy = "name them with --columns FIRST,SECOND,LABEL"
+    raise HeadscopeError(f"corpus '{source}': no column is known to hold text; {remedy} from: {', '.join(header)}")
+
+
+def _label(value: object) -> str | float | None:
+    return value if value is None or isinstance(value, str | float) else str(value)
+
+
+def _value(row: Mapping[str, object], column: str, line: int) -> object:
+    if column not in row:
+        raise Bad(line, f"no column '{column}'")
+    return row[column]
+
+
+def _sentence(row: Mapping[str, object], column: str, line: int) -> Sentence:
+    value = _value(row, column, line)
+    if value is not None and not isinstance(value, str):
+        raise Bad(line, f"column '{column}' is {type(value).__name__} {value!r}, expected text")
+    return Sentence((value or "").strip())

@@ -1,0 +1,79 @@
+"""Entity mentions of a CoNLL-U sentence, from the attribute `Entity` of its MISC column.
+
+A mention opens as "(e1-person-..." and closes as "e1)"; "(e1-person)" is one word. Which of the fields is
+the entity is said by the comment `# global.Entity`: "eid" (CorefUD) or "GRP" (GUM). Left out and counted are
+the parts of discontinuous mentions ("e1[1/2]"), mentions of empty nodes alone, and mentions that do not open
+and close in one sentence.
+"""
+
+import re
+from collections import Counter
+
+from headscope.corpora._blocks import Block, Row
+from headscope.corpora._items import Bad
+from headscope.types import Mention
+
+BRACKET = re.compile(r"\((?P<open>[^()]+)(?P<single>\))?|(?P<close>[^()]+)\)")
+
+
+def entity_field(declared: str, line: int) -> int:
+    """Which of the fields of `# global.Entity` is the entity, from 0.
+
+    Raises `Bad` if it is none of them.
+
+    >>> entity_field("GRP-etype-infstat", 2)
+    0
+    """
+    fields = declared.split("-")
+    for name in ("eid", "GRP"):
+        if name in fields:
+            return fields.index(name)
+    raise Bad(line, f"global.Entity '{declared}' has no field eid or GRP")
+
+
+def mentions(block: Block, field: int) -> tuple[tuple[Mention, ...], Counter[str]]:
+    """The mentions of a sentence in their order, and counts of what was left out.
+
+    Raises `Bad` if an `Entity` is not a row of brackets.
+    """
+    found: list[Mention] = []
+    skipped: Counter[str] = Counter()
+    opened: dict[str, list[int]] = {}
+    n_words = 0
+    for row in block.rows:
+        start = n_words
+        n_words += isinstance(row.id, int)
+        for bracket in _brackets(row):
+            entity = _entity(bracket["open"] or bracket["close"], field)
+            if bracket["open"]:
+                opened.setdefault(entity, []).append(start)
+            if bracket["single"] or bracket["close"]:
+                _close(entity, opened, n_words, found, skipped)
+    skipped["unclosed mention"] += sum(map(len, opened.values()))
+    return tuple(sorted(found, key=lambda mention: (mention.start, -mention.end))), +skipped
+
+
+def _brackets(row: Row) -> list[re.Match[str]]:
+    value = row.misc.get("Entity", "")
+    found = list(BRACKET.finditer(value))
+    if "".join(match[0] for match in found) != value:
+        raise Bad(row.line, f"Entity '{value}' is not made of '(entity-...', 'entity)' and '(entity-...)'")
+    return found
+
+
+def _entity(inside: str, field: int) -> str:
+    parts = inside.split("-")
+    return parts[field] if field < len(parts) else parts[0]
+
+
+def _close(entity: str, opened: dict[str, list[int]], end: int, found: list[Mention], skipped: Counter[str]) -> None:
+    if not opened.get(entity):
+        skipped["unopened mention"] += 1
+        return
+    start = opened[entity].pop()
+    if entity.endswith("]"):
+        skipped["part of a discontinuous mention"] += 1
+    elif start == end:
+        skipped["mention without words"] += 1
+    else:
+        found.append(Mention(entity, start, end))

@@ -1,0 +1,59 @@
+"""Which reader reads a source."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from headscope import catalog
+from headscope.corpora._lines import suffix
+from headscope.corpora._options import Options
+from headscope.errors import HeadscopeError
+
+
+def tell(source: str, options: Options) -> tuple[str, str]:
+    """The kind of a source, and the source without its kind.
+
+    `options.kind` comes first, then a kind before a colon, then the suffix.
+
+    Raises `HeadscopeError` if the kind is unknown or cannot be told.
+
+    >>> tell("hub:nyu-mll/glue:mrpc", Options())
+    ('hub', 'nyu-mll/glue:mrpc')
+    >>> tell("dev.tsv.gz", Options())
+    ('table', 'dev.tsv.gz')
+    """
+    kinds = catalog.names("corpora")
+    prefix, _, rest = source.partition(":")
+    if options.kind and options.kind not in kinds:
+        near = get_close_matches(options.kind, kinds, n=1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise HeadscopeError(f"corpus kind '{options.kind}' is unknown; {hint}there are: {', '.join(kinds)}")
+    if prefix in kinds and options.kind in (None, prefix):
+        return prefix, rest or source
+    return options.kind or _by_suffix(source, kinds), source
+
+
+def existing(source: str, options: Options) -> list[str]:
+    """The source itself, once it is known to be a file.
+
+    Raises `HeadscopeError` with near-miss names of its folder if it is not.
+    """
+    path = Path(source)
+    if path.is_file():
+        return [source]
+    if path.is_dir():
+        raise HeadscopeError(f"corpus '{source}' is a folder; name a file of it, or --kind glue or --kind hub")
+    there = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, sorted(there), n=3)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "name a file, or 'sample'"
+    raise HeadscopeError(f"corpus '{source}' does not exist; {hint}")
+
+
+def _by_suffix(source: str, kinds: list[str]) -> str:
+    suffixes = {each: kind for kind in kinds for each in catalog.load("corpora", kind).SUFFIXES}
+    if suffix(source) in suffixes:
+        return suffixes[suffix(source)]
+    existing(source, Options())
+    raise HeadscopeError(
+        f"corpus '{source}': suffix '{suffix(source)}' is none of {', '.join(suffixes)}; "
+        f"name its kind with --kind: {', '.join(kinds)}"
+    )

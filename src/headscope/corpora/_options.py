@@ -1,0 +1,38 @@
+"""How a corpus is read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Offsets = Callable[[str], list[tuple[int, int]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a corpus is read; each reader uses those that concern it.
+
+    * `kind`: the reader; None tells it from the source.
+    * `columns`: of a table, "FIRST,SECOND,LABEL" ("text", "premise,hypothesis", "sentence,,label"); numbers
+      ("4,,2", from 1) mean that the table has no header. None guesses from the header.
+    * `skip_bad`: leave out and count what cannot be read, instead of raising.
+    * `limit`: stop after so many examples.
+    * `annotate`: an installed spaCy pipeline that annotates sentences without words.
+    * `task`, `split`: of a GLUE folder ("mrpc", "dev"); `split` also of a hub data set.
+    * `segment`: most tokens of a pair of paragraphs, special tokens included.
+    * `offsets`: characters [start, end) of the pieces of a text, by the tokenizer; `read` sets it.
+
+    >>> Options(columns="sentence,,label").limit is None
+    True
+    """
+
+    kind: str | None = None
+    columns: str | None = None
+    skip_bad: bool = False
+    limit: int | None = None
+    annotate: str | None = None
+    task: str | None = None
+    split: str | None = None
+    segment: int = 128
+    offsets: Offsets | None = None
+
+
+DEFAULTS = Options()

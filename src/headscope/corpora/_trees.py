@@ -1,0 +1,56 @@
+"""Columns of a CoNLL-U sentence: parts of speech and a dependency tree, checked."""
+
+from collections.abc import Sequence
+
+from headscope.corpora._blocks import Row
+from headscope.corpora._items import Bad
+
+
+def column(words: list[Row], name: str) -> tuple[str, ...]:
+    """A column of the words; empty where no word has a value.
+
+    Raises `Bad` if some words have a value and others have none.
+    """
+    values = tuple(getattr(word, name) for word in words)
+    missing = [word for word, value in zip(words, values, strict=True) if value == "_"]
+    if len(missing) == len(words):
+        return ()
+    if missing:
+        raise Bad(missing[0].line, f"word {missing[0].id} has no {name}, other words of its sentence have")
+    return values
+
+
+def heads(words: list[Row]) -> tuple[int, ...]:
+    """The head of each word, 0 for the root; empty where the sentence has no tree.
+
+    Raises `Bad` if a head is none of the words, if there is not one root, or if there is a cycle.
+    """
+    found = column(words, "head")
+    for word in words[: len(found)]:
+        if not (word.head.isdecimal() and int(word.head) <= len(words)):
+            raise Bad(word.line, f"word {word.id}: head '{word.head}' is not in 0..{len(words)}")
+    tree = tuple(map(int, found))
+    roots = [word for word, head in enumerate(tree, 1) if head == 0]
+    if tree and len(roots) != 1:
+        raise Bad(words[0].line, f"the sentence has {len(roots)} roots, expected 1")
+    if looping := cycle(tree):
+        raise Bad(words[looping - 1].line, f"word {looping} is in a cycle of heads")
+    return tree
+
+
+def cycle(tree: Sequence[int]) -> int:
+    """A word that is its own ancestor, from 1; 0 if there is none.
+
+    >>> cycle((2, 0, 2)), cycle((0, 3, 2))
+    (0, 2)
+    """
+    rooted = {0}
+    for word in range(1, len(tree) + 1):
+        path: set[int] = set()
+        while word not in rooted:
+            if word in path:
+                return word
+            path.add(word)
+            word = tree[word - 1]
+        rooted |= path
+    return 0

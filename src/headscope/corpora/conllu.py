@@ -1,0 +1,78 @@
+"""Treebanks in CoNLL-U (.conllu), with parts of speech, dependencies and, from `Entity=`, coreference."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from headscope.corpora import _entities, _pairs, _spans, _trees
+from headscope.corpora._blocks import Block, blocks
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._options import Options
+from headscope.types import Example, Mention, Sentence
+
+SUFFIXES = (".conllu",)
+
+
+class Document(NamedTuple):
+    """What a sentence inherits: its document, and which field of `Entity=` is the entity (None: no coreference)."""
+
+    scope: str
+    entity_field: int | None
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
+    """Each sentence; two that follow each other and share `# pair = X` are one example, labelled by `# pair_label`."""
+    yield from _pairs.join(_sentences(source))
+
+
+def _sentences(source: str) -> Iterator[_pairs.Named | Bad | Skipped]:
+    document = Document(Path(source).name, None)
+    for block in blocks(source):
+        if isinstance(block, Bad):
+            yield block
+            continue
+        try:
+            document = _document(block, document, Path(source).name)
+            mentions, skipped = _mentions(block, document)
+            sentence = _sentence(block, mentions, document.scope)
+        except Bad as bad:
+            yield bad
+            continue
+        yield from skipped
+        if block.comments.get("text", sentence.text) != sentence.text:
+            yield Skipped("text that has other words")
+        yield _named(block, sentence, Path(source).name)
+
+
+def _document(block: Block, before: Document, name: str) -> Document:
+    comments, scope, field = block.comments, before.scope, before.entity_field
+    if "newdoc id" in comments or "newdoc" in comments:
+        scope = comments.get("newdoc id") or f"{name}:{block.line}"
+    if "global.Entity" in comments:
+        field = _entities.entity_field(comments["global.Entity"], block.line)
+    return Document(scope, field)
+
+
+def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:
+    if document.entity_field is None:
+        return None, []
+    mentions, counts = _entities.mentions(block, document.entity_field)
+    return mentions, [Skipped(reason, count) for reason, count in counts.items()]
+
+
+def _sentence(block: Block, mentions: tuple[Mention, ...] | None, scope: str) -> Sentence:
+    text, spans = _spans.text_and_spans(block)
+    return Sentence(
+        text,
+        words=spans,
+        upos=_trees.column(block.words, "upos"),
+        heads=_trees.heads(block.words),
+        deprel=_trees.column(block.words, "deprel"),
+        mentions=mentions,
+        entity_scope=scope,
+    )
+
+
+def _named(block: Block, sentence: Sentence, name: str) -> _pairs.Named:
+    id = block.comments.get("sent_id") or f"{name}:{block.line}"
+    return _pairs.Named(id, block.line, sentence, block.comments.get("pair"), block.comments.get("pair_label"))

@@ -1,0 +1,80 @@
+"""Data sets of the Hugging Face hub (hub:NAME or hub:NAME:CONFIG), or a folder that `datasets` saved."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from headscope.corpora import _columns
+from headscope.corpora._items import Bad
+from headscope.corpora._options import Options
+from headscope.errors import HeadscopeError
+from headscope.types import Example
+
+SUFFIXES: tuple[str, ...] = ()
+PREFERRED = ("validation", "dev", "test", "train")
+SECONDS = 10
+
+
+def locate(source: str, options: Options) -> list[str]:
+    """The data set itself; it is read as a stream, not stored."""
+    return [source]
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad]:
+    """Each row of `options.split` (None: validation, test or train, what there is first); classes by their names.
+
+    Raises `HeadscopeError` if the data set cannot be reached or has no such split or columns.
+    """
+    columns = None
+    for number, row in enumerate(_rows(source, options.split), 1):
+        columns = columns or _columns.choose(list(row), options.columns, source)
+        try:
+            yield _columns.example(Path(source).name, number, row, columns)
+        except Bad as bad:
+            yield bad
+
+
+def _rows(source: str, split: str | None) -> Iterator[Mapping[str, object]]:
+    try:
+        data = _pick(_load(source), split, source)
+        features = data.features or {}
+        for row in data:
+            yield {name: _readable(features.get(name), value) for name, value in row.items()}
+    except HeadscopeError:
+        raise
+    except Exception as error:  # the libraries under `datasets` raise their own kinds for a lost network
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        remedy = "check the network and hub:NAME:CONFIG, or name a file"
+        raise HeadscopeError(f"corpus '{source}' cannot be read: {reason}; {remedy}") from error
+
+
+def _load(source: str) -> Any:
+    import datasets
+    from huggingface_hub import HfApi, constants
+
+    if Path(source).is_dir():
+        saved = any((Path(source) / name).is_file() for name in ("dataset_dict.json", "state.json"))
+        return datasets.load_from_disk(source) if saved else datasets.load_dataset(source, streaming=True)
+    name, _, config = source.partition(":")
+    if not constants.HF_HUB_OFFLINE:
+        # asked once and first: `datasets` itself tries for half a minute where there is no network
+        HfApi().dataset_info(name, timeout=SECONDS)
+    return datasets.load_dataset(name, config or None, streaming=not constants.HF_HUB_OFFLINE)
+
+
+def _pick(data: Any, split: str | None, source: str) -> Any:
+    if not isinstance(data, dict):
+        return data
+    wanted = (
+        [split] if split else [name for start in PREFERRED for name in data if name.startswith(start)] or list(data)
+    )
+    if wanted[0] not in data:
+        raise HeadscopeError(f"corpus '{source}': no split '{split}'; there are: {', '.join(data)}")
+    return data[wanted[0]]
+
+
+def _readable(feature: Any, value: object) -> object:
+    if not hasattr(feature, "int2str") or not isinstance(value, int):
+        return value
+    # rows without a label have -1 in the hub's data sets
+    return feature.int2str(value) if value >= 0 else None

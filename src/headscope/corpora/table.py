@@ -1,0 +1,108 @@
+"""Tables of sentences or sentence pairs (.tsv, .csv, .jsonl, .parquet)."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from headscope.corpora import _columns
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._lines import binary, lines, suffix
+from headscope.corpora._options import Options
+from headscope.errors import HeadscopeError
+from headscope.types import Example
+
+SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
+
+Row = tuple[int, Mapping[str, object]]
+Rows = Iterator[Row | Bad | Skipped]
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
+    """Each row, its sentences and label taken from `options.columns` or the columns that the header suggests.
+
+    A file of another suffix is read as .tsv. Labels stay as written; a .parquet column of floats stays so.
+    """
+    columns = None
+    for row in _ROWS.get(suffix(source), _tsv)(source, _columns.numbered(options.columns)):
+        if isinstance(row, Bad | Skipped):
+            yield row
+            continue
+        line, values = row
+        columns = columns or _columns.choose(list(values), options.columns, source)
+        try:
+            yield _columns.example(Path(source).name, line, values, columns)
+        except Bad as bad:
+            yield bad
+
+
+def _tsv(source: str, headless: bool) -> Rows:
+    # quote marks are text in .tsv corpora, often unpaired: a quoting reader would silently merge rows
+    return _with_header(((number, line.split("\t") if line else []) for number, line in lines(source)), headless)
+
+
+def _csv(source: str, headless: bool) -> Rows:
+    return _with_header(_csv_fields(source), headless)
+
+
+def _csv_fields(source: str) -> Iterator[tuple[int, list[str]] | Bad]:
+    reader = csv.reader((f"{line}\n" for _, line in lines(source)), strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            yield line, next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Bad(line, f"not CSV ({error})")
+
+
+def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], headless: bool) -> Rows:
+    header: Sequence[str] = ()
+    for row in rows:
+        if isinstance(row, Bad):
+            yield row
+        elif not any(row[1]):
+            yield Skipped("empty")
+        elif not header and not headless:
+            header = row[1]
+        else:
+            header = header or [str(number) for number in range(1, len(row[1]) + 1)]
+            yield _row(row[0], header, row[1])
+
+
+def _row(line: int, header: Sequence[str], fields: list[str]) -> Row | Bad:
+    if len(fields) != len(header):
+        return Bad(line, f"{len(fields)} columns, expected {len(header)} ({', '.join(header)})")
+    return line, dict(zip(header, fields, strict=True))
+
+
+def _jsonl(source: str, headless: bool) -> Rows:
+    for number, line in lines(source):
+        try:
+            # a number is kept as written: 5 and 5.0 are labels, not measurements
+            value = json.loads(line, parse_int=str, parse_float=str) if line.strip() else None
+        except ValueError as error:
+            yield Bad(number, f"not JSON ({error})")
+            continue
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            yield Skipped("empty") if value is None else Bad(number, "not an object {...}, which names its columns")
+
+
+def _parquet(source: str, headless: bool) -> Rows:
+    import pyarrow.parquet
+    from pyarrow import ArrowException
+
+    try:
+        with binary(source) as file:
+            content = io.BytesIO(file.read()) if source.endswith(".gz") else file
+            batches = pyarrow.parquet.ParquetFile(content).iter_batches(1000)
+            yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
+    except (ArrowException, OSError) as error:
+        raise HeadscopeError(f"corpus '{source}' is not a Parquet file: {error}; check the file") from error
+
+
+_ROWS: dict[str, Callable[[str, bool], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

@@ -1,0 +1,17 @@
+"""Plain text: one sentence or paragraph a line (.txt); blank lines separate."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from headscope.corpora._lines import lines
+from headscope.corpora._options import Options
+from headscope.types import Example, Sentence
+
+SUFFIXES = (".txt",)
+
+
+def examples(source: str, options: Options) -> Iterator[Example]:
+    """Each line that is not blank, without the blanks around it."""
+    for number, line in lines(source):
+        if line.strip():
+            yield Example(f"{Path(source).name}:{number}", (Sentence(line.strip()),))
