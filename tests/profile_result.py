@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.results import BOUNDS, FEATURES, OFFSETS, RELATIONS, TOKEN_CLASSES
 
-SHARE = {"units": "share", "source": "Clark et al. 2019, section 3"}
+SHARE = {"units": "share of attention", "source": "Clark et al. 2019, section 3"}
 
 
 def profile_result(n_layers: int = 4, n_heads: int = 3, special: bool = True, **attributes: object) -> xr.Dataset:
@@ -27,14 +27,20 @@ def profile_result(n_layers: int = 4, n_heads: int = 3, special: bool = True, **
         values = xr.DataArray(random.uniform(low, high, shape), coords=axes, dims=dims, attrs={**SHARE, **attrs})
         variables[name] = values
 
-    add("attention_to", "token_class", 0.0, 0.4, long_name="attention to a class of tokens")
+    add("attention_to", "token_class", 0.0, 0.4, long_name="attention to each class of token")
     add("sep_to_sep", None, 0.2, 0.9, long_name="attention from separators to separators")
-    add("attention_offset", "offset", 0.0, 0.4, long_name="attention to the token at an offset")
-    add("entropy", None, 0.5, 3.0, long_name="entropy of the attention of a token", units="nats")
-    add("cls_entropy", None, 0.5, 3.0, long_name="entropy of the attention of [CLS]", units="nats")
-    add("feature_attention", "feature", 0.0, 0.3, long_name="attention to a feature from all tokens")
-    add("cls_feature_attention", "feature", 0.0, 0.3, long_name="attention to a feature from [CLS]")
-    add("token_attention", "relation", 0.0, 0.3, long_name="attention of a word to a linked word")
+    add("attention_offset", "offset", 0.0, 0.4, long_name="attention to the token at each offset")
+    add("entropy", None, 0.5, 3.0, long_name="entropy of attention", units="nats")
+    add("cls_entropy", None, 0.5, 3.0, long_name="entropy of attention from [CLS]", units="nats")
+    add("feature_attention", "feature", 0.0, 0.3, long_name="attention to the most attended token of each feature")
+    add(
+        "cls_feature_attention",
+        "feature",
+        0.0,
+        0.3,
+        long_name="attention from [CLS] to the most attended token of each feature",
+    )
+    add("token_attention", "relation", 0.0, 0.3, long_name="attention from one word of a pair to the other")
     variables["attention_offset"].loc[{"layer": 2, "head": 3, "offset": -1}] = 0.875
     variables["attention_to"].loc[{"layer": 3, "head": 1, "token_class": "sep"}] = 0.9375
     variables["entropy"].loc[{"layer": 1, "head": 1}] = 3.1875

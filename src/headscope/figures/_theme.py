@@ -54,10 +54,11 @@ def named(array: xr.DataArray) -> str:
 
 
 def quantity(array: xr.DataArray) -> str:
-    """The title of the axis of the values: the variable and its units."""
-    units = array.attrs.get("units", "")
-    text = str(array.name).replace("_", " ").capitalize()
-    return f"{text} ({units})" if units not in ("", "1") else text
+    """The title of the axis of the values: the variable and its units, or "Share of attention" alone."""
+    units = str(array.attrs.get("units", ""))
+    text = str(array.name).replace("_", " ").replace("cls ", "[CLS] ")
+    text = units if units.startswith("share") else f"{text} ({units})" if units not in ("", "1") else text
+    return text[:1].upper() + text[1:]
 
 
 def extent(array: xr.DataArray) -> tuple[float, float]:
@@ -93,7 +94,7 @@ def hover(array: xr.DataArray) -> list[alt.Tooltip]:
     paired = {"layer", "head", "other_layer", "other_head"} if shown else set()
     shown += [alt.Tooltip(f"{dim}:N", title=dim.replace("_", " ")) for dim in dims if dim not in paired]
     shown.append(alt.Tooltip("value:Q", title=quantity(array), format=".4f"))
-    bounds = {"lower": "95% from", "upper": "95% to"}
+    bounds = {"lower": "95% interval from", "upper": "to"}
     shown += [alt.Tooltip(f"{key}:Q", title=text, format=".4f") for key, text in bounds.items() if key in array.coords]
     if "n_examples" in array.coords:
         shown.append(alt.Tooltip("n_examples:Q", title="examples", format=","))

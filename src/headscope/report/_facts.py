@@ -1,0 +1,74 @@
+"""What a result says about itself: model, corpus, how it was made, and its words."""
+
+import json
+from collections.abc import Mapping
+
+import xarray as xr
+
+from headscope import catalog, results
+from headscope.figures._theme import named
+
+TERMS = {
+    "8-10": "Layer 8, head 10: both count from 1, layer 1 is the nearest to the input.",
+    "attention": "The weights that a head gives, for one token (the query), to all tokens (the keys); they sum to 1.",
+    "95% interval": "A percentile bootstrap interval over examples: how far the mean would move with other examples "
+    "of the same kind. It says nothing of other corpora.",
+    "n": "The number of examples that a mean rests on; those that lack what is measured are left out.",
+    "entropy": "How broad attention is, in nats: 0 if one token gets all of it, ln L if L tokens get the same.",
+    "uniform attention": "The same weight for all tokens: what a head gives that tells no token from another.",
+    "[CLS], [SEP]": "The tokens that a model puts at the start and at the end of segments, whatever it calls them "
+    "(for RoBERTa <s> and </s>).",
+}
+
+
+def lead(result: xr.Dataset) -> str:
+    """What was asked, in a sentence: the first line of the study's docstring, where there is such a study."""
+    study, corpus = str(result.attrs["study"]), result.attrs["corpus"]
+    asked = catalog.summary("studies", study).rstrip(".") if study in catalog.names("studies") else study.capitalize()
+    return f"{asked}; measured on {corpus}."
+
+
+def summary(result: xr.Dataset) -> list[tuple[str, str]]:
+    """The facts that a reader needs first."""
+    attrs, sizes = result.attrs, result.sizes
+    facts = [("Type", attrs.get("model_type", ""))]
+    if {"layer", "head"} <= set(sizes):
+        facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
+    counted = f"{_number(attrs['n_examples'])} examples, {_number(attrs['n_tokens'])} tokens"
+    return [(term, str(text)) for term, text in [*facts, ("Corpus", attrs["corpus"]), ("Read", counted)] if str(text)]
+
+
+def provenance(result: xr.Dataset) -> list[tuple[str, str]]:
+    """All attributes of a result, in words; those that hold JSON are spelt out."""
+    return [(str(key).replace("_", " "), _spelt(value)) for key, value in result.attrs.items()]
+
+
+def glossary(result: xr.Dataset) -> list[tuple[str, str]]:
+    """The terms of a report, its variables and its dimensions."""
+    variables = [(name, _definition(result[name])) for name in results.means(result)]
+    used = [(name, f"{text}.") for name, text in results.DIMENSIONS.items() if name in result.dims]
+    return [*TERMS.items(), *variables, *used]
+
+
+def _definition(array: xr.DataArray) -> str:
+    parts = [named(array), array.attrs.get("units", ""), array.attrs.get("source", "")]
+    return "; ".join(str(part) for part in parts if part) + "."
+
+
+def _number(value: object) -> str:
+    return f"{int(str(value)):,}"
+
+
+def _spelt(value: object) -> str:
+    """A value in words: JSON objects as "key: value", one after the other."""
+    try:
+        read = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return str(value)
+    if not isinstance(read, Mapping):
+        return str(value)
+    return ", ".join(f"{key}: {_plain(one)}" for key, one in read.items()) or "none"
+
+
+def _plain(value: object) -> str:
+    return "–" if value is None else str(value)

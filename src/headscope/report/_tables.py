@@ -1,0 +1,112 @@
+"""The variables of a result as tables of a page."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from headscope.figures import with_interval
+from headscope.figures._labels import label, title
+from headscope.figures._table import HEADS, tidy
+from headscope.figures._theme import named
+from headscope.report.findings._words import measured, strongest
+
+MOST_CELLS = 40_000
+RANKS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of values: its key in the result, its words, and on how many examples it rests."""
+
+    key: str
+    words: str
+    examples: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A variable as a table: `keys` head the columns that say where a value lies, `columns` those of values.
+
+    Each row is where it lies and its cells, (value, interval); None where there is no value.
+    """
+
+    name: str
+    caption: str
+    source: str
+    dim: str
+    keys: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: list[tuple[tuple[Any, ...], list[tuple[str, str] | None]]]
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return len(self.rows) * len(self.columns)
+
+
+def complete(result: xr.Dataset, name: str) -> Table:
+    """All values of a variable; its last dimension stands in the columns where there are several.
+
+    The rows of a variable with too many values for a page are left out.
+    """
+    array = with_interval(result, name)
+    dims = [str(dim) for dim in array.dims]
+    across = dims[-1] if len(dims) > 1 and dims[-1] not in HEADS else ""
+    keys = tuple(dim for dim in dims if dim != across)
+    columns = _columns(array, across)
+    caption = f"{named(array)} ({array.attrs.get('units', '')})"
+    rows = _rows(array, keys, across, columns) if array.size <= MOST_CELLS else []
+    return Table(name, caption, str(array.attrs.get("source", "")), across, keys, columns, rows)
+
+
+def _columns(array: xr.DataArray, across: str) -> tuple[Column, ...]:
+    if not across:
+        return (Column("value", "Value", _examples(array)),)
+    parts = [array.sel({across: value}) for value in array[across].values.tolist()]
+    return tuple(
+        Column(str(part[across].item()), label(across, part[across].item()), _examples(part)) for part in parts
+    )
+
+
+def _examples(array: xr.DataArray) -> str:
+    if "n_examples" not in array.coords:
+        return ""
+    least, most = int(array["n_examples"].min()), int(array["n_examples"].max())
+    return f"{most}" if least == most else f"{least}–{most}"
+
+
+def _rows(array: xr.DataArray, keys: tuple[str, ...], across: str, columns: tuple[Column, ...]) -> list:
+    frame = tidy(array if array.ndim else array.expand_dims(value_of=[str(array.name)]))
+    rows: dict[tuple[Any, ...], dict[str, tuple[str, str]]] = {}
+    for record in frame.to_dict("records"):
+        place = tuple(record[key] for key in keys)
+        rows.setdefault(place, {})[str(record[across]) if across else "value"] = _cell(record)
+    return [(place, [cells.get(column.key) for column in columns]) for place, cells in rows.items()]
+
+
+def _cell(record: dict) -> tuple[str, str]:
+    lower, upper = record.get("lower"), record.get("upper")
+    bounds = "" if lower is None or upper is None or pd.isna(lower) else f"{lower:.4g}, {upper:.4g}"
+    return f"{record['value']:.4g}", bounds
+
+
+def top_heads(result: xr.Dataset, name: str) -> Table | None:
+    """The five heads with the largest values of a variable; None for one that is not of heads alone."""
+    array = measured(result, name)
+    if array is None or not {"layer", "head"} <= set(array.dims) or array.ndim > 3:
+        return None
+    across = next((str(dim) for dim in array.dims if dim not in ("layer", "head")), "")
+    parts = [array.sel({across: value}) for value in array[across].values.tolist()] if across else [array]
+    rows = [
+        _ranked(part, label(across, part[across].item()) if across else "all") for part in parts if part.notnull().any()
+    ]
+    columns = tuple(Column(str(rank), f"{rank}.") for rank in range(1, RANKS + 1))
+    return Table(name, named(array), "", "", (title(across) if across else "",), columns, rows)
+
+
+def _ranked(array: xr.DataArray, words: str) -> tuple[tuple[str], list[tuple[str, str] | None]]:
+    found = strongest(array)[:RANKS]
+    cells = [(str(one), "") for one in found]
+    return (words,), [*cells, *[None] * (RANKS - len(cells))]

@@ -1,0 +1,64 @@
+"""Figures of a study that has none of its own: what the dimensions of each variable suggest."""
+
+from typing import Any
+
+import xarray as xr
+
+from headscope import results
+from headscope.figures import bars, heatmap, matrix, scatter, with_interval
+from headscope.figures._labels import label
+from headscope.figures._theme import named
+from headscope.report.parts import Figure
+
+MOST = 16
+SIGNED = ("difference", "change", "gain", "delta")
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """One figure for each variable that can be drawn; a variable with many dimensions gives several."""
+    found = []
+    for name in results.means(result):
+        for part in _parts(with_interval(result, name)):
+            if (chart := _chart(part)) is not None:
+                stem = "-".join([name, *(str(part[dim].item()) for dim in result[name].dims if dim not in part.dims)])
+                found.append(Figure(stem, "Figures", chart, caption(result[name]), name))
+    return found[:MOST]
+
+
+def caption(array: xr.DataArray) -> str:
+    """What a variable is, its unit and its source, as a sentence."""
+    parts = [named(array), array.attrs.get("units", ""), array.attrs.get("source", "")]
+    return "; ".join(part for part in parts if part) + "."
+
+
+def _parts(array: xr.DataArray) -> list[xr.DataArray]:
+    """Arrays that have at most one dimension beside layer and head: the last one is taken apart."""
+    rest = [dim for dim in array.dims if dim not in ("layer", "head")]
+    if not {"layer", "head"} <= set(array.dims) or len(rest) < 2 or "other_layer" in rest:
+        return [array]
+    dim = str(rest[-1])
+    parts = [array.sel({dim: value}) for value in array[dim].values.tolist()]
+    return [_titled(part, label(dim, part[dim].item())) for whole in parts for part in _parts(whole)]
+
+
+def _titled(array: xr.DataArray, words: str) -> xr.DataArray:
+    return array.assign_attrs(array.attrs | {"long_name": f"{named(array)}, {words}"})
+
+
+def _chart(array: xr.DataArray) -> Any:
+    """The chart that the dimensions suggest; None where there is none, or no value."""
+    dims = set(array.dims)
+    if array.dtype.kind not in "fiu" or not dims or "example" in dims or bool(array.isnull().all()):
+        return None
+    if dims == {"layer", "head", "axis"}:
+        return scatter(array)
+    if {"other_layer", "other_head"} <= dims:
+        return matrix(array) if dims == {"layer", "head", "other_layer", "other_head"} else None
+    if {"layer", "head"} <= dims:
+        return heatmap(array, diverging=_signed(array))
+    return bars(array) if len(dims) <= 3 else None
+
+
+def _signed(array: xr.DataArray) -> bool:
+    """Whether values lie on both sides of 0, as differences do."""
+    return bool(array.min() < 0) or any(word in str(array.name) for word in SIGNED)

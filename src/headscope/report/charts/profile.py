@@ -1,0 +1,53 @@
+"""Figures of a profile, after Clark et al. (2019) and Kovaleva et al. (2019)."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import xarray as xr
+
+from headscope.figures import by_layer, heatmap, with_interval
+from headscope.report.parts import Figure
+
+GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
+CAPTIONS = {
+    "attention_to-by_layer": "A dot for each head, a line for the layer's mean. After Clark et al. (2019), Figure 2.",
+    "attention_to": "The same, head by head; the four shares of a head sum to 1.",
+    "sep_to_sep-by_layer": "What separators look at. After Clark et al. (2019), Figure 2, lower part.",
+    "attention_offset-by_layer": "Heads above 0.5 attend mostly to a neighbour. Clark et al. (2019), section 3.1.",
+    "attention_offset": "The same, head by head, with attention of a token to itself.",
+    "entropy-by_layer": "The rule marks uniform attention, the broadest there is. After Clark et al. (2019), Figure 4.",
+    "entropy": "Pale heads look at few tokens, dark ones at many.",
+    "cls_entropy-by_layer": "The attention of [CLS] alone. After Clark et al. (2019), Figure 4, lower part.",
+    "feature_attention": "Averaged over all queries. A feature with many tokens has more to take the maximum over, "
+    "so compare heads within a panel. After Kovaleva et al. (2019), Figure 6.",
+    "cls_feature_attention": "The paper reads the last layer. After Kovaleva et al. (2019), Figure 7.",
+    "token_attention": "The maximum over an example's pairs. After Kovaleva et al. (2019), section 4.5.",
+}
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a profile, without those whose values are all missing."""
+    return [
+        Figure(name, section, draw(array), CAPTIONS[name], str(array.name))
+        for name, section, array, draw in _plan(result)
+        if not bool(array.isnull().all())
+    ]
+
+
+def _plan(result: xr.Dataset) -> Iterator[tuple[str, str, xr.DataArray, Callable[[xr.DataArray], Any]]]:
+    """Each figure's name, section, array and chart, in the order of the page."""
+    array = {name: with_interval(result, str(name)) for name in result.data_vars if not str(name).endswith("_ci")}
+    uniform = float(array["uniform_entropy"]) if "uniform_entropy" in array else None
+    layers = partial(by_layer, reference=uniform, reference_label="uniform attention")
+    yield "attention_to-by_layer", GOES, array["attention_to"].sel(token_class=["cls", "sep", "punct"]), by_layer
+    yield "attention_to", GOES, array["attention_to"], heatmap
+    yield "sep_to_sep-by_layer", GOES, array["sep_to_sep"], by_layer
+    yield "attention_offset-by_layer", NEAR, array["attention_offset"].sel(offset=[-1, 1]), by_layer
+    yield "attention_offset", NEAR, array["attention_offset"], heatmap
+    yield "entropy-by_layer", BROAD, array["entropy"], layers
+    yield "entropy", BROAD, array["entropy"], heatmap
+    yield "cls_entropy-by_layer", BROAD, array["cls_entropy"], layers
+    yield "feature_attention", WORDS, array["feature_attention"], heatmap
+    yield "cls_feature_attention", WORDS, array["cls_feature_attention"], heatmap
+    yield "token_attention", WORDS, array["token_attention"], heatmap

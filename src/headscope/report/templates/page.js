@@ -1,0 +1,90 @@
+{
+"use strict";
+const { specs, data } = JSON.parse(document.getElementById("charts").textContent);
+const places = [...document.querySelectorAll("[data-chart]")];
+const MANY_ROWS = 5000;
+
+/** The rows of a data set, which the page holds as columns. */
+function rows(columns) {
+  const keys = Object.keys(columns);
+  return columns[keys[0]].map((_, row) => {
+    const filled = keys.filter((key) => columns[key][row] !== null);
+    return Object.fromEntries(filled.map((key) => [key, columns[key][row]]));
+  });
+}
+
+/** Draw a chart once; canvas where an element for each mark would be slow. */
+async function draw(place) {
+  if (place.dataset.state) return;
+  place.dataset.state = "drawing";
+  const { uses, ...spec } = specs[place.dataset.chart];
+  spec.datasets = Object.fromEntries(uses.map((name) => [name, rows(data[name])]));
+  const many = Object.values(spec.datasets).some((set) => set.length > MANY_ROWS);
+  await vegaEmbed(place, spec, {
+    ast: true, // expressions are interpreted, so that the page needs no eval
+    renderer: many ? "canvas" : "svg",
+    actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
+    downloadFileName: place.dataset.chart,
+  });
+  place.dataset.state = "drawn";
+}
+
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) draw(entry.target);
+}, { rootMargin: "600px" });
+places.forEach((place) => seen.observe(place));
+
+/** Draw what is left when the reader is not waiting, so that searching and printing find every chart. */
+function drawNext() {
+  const next = places.find((place) => !place.dataset.state);
+  if (next) draw(next).then(() => (window.requestIdleCallback ?? setTimeout)(drawNext));
+}
+addEventListener("load", () => setTimeout(drawNext, 500));
+addEventListener("beforeprint", () => places.forEach(draw));
+
+/** A table as tidy CSV: a line for each value. */
+function csv(table, dim) {
+  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const heads = [...table.tHead.rows[0].cells];
+  const keys = heads.filter((cell) => cell.dataset.key === undefined);
+  const columns = heads.slice(keys.length);
+  const lines = [[...keys.map((cell) => cell.textContent), ...(dim ? [dim] : []), "value", "lower", "upper", "n_examples"]];
+  for (const row of table.tBodies[0].rows) {
+    const cells = [...row.cells];
+    const place = cells.slice(0, keys.length).map((cell) => cell.textContent);
+    cells.slice(keys.length).forEach((cell, index) => {
+      if (!cell.firstChild) return;
+      const [lower = "", upper = ""] = cell.querySelector("i")?.textContent.split(", ") ?? [];
+      const { key, n } = columns[index].dataset;
+      lines.push([...place, ...(dim ? [key] : []), cell.firstChild.textContent, lower, upper, n]);
+    });
+  }
+  return lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";
+}
+
+/** Boxes that scroll sideways can be reached by keyboard; the others are no stops on the way. */
+const boxes = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.parentElement.tabIndex = overflows(target.parentElement) ? 0 : -1;
+});
+const overflows = (box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+document.querySelectorAll(".scroll > *").forEach((inside) => boxes.observe(inside));
+
+function download(name, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+for (const button of document.querySelectorAll("button.csv")) {
+  const table = button.closest("details").querySelector("table");
+  button.addEventListener("click", () => download(`${button.dataset.name}.csv`, csv(table, button.dataset.dim)));
+}
+for (const link of document.querySelectorAll("[data-opens]")) {
+  const details = document.querySelector(`details[data-variable="${CSS.escape(link.dataset.opens)}"]`);
+  if (!details) continue;
+  link.href = `#${details.id}`;
+  link.addEventListener("click", () => (details.open = true));
+}
+}
