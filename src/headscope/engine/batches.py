@@ -1,0 +1,58 @@
+"""Inputs in batches: sorted by length, under a budget of tokens."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+import numpy as np
+import torch
+
+from headscope.batch import Batch
+from headscope.models.words import Encoded
+
+# Inputs are sorted within this many, so that a corpus of any size can be streamed.
+WINDOW = 1024
+
+
+def by_length(inputs: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
+    """Groups of inputs of similar length, each of at most `batch_tokens` tokens with padding (or a single input)."""
+    inputs = iter(inputs)
+    while window := sorted(islice(inputs, WINDOW), key=lambda encoded: (len(encoded), encoded.index)):
+        group: list[Encoded] = []
+        for encoded in window:
+            if group and len(encoded) * (len(group) + 1) > batch_tokens:
+                yield group
+                group = []
+            group.append(encoded)
+        yield group
+
+
+def collate(group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device) -> Batch:
+    """One batch, padded on the right with the token `pad`."""
+    length = max(map(len, group))
+
+    def padded(arrays: list[np.ndarray], value: int) -> torch.Tensor:
+        whole = np.full((len(group), length), value, dtype=np.int64)
+        for row, array in zip(whole, arrays, strict=True):
+            row[: len(array)] = array
+        return torch.from_numpy(whole).to(device)
+
+    def rows(arrays: list[np.ndarray], width: int) -> torch.Tensor:
+        numbered = [np.insert(array, 0, example, axis=1) for example, array in enumerate(arrays)]
+        return torch.from_numpy(np.concatenate(numbered).reshape(-1, width)).to(device)
+
+    token_class = padded([encoded.token_class for encoded in group], -1)
+    inputs = {
+        name: padded([encoded.inputs[name] for encoded in group], pad if name == "input_ids" else 0)
+        for name in group[0].inputs
+    }
+    real = token_class >= 0
+    return Batch(
+        inputs | {"attention_mask": real.long()},
+        torch.tensor([encoded.index for encoded in group]),
+        real,
+        token_class,
+        torch.tensor(class_exists, device=device),
+        rows([encoded.features for encoded in group], 3),
+        rows([encoded.links for encoded in group], 4),
+        (0, *np.cumsum([len(encoded.links) for encoded in group]).tolist()),
+    )

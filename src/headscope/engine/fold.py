@@ -1,0 +1,80 @@
+"""One pass over a corpus: inputs go in, one merged tally for each measure comes out.
+
+Maps are never kept: each block of attention rows goes to every measure while it is in cache, and what
+measures read off it is finished into values for each example at the end of a batch.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+
+import torch
+from torch import Tensor
+
+from headscope.batch import Batch, Rows, Values
+from headscope.engine.batches import by_length, collate
+from headscope.engine.buffer import Buffer
+from headscope.engine.settings import DEFAULTS, Settings
+from headscope.models import Model
+from headscope.models.words import Encoded, class_exists
+from headscope.tally import Tally
+
+
+@dataclass
+class Collector:
+    """The observer of a batch: keeps what each measure reads off each block, by measure and layer."""
+
+    measures: Mapping[str, ModuleType]
+    batch: Batch
+    observed: dict[str, dict[int, list[Tensor]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
+        """See `Observer`; the first block of an example's queries starts a new part, later ones are added to it."""
+        rows = Rows(attention, self.batch, examples, queries)
+        for name, measure in self.measures.items():
+            part = measure.observe(rows)
+            parts = self.observed[name][layer]
+            if queries.start == 0:
+                parts.append(part)
+            else:
+                parts[-1] = parts[-1] + part
+
+    def finish(self) -> dict[str, Values]:
+        """Each measure's values, heads of all layers in a row."""
+        return {name: measure.finish(self._joined(name), self.batch) for name, measure in self.measures.items()}
+
+    def _joined(self, name: str) -> Tensor:
+        layers = self.observed[name]
+        return torch.cat([torch.cat(layers[layer]) for layer in sorted(layers)], dim=1)
+
+
+def fold(
+    model: Model,
+    inputs: Iterable[Encoded],
+    measures: Mapping[str, ModuleType],
+    settings: Settings = DEFAULTS,
+    progress: Callable[[list[Encoded]], None] = lambda group: None,
+) -> dict[str, Tally]:
+    """The tally of each measure over all inputs; heads of all layers stand in a row, layer by layer.
+
+    `progress` is told each batch that is done. The tallies of several passes over parts of a corpus add up
+    to that of a pass over the whole: they are plain arrays and can be pickled.
+    """
+    exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id or 0
+    buffer = Buffer(settings.seed, settings.resamples)
+    with torch.inference_mode():
+        for group in by_length(inputs, settings.batch_tokens):
+            batch = collate(group, pad=pad, class_exists=exists, device=model.device)
+            buffer.add(batch.index, _values(model, batch, measures))
+            progress(group)
+    return buffer.flush()
+
+
+def _values(model: Model, batch: Batch, measures: Mapping[str, ModuleType]) -> dict[str, Values]:
+    collector = Collector(measures, batch)
+    with model.observed(collector) as watch:
+        model.network(**batch.inputs)
+    if watch.calls != len(model.capture.heads):
+        raise RuntimeError(f"{watch.calls} attention calls, expected {len(model.capture.heads)}")
+    return collector.finish()

@@ -1,0 +1,38 @@
+"""From tallies to labelled variables."""
+
+import numpy as np
+import xarray as xr
+
+from headscope.measures._variable import Variable
+from headscope.results import BOUNDS
+from headscope.tally import Tally
+
+
+def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    """The mean of a measure, its 95% interval and its number of examples, as variables of a result.
+
+    `heads` is the number of heads of each layer; a layer with fewer heads than another is filled with NaN.
+    """
+    dims = ("layer", "head", *variable.coords)
+    coords = {"layer": np.arange(1, len(heads) + 1), "head": np.arange(1, max(heads) + 1)}
+    coords |= {name: list(labels) for name, labels in variable.coords.items()}
+    attributes = {"long_name": variable.long_name, "units": variable.units, "source": variable.source}
+    interval = attributes | {"long_name": f"95% bootstrap interval of {variable.long_name}"}
+    count = {"long_name": f"examples with {variable.long_name}", "units": "examples", "source": variable.source}
+    counted = {name: coords[name] for name in variable.coords}
+    return {
+        variable.name: xr.DataArray(_by_layer(tally.mean, heads), coords, dims, attrs=attributes),
+        f"{variable.name}_ci": xr.DataArray(
+            _by_layer(tally.interval, heads), coords | {"bound": list(BOUNDS)}, (*dims, "bound"), attrs=interval
+        ),
+        f"{variable.name}_n_examples": xr.DataArray(tally.count, counted, tuple(variable.coords), attrs=count),
+    }
+
+
+def _by_layer(flat: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
+    """From heads in a row to [layer, head, ...]."""
+    layer = np.repeat(np.arange(len(heads)), heads)
+    head = np.concatenate([np.arange(number) for number in heads])
+    whole = np.full((len(heads), max(heads), *flat.shape[1:]), np.nan)
+    whole[layer, head] = flat
+    return whole

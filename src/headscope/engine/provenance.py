@@ -1,0 +1,32 @@
+"""Where a result comes from: what is stored in its attributes."""
+
+import json
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from headscope import __version__
+from headscope.corpora import Corpus
+from headscope.engine.settings import Settings
+from headscope.models import Model
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "xarray")
+
+
+def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> dict[str, str | int]:
+    """Study, model, corpus, settings, seed and library versions, as attributes of a result."""
+    return {
+        "study": study,
+        "headscope_version": __version__,
+        "model": model.name,
+        "model_type": model.network.config.model_type,
+        "model_revision": model.revision,
+        "model_sha256": model.sha256,
+        "capture": model.capture.method,
+        "corpus": corpus.name,
+        "corpus_sha256": corpus.sha256,
+        "seed": settings.seed,
+        "settings": json.dumps(settings.as_attributes() | {"device": str(model.device), "dtype": str(model.network.dtype).removeprefix("torch.")}),
+        "versions": json.dumps({"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,31 @@
+"""How a pass over a corpus runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headscope.models.words import Long
+from headscope.tally import RESAMPLES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a pass over a corpus runs.
+
+    * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
+    * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
+    * `seed`, `resamples`: of the bootstrap.
+    * `progress`: is told the number of inputs done.
+    """
+
+    long: Long = "skip"
+    batch_tokens: int = 2048
+    seed: int = 0
+    resamples: int = RESAMPLES
+    progress: Callable[[int], None] = lambda done: None
+
+    def as_attributes(self) -> dict[str, str | int]:
+        """The settings that are stored with a result."""
+        return {name: getattr(self, name) for name in ("long", "batch_tokens", "seed", "resamples")}
+
+
+DEFAULTS = Settings()

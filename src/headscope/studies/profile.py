@@ -1,0 +1,35 @@
+"""Profile every head: where its attention goes, how far, how widely it spreads, and which words it looks at.
+
+Clark et al. 2019, section 3, and Kovaleva et al. 2019, sections 4.4 and 4.5, in one pass over the corpus.
+"""
+
+import xarray as xr
+
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine import run as measure
+from headscope.models import Model
+
+MEASURES = (
+    "attention_to",
+    "sep_to_sep",
+    "attention_offset",
+    "entropy",
+    "cls_entropy",
+    "feature_attention",
+    "cls_feature_attention",
+    "token_attention",
+)
+
+
+def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS) -> xr.Dataset:
+    """Every surface statistic of every head, each with its 95% interval and its number of examples.
+
+    Raises `HeadscopeError` if no example fits into the model.
+
+    >>> from headscope import load, read
+    >>> result = run(load("minilm"), read("sample"))
+    >>> dict(result["entropy"].sizes), result["entropy"].units
+    ({'layer': 6, 'head': 12}, 'nats')
+    """
+    return measure("profile", model, corpus, MEASURES, settings)
