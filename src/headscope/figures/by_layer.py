@@ -46,7 +46,7 @@ def by_layer(
     )
     means = base.mark_line(strokeWidth=2.5, aria=False).encode(y="mean(value):Q")
     layers = [dots, means, *_rule(reference, reference_label)]
-    chart = alt.layer(*layers).properties(width=max(420, min(780, 64 * n_layers)), height=height)
+    chart = alt.layer(*layers).properties(width=max(560, min(780, 64 * n_layers)), height=height)
     return finished(chart, named(array), _description(array, reference, reference_label))
 
 

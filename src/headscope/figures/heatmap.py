@@ -48,7 +48,7 @@ def _cells(array: xr.DataArray, scale: alt.Scale, small: bool) -> alt.Chart:
     n_layers, n_heads = array.sizes["layer"], array.sizes["head"]
     cell = max(6, min(16, 208 // n_heads)) if small else max(9, min(28, 384 // n_heads))
     same_head = alt.selection_point(fields=["layer", "head"], on="pointerover", clear="pointerout", empty=False)
-    legend = alt.Legend(title=quantity(array), orient="right", gradientLength=min(160, cell * n_layers))
+    legend = alt.Legend(title=quantity(array), orient="right", gradientLength=140, tickCount=5)
     return (
         alt.Chart(alt.InlineData(values=rows(array)))
         .mark_rect(aria=False)

@@ -40,7 +40,7 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
 
 def provenance(result: xr.Dataset) -> list[tuple[str, str]]:
     """All attributes of a result, in words; those that hold JSON are spelt out."""
-    return [(str(key).replace("_", " "), _spelt(value)) for key, value in result.attrs.items()]
+    return [(str(key).replace("_", " "), _spelt(value)) for key, value in result.attrs.items() if str(value)]
 
 
 def glossary(result: xr.Dataset) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.parts import Figure
 
+EXPORTED = "window.vegaEmbed = vegaEmbed;"
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -88,4 +89,4 @@ def _safe(figure: Figure) -> Figure:
 @cache
 def vega() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, in a scope of its own."""
-    return "{" + vl_convert.javascript_bundle(None, VEGA_LITE) + "}"
+    return "{" + vl_convert.javascript_bundle(EXPORTED, VEGA_LITE) + "}"

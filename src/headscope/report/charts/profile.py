@@ -8,8 +8,10 @@ import xarray as xr
 
 from headscope.figures import by_layer, heatmap, with_interval
 from headscope.report.parts import Figure
+from headscope.results import FEATURES
 
 GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
+LINGUISTIC, SPECIAL = FEATURES[:6], FEATURES[6:]
 CAPTIONS = {
     "attention_to-by_layer": "A dot for each head, a line for the layer's mean. After Clark et al. (2019), Figure 2.",
     "attention_to": "The same, head by head; the four shares of a head sum to 1.",
@@ -19,9 +21,12 @@ CAPTIONS = {
     "entropy-by_layer": "The rule marks uniform attention, the broadest there is. After Clark et al. (2019), Figure 4.",
     "entropy": "Pale heads look at few tokens, dark ones at many.",
     "cls_entropy-by_layer": "The attention of [CLS] alone. After Clark et al. (2019), Figure 4, lower part.",
-    "feature_attention": "Averaged over all queries. A feature with many tokens has more to take the maximum over, "
-    "so compare heads within a panel. After Kovaleva et al. (2019), Figure 6.",
-    "cls_feature_attention": "The paper reads the last layer. After Kovaleva et al. (2019), Figure 7.",
+    "feature_attention-words": "Averaged over all queries. A feature with many tokens has more to take the maximum "
+    "over, so compare heads within a panel. After Kovaleva et al. (2019), section 4.4.",
+    "feature_attention-special": "The same for special tokens and punctuation; mind the other scale. "
+    "After Kovaleva et al. (2019), Figure 6.",
+    "cls_feature_attention-special": "The same for special tokens and punctuation; mind the other scale.",
+    "cls_feature_attention-words": "The paper reads the last layer. After Kovaleva et al. (2019), Figure 7.",
     "token_attention": "The maximum over an example's pairs. After Kovaleva et al. (2019), section 4.5.",
 }
 
@@ -48,6 +53,7 @@ def _plan(result: xr.Dataset) -> Iterator[tuple[str, str, xr.DataArray, Callable
     yield "entropy-by_layer", BROAD, array["entropy"], layers
     yield "entropy", BROAD, array["entropy"], heatmap
     yield "cls_entropy-by_layer", BROAD, array["cls_entropy"], layers
-    yield "feature_attention", WORDS, array["feature_attention"], heatmap
-    yield "cls_feature_attention", WORDS, array["cls_feature_attention"], heatmap
+    for name in ("feature_attention", "cls_feature_attention"):
+        yield f"{name}-words", WORDS, array[name].sel(feature=list(LINGUISTIC)), heatmap
+        yield f"{name}-special", WORDS, array[name].sel(feature=list(SPECIAL)), heatmap
     yield "token_attention", WORDS, array["token_attention"], heatmap

@@ -7,11 +7,12 @@ import xarray as xr
 from headscope.figures._labels import label
 from headscope.report.findings._words import examples, layer_means, listed, measured, number, peak, several, strongest
 from headscope.report.parts import Finding
+from headscope.results import FEATURES
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
 NEAR_UNIFORM = 0.9
-LINGUISTIC = ("noun", "verb", "pron", "subj", "obj", "neg")
+LINGUISTIC = FEATURES[:6]
 CLASSES = {"sep": "Separators", "cls": "Start token", "punct": "Punctuation"}
 NEIGHBOURS = {-1: "Previous token", 1: "Next token"}
 
@@ -143,4 +144,15 @@ def _links(result: xr.Dataset) -> Iterator[Finding]:
         part = array.sel(relation=relation)
         middle = f"the median head gives {number(float(part.median()))}"
         heads = f"Strongest in {listed(strongest(part)[:3])}; {middle}."
-        yield Finding(label("relation", relation).capitalize(), f"{heads}{examples(part)}")
+        position = _by_position(result, strongest(part)[0].head)
+        yield Finding(label("relation", relation).capitalize(), f"{heads}{position}{examples(part)}")
+
+
+def _by_position(result: xr.Dataset, head: str) -> str:
+    """Whether a head looks at a neighbour anyway: then a link is perhaps nothing but a position."""
+    for offset, topic in NEIGHBOURS.items():
+        array = measured(result, "attention_offset", offset=offset)
+        always = [reading.head for reading in strongest(array) if reading.value > HALF] if array is not None else []
+        if head in always:
+            return f" {head} attends to the {topic.lower()} whatever it is, which may be all that it does here."
+    return ""
