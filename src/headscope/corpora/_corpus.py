@@ -126,6 +126,6 @@ def _hash_of_files(sources: Iterable[str]) -> str | None:
         if not Path(source).is_file():
             return None
         with open(source, "rb") as file:
-            while block := file.read(1 << 20):
+            while block := file.read(1 << 16):
                 digest.update(block)
     return digest.hexdigest()

@@ -39,7 +39,7 @@ def suffix(source: str) -> str:
 
 def _decoded(raw: bytes, source: str, number: int) -> str:
     try:
-        return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        return raw.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{raw[error.start]:02x} is not UTF-8"
         raise HeadscopeError(f"corpus '{source}', line {number}: {wrong}; save the file as UTF-8") from error

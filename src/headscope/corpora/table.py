@@ -83,8 +83,8 @@ def _jsonl(source: str, headless: bool) -> Rows:
         try:
             # a number is kept as written: 5 and 5.0 are labels, not measurements
             value = json.loads(line, parse_int=str, parse_float=str) if line.strip() else None
-        except ValueError as error:
-            yield Bad(number, f"not JSON ({error})")
+        except json.JSONDecodeError as error:
+            yield Bad(number, f"not JSON ({error.msg} at column {error.colno})")
             continue
         if isinstance(value, dict):
             yield number, value

@@ -1,0 +1,79 @@
+"""Annotation by a spaCy pipeline, built here."""
+
+import sys
+
+import pytest
+from written import corpus
+
+from headscope.corpora import Options
+from headscope.errors import HeadscopeError
+
+
+@pytest.fixture(scope="session")
+def pipeline(tmp_path_factory):
+    """A pipeline that splits at periods, hangs each word to the last before the period, and knows nouns."""
+    spacy = pytest.importorskip("spacy", reason="spaCy (the extra 'annotate') is not installed")
+
+    @spacy.Language.component("tiny_parser")
+    def tiny_parser(doc):
+        for sentence in doc.sents:
+            root = [token for token in sentence if token.is_alpha][-1]
+            for token in sentence:
+                token.head = root
+                token.dep_ = "ROOT" if token == root else "dep"
+                token.pos_ = "PUNCT" if token.is_punct else "NOUN"
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    folder = tmp_path_factory.mktemp("pipelines")
+    nlp.to_disk(folder / "sentences")
+    nlp.add_pipe("tiny_parser")
+    nlp.to_disk(folder / "parser")
+    return folder
+
+
+def test_sentences_are_split_and_annotated(pipeline):
+    (example,) = corpus("x.txt", "Dogs  bark. Cats sleep .\n", Options(annotate=str(pipeline / "parser")))
+    first, second = example.first
+    assert (first.text, second.text) == ("Dogs  bark.", "Cats sleep .")
+    assert first.forms == ("Dogs", "bark", ".")
+    assert first.words == ((0, 4), (6, 10), (10, 11))
+    assert first.upos == ("NOUN", "NOUN", "PUNCT")
+    assert first.heads == (2, 0, 2)
+    assert first.deprel == ("dep", "root", "dep")
+    assert second.forms == ("Cats", "sleep", ".")
+    assert second.words == ((0, 4), (5, 10), (11, 12))
+
+
+def test_only_what_the_pipeline_sets_is_used(pipeline):
+    (example,) = corpus("x.txt", "Dogs bark. Cats sleep.\n", Options(annotate=str(pipeline / "sentences")))
+    assert [sentence.forms for sentence in example.first] == [("Dogs", "bark", "."), ("Cats", "sleep", ".")]
+    assert all((each.upos, each.heads, each.deprel, each.mentions) == ((), (), (), None) for each in example.first)
+
+
+def test_both_segments_of_a_pair_are_annotated(pipeline):
+    options = Options(annotate=str(pipeline / "parser"))
+    (example,) = corpus("x.tsv", "premise\thypothesis\tlabel\nDogs bark.\tCats sleep.\t1\n", options)
+    assert [segment[0].heads for segment in example.segments] == [(2, 0, 2), (2, 0, 2)]
+    assert example.label == "1"
+
+
+def test_annotated_sentences_are_left_as_they_are(pipeline):
+    content = "1\tDogs\t_\tX\t_\t_\t0\troot\t_\t_\n2\tbark\t_\tX\t_\t_\t1\tdep\t_\t_\n"
+    plain = corpus("x.conllu", content)
+    assert list(corpus("x.conllu", content, Options(annotate=str(pipeline / "parser")))) == list(plain)
+
+
+def test_a_pipeline_that_is_not_installed_is_an_error():
+    pytest.importorskip("spacy", reason="spaCy (the extra 'annotate') is not installed")
+    with pytest.raises(
+        HeadscopeError, match=r"annotate: spaCy pipeline 'en_no' is not installed; python -m spacy downl"
+    ):
+        corpus("x.txt", "Dogs bark.\n", Options(annotate="en_no"))
+
+
+def test_without_spacy_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(HeadscopeError, match=r"annotate: spaCy is not installed; pip install 'headscope\[annotate\]'"):
+        corpus("x.txt", "Dogs bark.\n", Options(annotate="en_core_web_sm"))
