@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from random import Random
 
 import numpy as np
 import torch
@@ -13,17 +14,21 @@ from headscope.models.words import Encoded
 WINDOW = 1024
 
 
-def by_length(inputs: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
-    """Groups of inputs of similar length, each of at most `batch_tokens` tokens with padding (or a single input)."""
-    inputs = iter(inputs)
+def by_length(inputs: Iterable[Encoded], batch_tokens: int, seed: int = 0) -> Iterator[list[Encoded]]:
+    """Groups of inputs of similar length, each of at most `batch_tokens` tokens with padding (or a single input).
+
+    Groups come in a seeded random order, so that the time left can be told from those that are done, and a
+    run that is interrupted has not read the short inputs only.
+    """
+    inputs, random = iter(inputs), Random(seed)
     while window := sorted(islice(inputs, WINDOW), key=lambda encoded: (len(encoded), encoded.index)):
-        group: list[Encoded] = []
-        for encoded in window:
-            if group and len(encoded) * (len(group) + 1) > batch_tokens:
-                yield group
-                group = []
-            group.append(encoded)
-        yield group
+        groups = [[window[0]]]
+        for encoded in window[1:]:
+            if len(encoded) * (len(groups[-1]) + 1) > batch_tokens:
+                groups.append([])
+            groups[-1].append(encoded)
+        random.shuffle(groups)
+        yield from groups
 
 
 def collate(group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device) -> Batch:

@@ -21,6 +21,14 @@ from headscope.models.words import Encoded, class_exists
 from headscope.tally import Tally
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a pass; `tallies` are those of the inputs that were done."""
+
+    def __init__(self, tallies: dict[str, Tally]):
+        super().__init__()
+        self.tallies = tallies
+
+
 @dataclass
 class Collector:
     """The observer of a batch: keeps what each measure reads off each block, by measure and layer."""
@@ -60,14 +68,19 @@ def fold(
 
     `progress` is told each batch that is done. The tallies of several passes over parts of a corpus add up
     to that of a pass over the whole: they are plain arrays and can be pickled.
+
+    Raises `Interrupted` on Ctrl-C.
     """
     exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id or 0
     buffer = Buffer(settings.seed, settings.resamples)
-    with torch.inference_mode():
-        for group in by_length(inputs, settings.batch_tokens):
+    try:
+        for group in by_length(inputs, settings.batch_tokens, settings.seed):
             batch = collate(group, pad=pad, class_exists=exists, device=model.device)
-            buffer.add(batch.index, _values(model, batch, measures))
+            with torch.inference_mode():
+                buffer.add(batch.index, _values(model, batch, measures))
             progress(group)
+    except KeyboardInterrupt:
+        raise Interrupted(buffer.flush()) from None
     return buffer.flush()
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.engine.coverage import Coverage
-from headscope.engine.fold import fold
+from headscope.engine.fold import Interrupted, fold
 from headscope.engine.label import label
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
@@ -31,7 +31,13 @@ def run(study: str, model: Model, corpus: Corpus, measures: Iterable[str], setti
         coverage.add(group)
         settings.progress(len(group))
 
-    tallies = fold(model, words.encode(corpus), modules, settings, done)
+    try:
+        tallies = fold(model, words.encode(corpus), modules, settings, done)
+    except Interrupted as stop:
+        if not (settings.keep_interrupted and stop.tallies):
+            raise
+        tallies = stop.tallies
+        attributes["interrupted"] = f"after {coverage.inputs} of {corpus.n_examples} examples"
     if not coverage.inputs:
         raise HeadscopeError(
             f"corpus '{corpus.name}': none of its {corpus.n_examples} examples fits into {model.max_tokens} tokens; "

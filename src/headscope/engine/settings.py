@@ -15,6 +15,7 @@ class Settings:
     * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
     * `seed`, `resamples`: of the bootstrap.
     * `progress`: is told the number of inputs done.
+    * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
     """
 
     long: Long = "skip"
@@ -22,6 +23,7 @@ class Settings:
     seed: int = 0
     resamples: int = RESAMPLES
     progress: Callable[[int], None] = lambda done: None
+    keep_interrupted: bool = False
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

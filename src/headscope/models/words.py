@@ -2,8 +2,9 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice, product
 from typing import Literal
 
@@ -12,7 +13,9 @@ from jaxtyping import Int
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
+from headscope.models.checkpoint import Checkpoint
 from headscope.models.features import NUMBER, Span, features, links
+from headscope.models.load import load_tokenizer
 from headscope.results import TOKEN_CLASSES
 from headscope.types import Example, segment_text
 
@@ -118,6 +121,16 @@ def encoded(index: int, example: Example, encoding: Encoding, tokenizer: PreTrai
         np.array(sorted({*specials, *stops, *feature_rows}), dtype=np.int64).reshape(-1, 2),
         np.array(link_rows, dtype=np.int64).reshape(-1, 3),
     )
+
+
+def offsets_of(checkpoint: Checkpoint) -> Callable[[str], list[Span]]:
+    """A function from a text to the characters of its pieces; the tokenizer is loaded when it is first called."""
+    tokenizer = cache(lambda: load_tokenizer(checkpoint))
+
+    def offsets(text: str) -> list[Span]:
+        return tokenizer()(text, add_special_tokens=False, verbose=False).encodings[0].offsets
+
+    return offsets
 
 
 def class_exists(tokenizer: PreTrainedTokenizerBase) -> list[bool]:

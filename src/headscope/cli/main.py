@@ -1,0 +1,54 @@
+"""The commands: one for each study of the catalog, and `list` and `report`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headscope import __version__, catalog
+from headscope.cli.errors import mended
+from headscope.cli.study import command, placeholder
+from headscope.cli.terminal import print_catalog
+
+HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
+
+
+def main() -> None:
+    """Run the command line."""
+    application(sys.argv[1:])()
+
+
+def application(arguments: list[str]) -> typer.Typer:
+    """The commands; of the studies only the one that `arguments` name is imported."""
+    app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+    app.callback()(options)
+    for study in catalog.names("studies"):
+        make = command if study in arguments[:1] else placeholder
+        app.command(study, help=catalog.summary("studies", study))(make(study))
+    app.command("list")(list_catalog)
+    app.command("report")(report)
+    return app
+
+
+def options(version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False) -> None:
+    """What comes before a command."""
+    if version:
+        typer.echo(f"headscope {__version__}")
+        raise typer.Exit
+
+
+def list_catalog() -> None:
+    """List the studies, the measures and the kinds of corpora."""
+    print_catalog()
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o.")],
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Write the page and the figures of a saved result again."""
+    with mended(debug):
+        from headscope.report import rebuild
+
+        typer.echo(rebuild(directory))

@@ -1,0 +1,102 @@
+"""What the command line shows: a progress bar on stderr, tables on stdout."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from headscope import catalog, results
+
+MOST_LABELS = 4
+FOLDERS = {"studies": "Studies", "measures": "Measures", "corpora": "Kinds of corpora"}
+
+
+def print_catalog() -> None:
+    """What studies, measures and kinds of corpora there are, with their one-line summaries."""
+    console = Console()
+    for folder, title in FOLDERS.items():
+        table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2))
+        for name in catalog.names(folder):
+            table.add_row(name, catalog.summary(folder, name))
+        console.print(table)
+        console.print()
+
+
+@contextmanager
+def progress_bar(study: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar with count, rate and time left; gives the function to call with the number of inputs done."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(study, total=total, rate="")
+
+        def advance(done: int) -> None:
+            progress.advance(task, done)
+            speed = progress.tasks[0].speed
+            progress.update(task, rate=f"{speed:.0f}/s" if speed else "")
+
+        yield advance
+
+
+def print_result(result: xr.Dataset, page: Path) -> None:
+    """A short table by layer, what was left out, and where the report is."""
+    console, attrs = Console(), result.attrs
+    title = f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
+    console.print(by_layer(result, title, console.width))
+    if skipped := json.loads(attrs.get("skipped", "{}")):
+        console.print("left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
+    if "interrupted" in attrs:
+        console.print(f"interrupted {attrs['interrupted']}; what was done is kept")
+    console.print(f"{attrs['duration_s']:.1f} s; report:", end=" ")
+    console.print(str(page), soft_wrap=True, highlight=False)
+
+
+def by_layer(result: xr.Dataset, title: str, width: int) -> Table:
+    """The mean over the heads of each layer, a row for each variable of few labels; as many layers as fit."""
+    layers = result["layer"].values
+    shown = np.unique(np.linspace(0, len(layers) - 1, min(len(layers), (width - 32) // 6)).round().astype(int))
+    table = Table("mean of heads, by layer", *map(str, layers[shown]), title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in results.means(result):
+        array = result[name]
+        if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * array["layer"].size * array["head"].size:
+            for row, values in _rows(array.mean("head")):
+                table.add_row(row, *(f"{value:.2f}" for value in values[shown]))
+    return table
+
+
+def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
+    name = str(array.name).replace("_", " ")
+    others = [dim for dim in array.dims if dim != "layer"]
+    if not others:
+        yield name, array.values
+    for label in array[others[0]].values if others else ():
+        yield f"{name}: {str(label).replace('_', ' ')}", array.sel({others[0]: label}).values
+
+
+def as_json(result: xr.Dataset, page: Path) -> dict[str, Any]:
+    """The whole result for programs: attributes, coordinates, variables; NaN becomes null."""
+    plain = result.to_dict(data="list")
+    return _without_nan({"report": str(page), "result": str(page.with_name("result.nc")), **plain})
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
