@@ -3,6 +3,7 @@
 import time
 
 import datasets
+import huggingface_hub
 import pytest
 from written import texts
 
@@ -80,27 +81,20 @@ def test_the_hash_is_that_of_the_texts(saved):
 
 @pytest.mark.parametrize("offline", [False, True])
 def test_without_network_there_is_one_clear_line_and_soon(monkeypatch, offline):
-    import huggingface_hub
-
-    def unreachable(*args, **kwargs):
-        raise ConnectionError("Name or service not known\nand so on")
-
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", offline)
-    monkeypatch.setattr(datasets, "load_dataset", unreachable)
-    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", unreachable)
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", offline)
     start = time.monotonic()
     with pytest.raises(HeadscopeError) as error:
         read("hub:nyu-mll/glue:mrpc")
     assert time.monotonic() - start < 5
-    assert str(error.value) == (
-        "corpus 'nyu-mll/glue:mrpc' cannot be read: Name or service not known; "
-        "check the network and hub:NAME:CONFIG, or name a file"
-    )
+    message = str(error.value)
+    assert message.startswith("corpus 'nyu-mll/glue:mrpc' cannot be read: ")
+    assert message.endswith("; check the network and hub:NAME:CONFIG, or name a file")
+    assert "\n" not in message
 
 
 def test_name_and_configuration_reach_the_library(monkeypatch):
-    import huggingface_hub
-
     asked = []
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda self, name, timeout: asked.append(name))

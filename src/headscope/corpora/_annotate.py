@@ -57,15 +57,13 @@ def _sentence(span: Span, doc: Any) -> Sentence:
     start, end = tokens[0].idx, tokens[-1].idx + len(tokens[-1])
     position = {token.i: number for number, token in enumerate(tokens, 1)}
     parsed = doc.has_annotation("DEP") and doc.has_annotation("HEAD")
-    heads = tuple(_head(token, position) for token in tokens) if parsed else ()
+    tree = [(_head(token, position), token.dep_) for token in tokens] if parsed else []
     return Sentence(
         doc.text[start:end],
         words=tuple((token.idx - start, token.idx + len(token) - start) for token in tokens),
         upos=tuple(token.pos_ for token in tokens) if doc.has_annotation("POS") else (),
-        heads=heads,
-        deprel=tuple(
-            "root" if head == 0 else token.dep_ for head, token in zip(heads, tokens[: len(heads)], strict=True)
-        ),
+        heads=tuple(head for head, _ in tree),
+        deprel=tuple(relation if head else "root" for head, relation in tree),
     )
 
 

@@ -68,9 +68,8 @@ def read(source: str | Path = "sample", options: Options = DEFAULTS, *, offsets:
         raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
     options = replace(options, offsets=offsets or options.offsets)
     kind, place = _kinds.tell(str(source), options)
-    reader = catalog.load("corpora", kind)
-    sources = getattr(reader, "locate", _kinds.existing)(place, options)
-    again = partial(_examples, reader, sources, options)
+    sources = getattr(catalog.load("corpora", kind), "locate", _kinds.existing)(place, options)
+    again = partial(_examples, kind, sources, options)
     skipped, kept, texts, n = Counter(), [], sha256(), 0
     for n, example in enumerate(again(skipped), 1):
         texts.update(_content(example))
@@ -83,11 +82,12 @@ def read(source: str | Path = "sample", options: Options = DEFAULTS, *, offsets:
         sha256=_hash_of_files(sources) or texts.hexdigest(),
         n_examples=n,
         skipped=dict(skipped),
-        again=kept.__iter__ if n <= IN_MEMORY else lambda: again(Counter()),
+        again=partial(iter, kept) if n <= IN_MEMORY else partial(again, Counter()),
     )
 
 
-def _examples(reader: ModuleType, sources: list[str], options: Options, skipped: Counter[str]) -> Iterator[Example]:
+def _examples(kind: str, sources: list[str], options: Options, skipped: Counter[str]) -> Iterator[Example]:
+    reader = catalog.load("corpora", kind)
     found = (example for source in sources for example in _good(reader, source, options, skipped))
     annotated = _annotate.annotate(found, options.annotate) if options.annotate else found
     return islice(annotated, options.limit)
