@@ -1,9 +1,18 @@
 """Fixtures that all tests share; that this file is here also lets them import the modules beside it (`tiny`, ...)."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+CHROMIUM = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +23,20 @@ def real_data() -> Path:
         absent = pytest.fail if os.environ.get("HEADSCOPE_STRICT") == "1" else pytest.skip
         absent(f"no data sets in '{path}'; HEADSCOPE_DATA names their folder")
     return path
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """Chromium with a fresh profile; without it a test is skipped, or fails where HEADSCOPE_STRICT is 1."""
+    chromium, driver = (shutil.which(name) for name in ("chromium", "chromedriver"))
+    if chromium is None or driver is None:
+        absent = pytest.fail if os.environ.get("HEADSCOPE_STRICT") == "1" else pytest.skip
+        absent("no chromium and chromedriver on the path")
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(chromium)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    for argument in [*CHROMIUM.split(), f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]:
+        options.add_argument(argument)
+    window = webdriver.Chrome(options=options, service=Service(driver))
+    yield window
+    window.quit()

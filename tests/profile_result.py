@@ -30,7 +30,7 @@ def profile_result(n_layers: int = 4, n_heads: int = 3, special: bool = True, **
     add("attention_to", "token_class", 0.0, 0.4, long_name="attention to each class of token")
     add("sep_to_sep", None, 0.2, 0.9, long_name="attention from separators to separators")
     add("attention_offset", "offset", 0.0, 0.4, long_name="attention to the token at each offset")
-    add("entropy", None, 0.5, 3.0, long_name="entropy of attention", units="nats")
+    add("entropy", None, 0.5, 2.9, long_name="entropy of attention", units="nats")
     add("cls_entropy", None, 0.5, 3.0, long_name="entropy of attention from [CLS]", units="nats")
     add("feature_attention", "feature", 0.0, 0.3, long_name="attention to the most attended token of each feature")
     add(
@@ -59,7 +59,7 @@ def _remove_special(variables: dict[str, xr.DataArray]) -> None:
 def _finished(variables: dict[str, xr.DataArray], attributes: dict[str, object]) -> xr.Dataset:
     result = xr.Dataset(variables)
     for name, array in variables.items():
-        interval = xr.concat([array - 0.01, array + 0.01], dim="bound").transpose(..., "bound")
+        interval = xr.concat([(array - 0.01).clip(0), array + 0.01], dim="bound").transpose(..., "bound")
         attrs = {**array.attrs, "long_name": f"95% interval of {name}"}
         result[f"{name}_ci"] = interval.assign_coords(bound=list(BOUNDS)).assign_attrs(attrs)
         extra = [dim for dim in array.dims if dim not in ("layer", "head")]

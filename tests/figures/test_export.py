@@ -1,0 +1,34 @@
+"""Figures as files: valid, whole, and drawn without a network."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import altair as alt
+import pytest
+
+from headscope.errors import HeadscopeError
+from headscope.figures import heatmap, save, with_interval
+from profile_result import profile_result
+
+
+def test_the_three_files_are_what_their_suffix_says(tmp_path: Path) -> None:
+    paths = save(heatmap(with_interval(profile_result(), "entropy")), tmp_path / "figures" / "entropy.mean")
+    assert [path.name for path in paths] == ["entropy.mean.svg", "entropy.mean.pdf", "entropy.mean.png"]
+    assert sorted(path.name for path in paths[0].parent.iterdir()) == sorted(path.name for path in paths)
+    svg, pdf, png = (path.read_bytes() for path in paths)
+    assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+    assert svg.count(b"<path") > 12
+    assert pdf.startswith(b"%PDF-") and pdf.rstrip().endswith(b"%%EOF") and b"/FontFile" in pdf
+    assert png.startswith(b"\x89PNG\r\n\x1a\n") and int.from_bytes(png[16:20]) > 400
+
+
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    chart = alt.Chart(alt.UrlData("http://127.0.0.1:9/data.json")).mark_point()
+    with pytest.raises(ValueError, match=r"(?i)not allowed|external data|denied"):
+        save(chart, tmp_path / "chart")
+
+
+def test_a_folder_that_cannot_be_written_to_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(HeadscopeError, match=r"figure\.svg' cannot be written"):
+        save(heatmap(with_interval(profile_result(), "entropy")), tmp_path / "file" / "figure")

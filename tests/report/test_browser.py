@@ -1,0 +1,134 @@
+"""The page in a browser: drawn, offline, safe, on a phone, by keyboard, on paper."""
+
+import base64
+import json
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.support.wait import WebDriverWait
+
+from headscope.report import write
+from profile_result import profile_result
+
+DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"
+FIGURES = 13
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a page whose model has a dangerous name."""
+    result = profile_result(6, 12, model="<script>alert(1)</script><img src=x onerror=alert(2)>")
+    return write(result, tmp_path_factory.mktemp("browser")).as_uri()
+
+
+def opened(browser: Chrome, page: str, width: int = 1280) -> Chrome:
+    """The page in a window of a width, once all charts are drawn; earlier logs are dropped."""
+    screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    browser.get("about:blank")
+    for log in ("browser", "performance"):
+        browser.get_log(log)
+    browser.get(page)
+    WebDriverWait(browser, 30).until(lambda window: window.execute_script(DRAWN))
+    return browser
+
+
+def requested(browser: Chrome) -> list[str]:
+    """The schemes of the addresses that were asked for."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [one["params"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+    return [urlsplit(params["request"]["url"]).scheme for params in sent]
+
+
+def test_all_charts_are_drawn_without_a_word_and_without_a_network(browser: Chrome, page: str) -> None:
+    opened(browser, page)
+    assert len(browser.find_elements("css selector", "[data-chart] svg.marks")) == FIGURES
+    marks = "return document.querySelectorAll('[data-chart=entropy] .mark-rect.role-mark path').length"
+    assert browser.execute_script(marks) == 72
+    assert browser.get_log("browser") == []
+    schemes = requested(browser)
+    assert schemes.count("file") == 1
+    assert set(schemes) <= {"file", "data", "blob"}
+
+
+def test_a_dangerous_name_is_text(browser: Chrome, page: str) -> None:
+    opened(browser, page)
+    assert browser.find_element("tag name", "h1").text == "<script>alert(1)</script><img src=x onerror=alert(2)>"
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+
+
+def test_injected_scripts_do_not_run(browser: Chrome, page: str) -> None:
+    opened(browser, page)
+    inject = "const script = document.createElement('script'); script.textContent = 'window.ran = 1';"
+    browser.execute_script(f"{inject} document.body.append(script)")
+    assert browser.execute_script("return window.ran") is None
+    assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+
+
+def test_hovering_tells_head_value_and_interval(browser: Chrome, page: str) -> None:
+    opened(browser, page)
+    cell = browser.find_elements("css selector", "[data-chart=entropy] .mark-rect.role-mark path")[0]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", cell)
+    ActionChains(browser).move_to_element(cell).perform()
+    tooltip = WebDriverWait(browser, 5).until(
+        lambda window: window.find_element("css selector", "#vg-tooltip-element.visible").text
+    )
+    assert "1-1" in tooltip and "3.1875" in tooltip and "3.1775" in tooltip and "50" in tooltip
+
+
+@pytest.mark.parametrize("width", [320, 375, 768, 1280])
+def test_the_page_does_not_scroll_sideways(browser: Chrome, page: str, width: int) -> None:
+    opened(browser, page, width)
+    browser.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    browser.execute_script("scrollTo(1000, 0)")
+    page_width, scrolled = browser.execute_script("return [document.documentElement.scrollWidth, scrollX]")
+    assert page_width <= width and scrolled == 0
+
+
+def test_the_keyboard_reaches_contents_charts_and_tables(browser: Chrome, page: str) -> None:
+    opened(browser, page, 375)
+    reached = []
+    for _ in range(200):
+        ActionChains(browser).send_keys(Keys.TAB).perform()
+        focus = browser.switch_to.active_element
+        reached.append((focus.tag_name, focus.get_attribute("class") or "", focus.accessible_name))
+        if focus.tag_name == "summary" and focus.accessible_name.startswith("entropy"):
+            break
+    assert reached[0] == ("a", "skip", "Skip to the findings")
+    assert ("a", "", "Glossary") in reached
+    assert ("div", "scroll", "attention_to, scrollable") in reached
+    ActionChains(browser).send_keys(Keys.ENTER).perform()
+    assert browser.execute_script("return document.querySelector('[data-variable=entropy]').open")
+
+
+def test_a_link_opens_the_table_of_its_figure(browser: Chrome, page: str) -> None:
+    opened(browser, page)
+    link = browser.find_element("css selector", "#figure-entropy [data-opens]")
+    browser.execute_script("arguments[0].click()", link)
+    table = browser.find_element("css selector", "[data-variable=entropy] table")
+    assert table.is_displayed()
+    assert table.find_element("tag name", "caption").text == "Entropy of attention (nats)"
+
+
+def test_a_table_is_downloaded_as_tidy_csv(browser: Chrome, page: str, tmp_path: Path) -> None:
+    opened(browser, page)
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    browser.execute_script("document.querySelector('button.csv[data-name=attention_to]').click()")
+    path = tmp_path / "attention_to.csv"
+    WebDriverWait(browser, 10).until(lambda _: path.exists() and path.stat().st_size)
+    lines = path.read_text().splitlines()
+    assert lines[0] == "layer,head,token_class,value,lower,upper,n_examples"
+    assert len(lines) == 1 + 6 * 12 * 4
+    assert "3,1,sep,0.9375,0.9275,0.9475,50" in lines
+
+
+def test_charts_are_on_paper(browser: Chrome, page: str) -> None:
+    opened(browser, page)
+    paper = base64.b64decode(browser.print_page())
+    assert paper.startswith(b"%PDF-")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert not browser.find_element("tag name", "nav").is_displayed()
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -1,0 +1,156 @@
+"""The page: whole, offline, escaped, complete; written again from the saved result without torch."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.report import rebuild, write
+from profile_result import profile_result
+
+FIGURES = 13
+
+
+class Outline(HTMLParser):
+    """The elements of a page with their attributes, and its visible text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of all elements of a name."""
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a profile of 4 layers and 3 heads."""
+    return write(profile_result(), tmp_path_factory.mktemp("report"))
+
+
+def test_page_and_figures_are_written(written: Path) -> None:
+    assert written.name == "report.html"
+    files = sorted(path.name for path in (written.parent / "figures").iterdir())
+    assert len(files) == 3 * FIGURES
+    outline = Outline(written.read_text())
+    links = {attrs["href"] for attrs in outline.named("a")}
+    assert {f"figures/{name}" for name in files} <= links
+    assert not [path for path in written.parent.rglob(".*")]
+
+
+def test_nothing_is_loaded_from_elsewhere(written: Path) -> None:
+    outline = Outline(written.read_text())
+    assert not [attrs for tag, attrs in outline.elements if "src" in attrs]
+    assert {attrs["href"] for attrs in outline.named("link")} == {"data:,"}
+    assert all(str(attrs["href"]).startswith(("#", "figures/")) for attrs in outline.named("a"))
+    (policy,) = [attrs["content"] for attrs in outline.named("meta") if attrs.get("http-equiv")]
+    assert str(policy).startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in str(policy)
+
+
+def test_vega_stands_in_the_page_once_and_the_page_is_small(written: Path) -> None:
+    text = written.read_text()
+    assert text.count("window.vegaEmbed=") == 1
+    assert len(text) < 4_000_000
+
+
+def test_provenance_is_shown(written: Path) -> None:
+    text = " ".join(Outline(written.read_text()).text)
+    for words in ("ab" * 32, "cd" * 32, "attention interface", "empty: 1, long: 3", "torch: 2.8.0", "50 examples"):
+        assert words in text
+    assert "Clark et al. 2019" in text
+
+
+def test_tables_hold_every_value(written: Path) -> None:
+    text = written.read_text()
+    part = text[text.index('data-variable="attention_to"') :]
+    part = part[: part.index("</details>")]
+    cells = re.findall(r"<td>([\d.]+)<i>([\d., ]+)</i></td>", part)
+    values = profile_result()["attention_to"]
+    assert [float(value) for value, _ in cells] == pytest.approx(values.values.ravel().tolist(), rel=1e-3)
+    assert cells[int(values.values.argmax())] == ("0.9375", "0.9275, 0.9475")
+
+
+def test_texts_of_the_result_are_escaped(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script><!--"
+    result = profile_result(model=evil, corpus=evil, versions=f'{{"{evil}": 1}}', **{evil: evil})
+    result["entropy"].attrs |= {"long_name": evil, "source": evil, "units": evil}
+    text = write(result, tmp_path).read_text()
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert r"\u003cscript>alert(1)\u003c/script>" in text
+    assert text.count("<!--") == 0
+
+
+def test_names_of_variables_are_no_paths(tmp_path: Path) -> None:
+    result = profile_result(study="other")[["entropy"]].rename(entropy="../../up")
+    write(result, tmp_path / "inside")
+    assert [path.name for path in tmp_path.iterdir()] == ["inside"]
+    assert (tmp_path / "inside" / "figures" / "-up.svg").is_file()
+
+
+def test_a_model_without_special_tokens_is_reported(tmp_path: Path) -> None:
+    text = write(profile_result(special=False), tmp_path).read_text()
+    assert "The tokenizer has no [SEP]" in text
+    assert not (tmp_path / "figures" / "sep_to_sep-by_layer.svg").exists()
+    assert "NaN" not in re.findall(r'id="charts">(.*?)</script>', text)[0]
+
+
+@pytest.mark.parametrize(
+    "dims",
+    [
+        ("layer",),
+        ("layer", "head"),
+        ("layer", "head", "pattern"),
+        ("layer", "head", "relation", "direction"),
+        ("layer", "head", "axis"),
+        ("layer", "head", "other_layer", "other_head"),
+        ("task", "init", "metric"),
+        ("pattern",),
+        ("example", "layer", "head"),
+        (),
+    ],
+    ids=" ".join,
+)
+def test_any_study_is_reported(dims: tuple[str, ...], tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    axes = {dim: [1, 2] if dim in ("layer", "head", "axis") or dim.startswith("other_") else ["a", "b"] for dim in dims}
+    array = xr.DataArray(random.normal(size=[2] * len(dims)), axes, dims)
+    attrs = {"long_name": "what is measured", "units": "points", "source": "nowhere"}
+    result = xr.Dataset({"measured": array.assign_attrs(attrs)}, attrs=profile_result(study="other").attrs)
+    text = write(result, tmp_path).read_text()
+    assert "What is measured" in text
+    assert (tmp_path / "figures").exists() == (dims not in [(), ("example", "layer", "head")])
+
+
+def test_a_saved_result_is_written_again_without_torch(tmp_path: Path) -> None:
+    results.save(profile_result(), tmp_path)
+    program = f"""
+import sys
+from headscope import report
+report.rebuild({str(tmp_path)!r})
+assert not {{"torch", "transformers"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert "tiny" in (tmp_path / "report.html").read_text()
+
+
+def test_a_folder_without_result_is_said_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="does not exist"):
+        rebuild(tmp_path)
