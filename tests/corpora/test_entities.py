@@ -38,6 +38,7 @@ def mentions(text):
             [("e1", 0, 2), ("e2", 0, 1), ("e3", 1, 2)],
         ),
         (["(1-person(1-person)", "1)"], "GRP-etype", [("1", 0, 2), ("1", 0, 1)]),
+        (["(1-person", "(1-person", "1)", "1)"], "GRP-etype", [("1", 0, 4), ("1", 1, 3)]),
         (["(a-x(b-x", "a)(c-x", "b)", "c)"], "eid-etype", [("b", 0, 3), ("a", 0, 2), ("c", 1, 4)]),
         (["(3-org-giv:act-sssss-cf2-1,2-coref-Penn_State-U", "3)"], GUM, [("3", 0, 2)]),
         (["(person-7", "person-7)"], "etype-GRP", [("7", 0, 2)]),

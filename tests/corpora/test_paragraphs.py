@@ -51,6 +51,11 @@ def test_pairs_do_not_overlap_and_do_not_cross_a_title(tmp_path):
     assert found.skipped == {"paragraph without a second": 1}
 
 
+def test_pairs_cross_the_heading_of_a_section(tmp_path):
+    found = paragraphs(tmp_path, "a b\n\n = = Section = =\n\nc d\n")
+    assert texts(found) == [["a b", "c d"]]
+
+
 def test_the_longer_paragraph_is_cut_and_the_cut_is_counted(tmp_path):
     found = paragraphs(tmp_path, "a b c d e f\n\ng h\n", Options(segment=8))
     assert texts(found) == [["a b c", "g h"]]
