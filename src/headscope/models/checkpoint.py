@@ -92,7 +92,9 @@ def _refuse(checkpoint: Checkpoint, remote_code: bool) -> None:
     if kind in REFUSED:
         raise HeadscopeError(f"model '{name}': type '{kind}' {REFUSED[kind]}; use another model")
     if "auto_map" in config and not remote_code:
-        raise HeadscopeError(f"model '{name}' needs code from its own folder; read it, then allow it with --trust-remote-code")
+        raise HeadscopeError(
+            f"model '{name}' needs code from its own folder; read it, then allow it with --trust-remote-code"
+        )
     if not any(folder.glob("*.safetensors")):
         pickled = ", ".join(sorted(path.name for path in folder.glob("*.bin"))) or "no weights"
         raise HeadscopeError(
@@ -100,4 +102,6 @@ def _refuse(checkpoint: Checkpoint, remote_code: bool) -> None:
             "load it with transformers where you trust it and save_pretrained it again"
         )
     if not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
-        raise HeadscopeError(f"model '{name}' has no tokenizer files; save its tokenizer into the folder with save_pretrained")
+        raise HeadscopeError(
+            f"model '{name}' has no tokenizer files; save its tokenizer into the folder with save_pretrained"
+        )

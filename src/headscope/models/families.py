@@ -7,6 +7,7 @@ REFUSED = {
     "big_bird": f"{_SPARSE}, and returns no attentions to check against",
     "bigbird_pegasus": f"{_SPARSE}: only a part of its layers can be captured",
     "canine": "has attention layers over characters in local windows beside its ordinary ones",
+    "diffllama": "subtracts one attention from another in each head, so that a token's attention does not sum to 1",
     "fnet": "has no attention: it mixes tokens with a Fourier transform",
     "funnel": "pools its queries, so that its attention is not square",
     "gpt_oss": "has attention sinks, so that a token's attention does not sum to 1",

@@ -8,7 +8,7 @@ from headscope.errors import HeadscopeError
 from headscope.models.check import check
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.minilm import verify
-from headscope.models.model import Model
+from headscope.models.model import Model, without_decoder
 from headscope.models.quiet import quiet
 
 
@@ -43,8 +43,7 @@ def load(
     if name == "minilm":
         verify(sha256)
     network = _load_network(checkpoint, head, _dtype(dtype), remote_code)
-    network = network.get_encoder() if network.config.is_encoder_decoder else network
-    network = network.to(_device(device)).eval()
+    network = without_decoder(network).to(_device(device)).eval()
     return Model(name, network, tokenizer, check(network), checkpoint.revision, sha256)
 
 
@@ -59,7 +58,9 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
                 checkpoint.folder, local_files_only=True, trust_remote_code=remote_code
             )
     except Exception as error:  # tokenizers raise anything, down to bare Exception
-        raise HeadscopeError(f"model '{checkpoint.name}': its tokenizer cannot be loaded: {_first_line(error)}") from error
+        raise HeadscopeError(
+            f"model '{checkpoint.name}': its tokenizer cannot be loaded: {_first_line(error)}"
+        ) from error
     if not tokenizer.is_fast:
         raise HeadscopeError(
             f"model '{checkpoint.name}': tokenizer {type(tokenizer).__name__} does not give character offsets; "

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from headscope.models.attention import Watch
+from headscope.errors import HeadscopeError
 from headscope.models.check import CAPTURES, Capture, check
 from headscope.models.observer import Observer
+from headscope.models.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,22 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
 
     Raises `HeadscopeError` if its attention cannot be captured exactly.
     """
-    network = network.get_encoder() if network.config.is_encoder_decoder else network
-    network = network.eval()
+    network = without_decoder(network).eval()
     return Model(name, network, tokenizer, check(network))
+
+
+def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
+    """Of an encoder-decoder its encoder, any other network as it is.
+
+    Raises `HeadscopeError` if the encoder is no model of its own.
+    """
+    if not getattr(network.config, "is_encoder_decoder", False):
+        return network
+    encoder = network.get_encoder()
+    if not isinstance(encoder, PreTrainedModel):
+        kind, part = network.config.model_type, type(encoder).__name__
+        raise HeadscopeError(f"model type '{kind}': its encoder is a {part}, no model of its own; use another model")
+    return encoder
 
 
 def max_tokens(config: object, tokenizer: PreTrainedTokenizerBase) -> int:
@@ -63,6 +77,16 @@ def max_tokens(config: object, tokenizer: PreTrainedTokenizerBase) -> int:
 
 # These number positions from the padding token's id on, and so have that many fewer of them.
 COUNTED_FROM_PADDING = {
-    "camembert", "data2vec-text", "esm", "ibert", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm",
-    "xlm-roberta", "xlm-roberta-xl", "xmod",
+    "camembert",
+    "data2vec-text",
+    "esm",
+    "ibert",
+    "longformer",
+    "luke",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
 }

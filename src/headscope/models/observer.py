@@ -16,7 +16,7 @@ class Observer(Protocol):
     """Is shown every block of every layer once, examples in order, and queries in order within them."""
 
     def __call__(
-        self, layer: int, attention: Float[Tensor, "example head query key"], examples: slice, queries: slice
+        self, layer: int, attention: Float[Tensor, "example head query key"], examples: slice, queries: slice, /
     ) -> None:
         """`attention` is that of the batch's `examples` and `queries` in `layer` (from 0), and is not kept."""
         ...

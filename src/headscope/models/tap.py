@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
-from headscope.models.attention import Watch
 from headscope.models.observer import Observer, blocks
+from headscope.models.watch import Watch, during_forward
 
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
 
@@ -24,13 +25,15 @@ class SoftmaxTap(TorchFunctionMode):
     def __init__(self, watch: Watch, shape: tuple[int, int]):
         """`shape` is the number of examples and of tokens of the inputs."""
         super().__init__()
+        watch.calls = 0
         self.watch = watch
         self.examples, self.tokens = shape
 
-    def __torch_function__(self, func: Callable, types: object, args: tuple = (), kwargs: dict | None = None) -> object:
+    def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> object:
+        """Call `func`; if it was a square softmax, show its result."""
         result = func(*args, **(kwargs or {}))
         if func in SOFTMAX and result.shape[-2:] == (self.tokens, self.tokens) and result.ndim in (3, 4):
-            self._show(result.view(self.examples, -1, self.tokens, self.tokens))
+            self._show(result.reshape(self.examples, -1, self.tokens, self.tokens))
         return result
 
     def _show(self, attention: Tensor) -> None:
@@ -44,21 +47,5 @@ class SoftmaxTap(TorchFunctionMode):
 def tapped(network: PreTrainedModel, observer: Observer) -> Iterator[Watch]:
     """Within this context a forward pass of an eager model shows its attention to `observer`."""
     watch = Watch(observer)
-    taps: list[SoftmaxTap] = []
-
-    def enter(module: object, args: tuple, kwargs: dict) -> None:
-        taps.append(SoftmaxTap(watch, tuple(kwargs["input_ids"].shape)))
-        taps[-1].__enter__()
-
-    def leave(module: object, args: tuple, kwargs: dict, output: object) -> None:
-        taps.pop().__exit__(None, None, None)
-
-    handles = (
-        network.register_forward_pre_hook(enter, with_kwargs=True),
-        network.register_forward_hook(leave, with_kwargs=True, always_call=True),
-    )
-    try:
+    with during_forward(network, lambda inputs: SoftmaxTap(watch, tuple(inputs["input_ids"].shape))):
         yield watch
-    finally:
-        for handle in handles:
-            handle.remove()

@@ -1,0 +1,88 @@
+"""The reference of the self-check: what transformers' eager implementation gives for a short padded batch."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from headscope.errors import HeadscopeError
+
+LENGTHS = (13, 8)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a forward pass gave: its attention by layer, and its output ([example, token, width] or logits)."""
+
+    attentions: list[Float[Tensor, "example head query key"]]
+    output: Float[Tensor, "example ..."]
+
+
+def eager_pass(network: PreTrainedModel, tolerance: float) -> tuple[dict[str, Tensor], Seen]:
+    """A short batch, and what the eager model gives for it.
+
+    Raises `HeadscopeError` if the model fails, or returns no attention from every token to every token.
+    """
+    kind = network.config.model_type
+    try:
+        inputs = check_inputs(network)
+        with _eager(network):
+            output = network(**inputs, output_attentions=True)
+    except Exception as error:  # models that want an image, a language, ... say so in many ways
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise HeadscopeError(f"model type '{kind}' fails on text alone ({reason}); use another model") from error
+    attentions: list[Tensor] = list(getattr(output, "attentions", None) or ())
+    _refuse_unless_square(kind, attentions, inputs["input_ids"])
+    attentions = [attention.to(torch.float32) for attention in attentions]
+    if not all(rows_sum_to_one(attention, inputs["attention_mask"].bool(), tolerance) for attention in attentions):
+        # squeezebert and prophetnet return the scores that go into the softmax.
+        attentions = [attention.softmax(-1) for attention in attentions]
+    return inputs, Seen(attentions, output[0])
+
+
+def check_inputs(network: PreTrainedModel) -> dict[str, Tensor]:
+    """Random token ids for each of `LENGTHS`, padded on the right; the same ones each time."""
+    vocabulary = network.config.get_text_config().vocab_size
+    pad = getattr(network.config, "pad_token_id", None) or 0
+    pad = pad if 0 <= pad < vocabulary else 0
+    ids = torch.randint(0, vocabulary - 1, (len(LENGTHS), max(LENGTHS)), generator=torch.Generator().manual_seed(0))
+    ids += ids >= pad  # no real token is the padding token: some models tell positions by it
+    real = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
+    inputs = {"input_ids": ids.where(real, pad), "attention_mask": real.long()}
+    return {name: tensor.to(network.device) for name, tensor in inputs.items()}
+
+
+def rows_sum_to_one(
+    attention: Float[Tensor, "example head query key"], real: Bool[Tensor, "example query"], tolerance: float
+) -> bool:
+    """Whether the attention of each real token does."""
+    sums = attention.sum(-1).transpose(1, 2)[real]
+    return bool(((sums - 1).abs() <= tolerance).all())
+
+
+def _refuse_unless_square(kind: str, attentions: list[Tensor], ids: Tensor) -> None:
+    if not attentions:
+        raise HeadscopeError(f"model type '{kind}' returns no attentions to check against; use another model")
+    for attention in attentions:
+        shape: tuple[int, ...] = tuple(getattr(attention, "shape", ()))  # pegasus_x returns dictionaries
+        if len(shape) != 4 or (shape[0], *shape[2:]) != (*ids.shape, ids.shape[1]):
+            raise HeadscopeError(
+                f"model type '{kind}' returns attention of shape {shape} for {ids.shape[0]} examples of "
+                f"{ids.shape[1]} tokens, not of every token to every token; use another model"
+            )
+
+
+@contextmanager
+def _eager(network: PreTrainedModel) -> Iterator[None]:
+    before = network.config._attn_implementation or "eager"
+    try:
+        if before != "eager":
+            network.set_attn_implementation("eager")
+        yield
+    finally:
+        if before != "eager":
+            network.set_attn_implementation(before)

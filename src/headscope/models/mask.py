@@ -1,0 +1,68 @@
+"""The mask of the attention function: transformers' eager mask, made in blocks of rows where the input is long."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers.masking_utils import causal_mask_function, eager_mask
+
+# A mask up to this many elements per example is made whole; a larger one is made as the blocks need it.
+WHOLE_MASK = 1024 * 1024
+
+
+def block_mask(
+    batch_size: int, q_length: int, kv_length: int, q_offset: int = 0, **keywords: Any
+) -> Float[Tensor, "example 1 query key"] | None:
+    """transformers' eager mask; for long inputs a lazy one."""
+    make = eager_mask if q_length * kv_length <= WHOLE_MASK else lazy_mask
+    return make(batch_size, q_length, kv_length, q_offset, **keywords)
+
+
+def lazy_mask(
+    batch_size: int, q_length: int, kv_length: int, q_offset: int = 0, **keywords: Any
+) -> Float[Tensor, "example 1 query key"] | None:
+    """A mask whose rows are made when `mask_block` asks for them; None where transformers needs no mask.
+
+    It has the shape of the whole mask but no memory: it is NaN everywhere, so that a model that reads it
+    in another way than through `mask_block` cannot go unnoticed.
+    """
+    if eager_mask(batch_size, 1, kv_length, q_offset, **keywords) is None:
+        return None
+    nothing = torch.full((), torch.nan, dtype=keywords["dtype"], device=keywords["device"])
+    mask = nothing.expand(batch_size, 1, q_length, kv_length)
+    vars(mask)["rows"] = partial(_rows, kv_length=kv_length, q_offset=q_offset, **keywords)
+    return mask
+
+
+def mask_block(bias: Tensor, examples: slice, queries: slice) -> Tensor:
+    """The rows of a mask, or of another bias on the scores, that belong to a block; axes of size 1 stay."""
+    rows: Callable[[slice, slice], Tensor] | None = getattr(bias, "rows", None)
+    if rows is not None:
+        return rows(examples, queries)
+    examples = examples if bias.shape[0] > 1 else slice(None)
+    return bias[examples, :, queries if bias.shape[2] > 1 else slice(None)]
+
+
+def _rows(
+    examples: slice,
+    queries: slice,
+    *,
+    q_offset: int,
+    mask_function: Callable = causal_mask_function,
+    attention_mask: Tensor | None = None,
+    **keywords: Any,
+) -> Tensor | None:
+    def from_first(example: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        return mask_function(example + examples.start, head, query, key)
+
+    return eager_mask(
+        batch_size=examples.stop - examples.start,
+        q_length=queries.stop - queries.start,
+        q_offset=q_offset + queries.start,
+        mask_function=from_first,
+        attention_mask=None if attention_mask is None else attention_mask[examples],
+        **(keywords | {"allow_is_bidirectional_skip": False}),
+    )
