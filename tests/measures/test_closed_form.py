@@ -1,0 +1,139 @@
+"""Every measure on attention whose value is known in closed form, and on inputs that lack what it needs."""
+
+from math import log
+
+import pytest
+import torch
+
+from hand_made import looks_at, measured, tokens, uniform
+from headscope.measures import (
+    attention_offset,
+    attention_to,
+    cls_entropy,
+    cls_feature_attention,
+    entropy,
+    feature_attention,
+    sep_to_sep,
+    token_attention,
+)
+from headscope.results import FEATURES, RELATIONS, TOKEN_CLASSES
+
+PAIR = "coopsoos"  # [CLS] a b . [SEP] c d [SEP]
+PREVIOUS = [0, 0, 1, 2, 3, 4, 5, 6]
+
+
+def values(measure, maps, inputs, **options):
+    """The values of the first input's only head, with NaN where they are not valid."""
+    found = measured(measure, [maps], [inputs], **options)
+    return torch.where(found.valid[0], found.values[0, 0], torch.nan).tolist()
+
+
+def at(names, found, name):
+    return found[names.index(name)]
+
+
+def test_attention_to_of_a_uniform_head_is_each_class_share_of_tokens() -> None:
+    assert values(attention_to, uniform(8), tokens(PAIR)) == [1 / 8, 2 / 8, 1 / 8, 4 / 8]
+
+
+def test_attention_to_of_one_column_is_all_in_its_class() -> None:
+    assert values(attention_to, looks_at([4] * 8), tokens(PAIR)) == [0, 1, 0, 0]
+
+
+def test_attention_to_counts_every_query_once() -> None:
+    assert values(attention_to, looks_at([0, 0, 4, 7, 3, 1, 2, 5]), tokens(PAIR)) == [2 / 8, 2 / 8, 1 / 8, 3 / 8]
+
+
+def test_attention_to_a_class_that_the_text_lacks_is_0_and_one_that_the_tokenizer_lacks_is_missing() -> None:
+    without_punct = values(attention_to, uniform(4), tokens("coos"))
+    without_cls = values(attention_to, uniform(4), tokens("oops"), exist="spo")
+    assert without_punct == [1 / 4, 1 / 4, 0, 2 / 4]
+    assert without_cls == pytest.approx([torch.nan, 1 / 4, 1 / 4, 2 / 4], nan_ok=True)
+
+
+def test_sep_to_sep_reads_the_rows_of_separators_only() -> None:
+    assert values(sep_to_sep, uniform(8), tokens(PAIR)) == 2 / 8
+    assert values(sep_to_sep, looks_at([4] * 8), tokens(PAIR)) == 1
+    assert values(sep_to_sep, looks_at([4, 4, 4, 4, 7, 4, 4, 0]), tokens(PAIR)) == 1 / 2
+    assert values(sep_to_sep, looks_at([4, 4, 4, 4, 0, 4, 4, 0]), tokens(PAIR)) == 0
+
+
+def test_sep_to_sep_divides_by_the_number_of_separators() -> None:
+    assert values(sep_to_sep, looks_at([0, 1, 2]), tokens("cos")) == 1
+    assert values(sep_to_sep, looks_at([1, 2, 3, 0, 0]), tokens("sssoo")) == pytest.approx(2 / 3)
+
+
+def test_sep_to_sep_needs_a_separator() -> None:
+    assert values(sep_to_sep, uniform(3), tokens("coo")) == pytest.approx(torch.nan, nan_ok=True)
+
+
+def test_attention_offset_of_pure_maps() -> None:
+    assert values(attention_offset, looks_at(range(8)), tokens(PAIR)) == [0, 1, 0]
+    assert values(attention_offset, looks_at(PREVIOUS), tokens(PAIR)) == pytest.approx([1, 1 / 8, 0])
+    assert values(attention_offset, looks_at([*range(1, 8), 7]), tokens(PAIR)) == pytest.approx([0, 1 / 8, 1])
+
+
+def test_attention_offset_counts_the_queries_that_have_the_neighbour() -> None:
+    previous = uniform(4).clone()
+    previous[0, 2] = torch.tensor([0.1, 0.7, 0.1, 0.1])
+    assert values(attention_offset, previous, tokens("coos")) == pytest.approx([1.2 / 3, 0.85 / 4, 0.6 / 3])
+
+
+def test_attention_offset_of_one_token_has_no_neighbours() -> None:
+    assert values(attention_offset, uniform(1), tokens("o")) == pytest.approx([torch.nan, 1, torch.nan], nan_ok=True)
+
+
+def test_entropy_of_uniform_and_of_certain_rows() -> None:
+    assert values(entropy, uniform(8), tokens(PAIR)) == pytest.approx(log(8))
+    assert values(entropy, looks_at(PREVIOUS), tokens(PAIR)) == 0
+    assert values(entropy, uniform(1), tokens("o")) == 0
+
+
+def test_entropy_is_the_mean_over_rows() -> None:
+    half = looks_at([0, 0, 0, 0])
+    half[0, 1] = torch.tensor([0.5, 0.5, 0, 0])
+    half[0, 2] = 0.25
+    assert values(entropy, half, tokens("coos")) == pytest.approx((log(2) + log(4)) / 4)
+
+
+def test_cls_entropy_reads_the_row_of_cls_only() -> None:
+    rows = looks_at([0, 1, 2, 3])
+    rows[0, 0] = 0.25
+    assert values(cls_entropy, rows, tokens("coos")) == pytest.approx(log(4))
+    assert values(cls_entropy, rows, tokens("ocos")) == 0
+    assert values(cls_entropy, rows, tokens("ooos")) == pytest.approx(torch.nan, nan_ok=True)
+
+
+def test_feature_attention_is_the_mean_over_queries_at_the_best_token() -> None:
+    rows = looks_at([2, 2, 2, 1, 3, 3, 0, 0])
+    found = values(feature_attention, rows, tokens(PAIR, [("noun", 1), ("noun", 2), ("verb", 3), ("neg", 7)]))
+    assert (at(FEATURES, found, "noun"), at(FEATURES, found, "verb")) == pytest.approx((3 / 8, 2 / 8))
+    assert at(FEATURES, found, "neg") == 0
+    assert sum(value != value for value in found) == len(FEATURES) - 3
+
+
+def test_cls_feature_attention_is_the_row_of_cls_at_the_best_token() -> None:
+    rows = looks_at([1, 2, 2, 2])
+    rows[0, 0] = torch.tensor([0.1, 0.2, 0.3, 0.4])
+    found = values(cls_feature_attention, rows, tokens("coos", [("noun", 1), ("noun", 2), ("sep", 3)]))
+    assert (at(FEATURES, found, "noun"), at(FEATURES, found, "sep")) == pytest.approx((0.3, 0.4))
+    assert all(value != value for value in values(cls_feature_attention, rows, tokens("ooos", [("noun", 1)])))
+
+
+def test_token_attention_is_the_best_pair_from_its_source_to_its_target() -> None:
+    rows = uniform(4).clone()
+    rows[0, 1] = torch.tensor([0.1, 0.2, 0.6, 0.1])
+    rows[0, 2] = torch.tensor([0.3, 0.4, 0.1, 0.2])
+    links = [("verb_to_subject", 1, 2), ("subject_to_verb", 2, 1), ("noun_to_pronoun", 1, 0), ("noun_to_pronoun", 2, 0)]
+    found = values(token_attention, rows, tokens("coos", links=links))
+    assert at(RELATIONS, found, "verb_to_subject") == pytest.approx(0.6)
+    assert at(RELATIONS, found, "subject_to_verb") == pytest.approx(0.4)
+    assert at(RELATIONS, found, "noun_to_pronoun") == pytest.approx(0.3)
+    assert at(RELATIONS, found, "pronoun_to_noun") != at(RELATIONS, found, "pronoun_to_noun")
+
+
+def test_a_token_with_no_attention_at_all_is_0_and_not_missing() -> None:
+    nothing = looks_at([0] * 4)
+    found = values(token_attention, nothing, tokens("coos", links=[("verb_to_subject", 1, 2)]))
+    assert at(RELATIONS, found, "verb_to_subject") == 0
+    assert values(attention_to, nothing, tokens("coos"))[TOKEN_CLASSES.index("other")] == 0
