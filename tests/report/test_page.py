@@ -89,7 +89,7 @@ def test_tables_hold_every_value(written: Path) -> None:
 
 def test_texts_of_the_result_are_escaped(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script><!--"
-    result = profile_result(model=evil, corpus=evil, versions=f'{{"{evil}": 1}}', **{evil: evil})
+    result = profile_result(model=evil, corpus=evil, versions=f'{{"{evil}": 1}}').assign_attrs({evil: evil})
     result["entropy"].attrs |= {"long_name": evil, "source": evil, "units": evil}
     text = write(result, tmp_path).read_text()
     assert "<script>alert" not in text

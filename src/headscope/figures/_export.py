@@ -24,8 +24,12 @@ def save(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
-    drawn = svg(chart.to_dict())
-    stem = Path(stem)
+    return save_spec(chart.to_dict(), Path(stem))
+
+
+def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
+    """As `save`, for a chart's specification."""
+    drawn = svg(spec)
     contents = {
         ".svg": drawn.encode(),
         ".pdf": vl_convert.svg_to_pdf(drawn),

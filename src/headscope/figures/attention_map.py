@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import others
+from headscope.figures._table import inline, others
 from headscope.figures._theme import SEQUENTIAL, finished, named
 
 
@@ -30,7 +30,7 @@ def attention_map(weights: xr.DataArray, tokens: Sequence[str], *, side: int = 4
     axis = {"labelExpr": written, "domain": False, "ticks": False, "labelOverlap": False}
     legend = alt.Legend(title="Attention (share)")
     chart = (
-        alt.Chart(alt.InlineData(values=_cells(weights.transpose("query", "key"), tokens)))
+        alt.Chart(inline(_cells(weights.transpose("query", "key"), tokens)))
         .mark_rect(aria=False)
         .encode(
             x=alt.X("key:O", title="Key (looked at)", axis=alt.Axis(orient="top", labelAngle=-90, **axis)),

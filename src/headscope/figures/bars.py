@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import in_words, rows
+from headscope.figures._table import in_words, inline, rows
 from headscope.figures._theme import CATEGORIES, INK, finished, hover, named, quantity
 
 
@@ -24,7 +24,7 @@ def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart
     dims = [str(dim) for dim in array.dims]
     if not 1 <= len(dims) <= 3:
         raise ValueError(f"bars: '{array.name}' has {len(dims)} dimensions; 1 to 3 can be drawn")
-    base = alt.Chart(alt.InlineData(values=rows(array))).encode(**_places(array, dims), tooltip=hover(array))
+    base = alt.Chart(inline(rows(array))).encode(**_places(array, dims), tooltip=hover(array))
     layers = [base.mark_bar(aria=False).encode(x=alt.X("value:Q", title=quantity(array)), color=_colour(array, dims))]
     if {"lower", "upper"} <= set(array.coords):
         layers.append(base.mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x="lower:Q", x2="upper:Q"))

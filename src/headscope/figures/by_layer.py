@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import in_words, others, rows
+from headscope.figures._table import in_words, inline, others, rows
 from headscope.figures._theme import CATEGORIES, GREY, extent, finished, hover, named, quantity, ticks
 
 
@@ -33,7 +33,7 @@ def by_layer(
         raise ValueError(f"by_layer: '{array.name}' has {array.dims}; select one of {series} first")
     n_layers = array.sizes["layer"]
     top = max(extent(array)[1], reference or 0.0)
-    base = alt.Chart(alt.InlineData(values=rows(array))).encode(
+    base = alt.Chart(inline(rows(array))).encode(
         x=alt.X("layer:O", title="Layer", axis=alt.Axis(values=ticks(n_layers), labelAngle=0)),
         **(_series(array, series[0]) if series else {"color": alt.value(CATEGORIES[0])}),
     )
@@ -63,7 +63,7 @@ def _series(array: xr.DataArray, dim: str) -> dict[str, Any]:
 def _rule(reference: float | None, text: str) -> list[alt.Chart]:
     if reference is None:
         return []
-    place = alt.Chart(alt.InlineData(values=[{"reference": float(reference), "text": text}]))
+    place = alt.Chart(inline([{"reference": float(reference), "text": text}]))
     rule = place.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y="reference:Q")
     words = place.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GREY, aria=False)
     return [rule, words.encode(y="reference:Q", x=alt.value(0), text="text:N")]

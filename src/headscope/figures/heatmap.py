@@ -3,7 +3,7 @@
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import in_words, others, rows
+from headscope.figures._table import in_words, inline, others, rows
 from headscope.figures._theme import DIVERGING, SEQUENTIAL, colours, finished, hover, named, quantity, ticks
 
 
@@ -50,7 +50,7 @@ def _cells(array: xr.DataArray, scale: alt.Scale, small: bool) -> alt.Chart:
     same_head = alt.selection_point(fields=["layer", "head"], on="pointerover", clear="pointerout", empty=False)
     legend = alt.Legend(title=quantity(array), orient="right", gradientLength=140, tickCount=5)
     return (
-        alt.Chart(alt.InlineData(values=rows(array)))
+        alt.Chart(inline(rows(array)))
         .mark_rect(aria=False)
         .encode(
             x=alt.X("head:O", title="Head", axis=_axis(n_heads)),

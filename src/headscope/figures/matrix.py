@@ -4,7 +4,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures._labels import head_name, title
-from headscope.figures._table import in_words, rows
+from headscope.figures._table import in_words, inline, rows
 from headscope.figures._theme import colours, extent, finished, hover, named, quantity
 
 HEAD_PAIRS = ("layer", "head", "other_layer", "other_head")
@@ -28,7 +28,7 @@ def matrix(array: xr.DataArray, *, diverging: bool = False, side: int = 420) -> 
     low, high = extent(array)
     axis = alt.Axis(labelOverlap=True, domain=False, ticks=False, labelLimit=160)
     chart = (
-        alt.Chart(alt.InlineData(values=rows(array)))
+        alt.Chart(inline(rows(array)))
         .mark_rect(aria=False)
         .encode(
             x=alt.X(f"{across}:N", sort=across_words, title=_title(across), axis=axis),

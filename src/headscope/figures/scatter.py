@@ -3,7 +3,7 @@
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import others, rows
+from headscope.figures._table import inline, others, rows
 from headscope.figures._theme import CATEGORIES, SEQUENTIAL, finished, named
 
 
@@ -26,7 +26,7 @@ def scatter(
     """
     if others(array, "layer", "head", "axis") or array.sizes["axis"] < 2:
         raise ValueError(f"scatter: '{array.name}' has {dict(array.sizes)}; layer, head and two axes are needed")
-    base = alt.Chart(alt.InlineData(values=_points(array, colour))).encode(
+    base = alt.Chart(inline(_points(array, colour))).encode(
         x=alt.X("value:Q", title="First axis", scale=alt.Scale(zero=False)),
         y=alt.Y("second:Q", title="Second axis", scale=alt.Scale(zero=False)),
     )

@@ -5,38 +5,41 @@ import json
 from base64 import b64encode
 from typing import Any
 
-DIGITS = 6
+DIGITS = 5
 
 
-def embedded(charts: dict[str, Any]) -> dict[str, Any]:
-    """The specifications of the charts and the data that they name.
+def embedded(specs: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The specifications of charts and, apart, the data that they name.
 
-    Charts that draw the same rows share them; values keep six significant digits (`result.nc` has all).
+    Charts that draw the same rows share them; values keep five significant digits (`result.nc` has all).
     """
     data: dict[str, Any] = {}
-    specs = {name: _taken_apart(chart.to_dict(), data) for name, chart in charts.items()}
-    return {"specs": specs, "data": data}
+    return {"specs": {name: _taken_apart(spec, data) for name, spec in specs.items()}, "data": data}
 
 
 def _taken_apart(spec: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """A specification without its rows; they go to `data` as columns."""
-    rows = spec.pop("datasets", {})
-    data.update({key: columns(value) for key, value in rows.items()})
-    return {**spec, "uses": list(rows)}
+    rows = spec.get("datasets", {})
+    data.update({key: columns(value) for key, value in rows.items() if key not in data})
+    return {**{key: value for key, value in spec.items() if key != "datasets"}, "uses": list(rows)}
 
 
-def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as columns, missing values as None.
+def columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Rows as columns: lists of numbers, missing ones as None; of words, each word once and which one stands where.
 
-    >>> columns([{"head": 1, "value": 0.12345678}, {"head": 2}])
-    {'head': [1, 2], 'value': [0.123457, None]}
+    >>> columns([{"task": "rte", "value": 0.12345678}, {"task": "rte"}])
+    {'task': {'words': ['rte'], 'at': [0, 0]}, 'value': [0.12346, None]}
     """
     keys = dict.fromkeys(key for row in rows for key in row)
-    return {key: [_short(row.get(key)) for row in rows] for key in keys}
+    return {key: _column([row.get(key) for row in rows]) for key in keys}
 
 
-def _short(value: Any) -> Any:
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+def _column(values: list[Any]) -> Any:
+    if not any(isinstance(value, str) for value in values):
+        return [float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value for value in values]
+    words = list(dict.fromkeys(values))
+    place = {word: index for index, word in enumerate(words)}
+    return {"words": words, "at": [place[value] for value in values]}
 
 
 def script_json(value: object) -> str:

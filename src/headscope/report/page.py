@@ -11,8 +11,7 @@ import vl_convert
 import xarray as xr
 
 from headscope import results
-from headscope.figures import save
-from headscope.figures._export import VEGA_LITE, write_whole
+from headscope.figures._export import VEGA_LITE, save_spec, write_whole
 from headscope.report._facts import glossary, lead, provenance, summary
 from headscope.report._markup import readable
 from headscope.report._specs import digest, embedded, script_json
@@ -34,9 +33,10 @@ def write(result: xr.Dataset, directory: str | Path) -> Path:
     """
     directory = Path(directory)
     figures = [_safe(figure) for figure in drawn(results.check(result))]
-    for figure in figures:
-        save(figure.chart, directory / "figures" / figure.name)
-    return write_whole(directory / "report.html", html(result, figures).encode())
+    specs = {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
+    for name, spec in specs.items():
+        save_spec(spec, directory / "figures" / name)
+    return write_whole(directory / "report.html", html(result, figures, specs).encode())
 
 
 def rebuild(directory: str | Path) -> Path:
@@ -47,7 +47,7 @@ def rebuild(directory: str | Path) -> Path:
     return write(results.read(directory), directory)
 
 
-def html(result: xr.Dataset, figures: list[Figure]) -> str:
+def html(result: xr.Dataset, figures: list[Figure], specs: dict[str, Any]) -> str:
     """The page as text. Whatever comes from the result is escaped; only the page's own scripts may run."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -59,7 +59,7 @@ def html(result: xr.Dataset, figures: list[Figure]) -> str:
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
         scripts=scripts,
         allowed=" ".join(f"'{digest(script)}'" for script in scripts),
-        json=script_json(embedded({figure.name: figure.chart for figure in figures})),
+        json=script_json(embedded(specs)),
     )
 
 

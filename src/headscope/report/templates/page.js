@@ -6,10 +6,11 @@ const MANY_ROWS = 5000;
 
 /** The rows of a data set, which the page holds as columns. */
 function rows(columns) {
-  const keys = Object.keys(columns);
-  return columns[keys[0]].map((_, row) => {
-    const filled = keys.filter((key) => columns[key][row] !== null);
-    return Object.fromEntries(filled.map((key) => [key, columns[key][row]]));
+  const whole = (column) => (column.words ? column.at.map((index) => column.words[index]) : column);
+  const lists = Object.entries(columns).map(([key, column]) => [key, whole(column)]);
+  return (lists[0]?.[1] ?? []).map((_, row) => {
+    const filled = lists.filter(([, values]) => values[row] !== null);
+    return Object.fromEntries(filled.map(([key, values]) => [key, values[row]]));
   });
 }
 
