@@ -1,4 +1,4 @@
-"""Laws that every measure obeys, whatever it measures; a new file in `measures/` is tested as it appears."""
+"""Laws that every measure obeys, whatever it measures; a new file in `measures/` is tested as it appears, and so is the template."""
 
 import math
 
@@ -16,7 +16,7 @@ from headscope.models.words import Encoded
 from headscope.results import DIMENSIONS, FEATURES, RELATIONS
 from headscope.tally import poisson_draws, tally
 
-MEASURES = {name: catalog.load("measures", name) for name in catalog.names("measures")}
+MEASURES = {name: catalog.load("measures", name) for name in [*catalog.names("measures"), "_template"]}
 UNITS = ("share of attention", "nats")
 HEADS = 3
 quick = settings(max_examples=15, deadline=None, derandomize=True, database=None)
@@ -50,13 +50,13 @@ def shown(found: Values) -> np.ndarray:
 
 
 def test_there_are_measures() -> None:
-    assert len(MEASURES) >= 8
+    assert len(MEASURES) >= 9
 
 
 @each_measure
 def test_a_measure_says_what_it_is(measure) -> None:
     variable: Variable = measure.VARIABLE
-    assert variable.name == measure.__name__.rpartition(".")[2]
+    assert variable.name == measure.__name__.rpartition(".")[2].lstrip("_")
     assert set(variable.coords) <= set(DIMENSIONS) - {"layer", "head", "example", "bound"}
     assert all((variable.long_name, variable.units, variable.source))
     first = measure.__doc__.partition("\n")[0]

@@ -1,0 +1,117 @@
+"""Sums and counts that merge, and their bootstrap: exact means, honest intervals, the same in any order."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headscope.tally import Tally, merge, poisson_draws, tally
+
+HEADS = 2
+
+
+def tally_of(values: np.ndarray, numbers: list[int] | None = None, resamples: int = 1000, seed: int = 0) -> Tally:
+    """The tally of values [example, head], NaN where an example lacks the statistic."""
+    draws = poisson_draws(range(len(values)) if numbers is None else numbers, seed, resamples)
+    return tally(np.nan_to_num(values), ~np.isnan(values[:, 0]), draws)
+
+
+def skewed(number: int, seed: int = 0) -> np.ndarray:
+    """Values [example, head] as attention has them: most small, some large."""
+    return np.random.default_rng(seed).beta(0.5, 2.0, (number, HEADS))
+
+
+def test_the_mean_is_exact_and_leaves_out_examples_that_lack_the_statistic() -> None:
+    values = skewed(500)
+    values[::3] = np.nan
+    found = tally_of(values)
+    np.testing.assert_allclose(found.mean, np.nanmean(values, axis=0), rtol=1e-14)
+    assert found.count == np.isfinite(values[:, 0]).sum()
+
+
+def test_the_mean_of_float32_values_does_not_drift() -> None:
+    values = np.full((3, HEADS), 0.1, dtype=np.float32)
+    many = merge([tally(values, np.ones(3, bool), np.ones((1, 3)))] * 20_000)
+    np.testing.assert_allclose(many.mean, np.float64(np.float32(0.1)), rtol=1e-11)
+
+
+def test_without_any_example_all_is_missing() -> None:
+    found = tally_of(np.full((4, HEADS), np.nan))
+    assert np.isnan(found.mean).all() and np.isnan(found.interval).all() and found.count == 0
+
+
+def test_one_example_is_its_own_interval() -> None:
+    found = tally_of(np.array([[0.25, 0.5]]))
+    assert found.mean.tolist() == [0.25, 0.5]
+    assert found.interval.tolist() == [[0.25, 0.25], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize("lacking", [0, 3])
+def test_the_interval_is_that_of_the_ordinary_bootstrap(lacking: int) -> None:
+    values = skewed(200)
+    values[:lacking] = np.nan
+    have = values[lacking:]
+    random = np.random.default_rng(1)
+    means = np.array([have[random.integers(0, len(have), len(have))].mean(0) for _ in range(4000)])
+    expected = np.quantile(means, [0.025, 0.975], axis=0).T
+    width = expected[:, 1] - expected[:, 0]
+    found = tally_of(values, resamples=4000).interval
+    assert (abs(found - expected) < 0.05 * width[:, None]).all()
+
+
+def test_intervals_hold_the_true_mean_about_95_times_of_100() -> None:
+    runs, number = 300, 60
+    values = np.random.default_rng(2).beta(2.0, 3.0, (number, runs))
+    lower, upper = tally_of(values).interval.T
+    share = ((lower <= 0.4) & (0.4 <= upper)).mean()
+    # A percentile bootstrap of 60 values holds slightly less; 3 standard errors of 300 runs are 4 points.
+    assert 0.90 < share < 0.985
+
+
+def test_quantiles_are_those_of_numpy() -> None:
+    values = np.full((6, HEADS), np.nan)
+    values[[1, 4]] = [[0.1, 0.9], [0.4, 0.3]]
+    found = tally_of(values, resamples=200)
+    counts = found.resampled_count[:, None]
+    means = np.where(counts > 0, found.resampled_total / np.where(counts > 0, counts, 1), np.nan)
+    assert np.isnan(means).any()
+    np.testing.assert_allclose(found.interval, np.nanquantile(means, [0.025, 0.975], axis=0).T, rtol=1e-12)
+
+
+def test_draws_are_poisson_and_differ_between_examples_seeds_and_resamples() -> None:
+    draws = poisson_draws(range(400), seed=0, resamples=500)
+    share = [np.mean(draws == k) for k in range(4)]
+    np.testing.assert_allclose(share, np.exp(-1) / np.array([1, 1, 2, 6]), atol=0.005)
+    assert abs(np.corrcoef(draws[:, :50].T) - np.eye(50)).max() < 0.25
+    assert not np.array_equal(draws[:, :9], poisson_draws(range(9), seed=1, resamples=500))
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@given(order=st.permutations(range(12)), cut=st.integers(1, 11))
+def test_order_and_shards_change_nothing(order: list[int], cut: int) -> None:
+    values = skewed(12)
+    values[[2, 7]] = np.nan
+    whole = tally_of(values, resamples=50)
+    shards = [tally_of(values[part], part, resamples=50) for part in (order[:cut], order[cut:])]
+    for merged in (merge(shards), merge(shards[::-1])):
+        np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-12)
+        np.testing.assert_allclose(merged.interval, whole.interval, rtol=1e-12)
+        assert merged.count == whole.count
+
+
+def test_a_tally_can_be_sent_to_another_process() -> None:
+    sent = tally_of(skewed(5))
+    received = pickle.loads(pickle.dumps(sent))
+    for name in Tally.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(received, name), getattr(sent, name))
+
+
+def test_each_kind_has_its_own_count() -> None:
+    values = np.arange(12.0).reshape(2, HEADS, 3)
+    valid = np.array([[True, True, False], [True, False, False]])
+    found = tally(values, valid, np.ones((4, 2)))
+    assert found.count.tolist() == [2, 1, 0]
+    np.testing.assert_array_equal(found.mean, [[3.0, 1.0, np.nan], [6.0, 4.0, np.nan]])
+    np.testing.assert_array_equal(found.interval[..., 0], found.mean)
