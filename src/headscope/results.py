@@ -39,7 +39,16 @@ DIMENSIONS = {
     "bound": "bound of a 95% interval",
 }
 
-ATTRIBUTES = ("study", "headscope_version", "model", "model_sha256", "corpus", "corpus_sha256", "n_examples", "n_tokens")
+ATTRIBUTES = (
+    "study",
+    "headscope_version",
+    "model",
+    "model_sha256",
+    "corpus",
+    "corpus_sha256",
+    "n_examples",
+    "n_tokens",
+)
 
 
 def means(result: xr.Dataset) -> list[str]:
@@ -75,7 +84,9 @@ def save(result: xr.Dataset, directory: str | Path) -> Path:
             check(result).to_netcdf(Path(scratch) / path.name, engine="h5netcdf")
             os.replace(Path(scratch) / path.name, path)
     except OSError as error:
-        raise HeadscopeError(f"result '{path}' cannot be written: {error.strerror or error}; choose another folder with -o") from error
+        raise HeadscopeError(
+            f"result '{path}' cannot be written: {error.strerror or error}; choose another folder with -o"
+        ) from error
     return path
 
 

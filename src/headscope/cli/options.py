@@ -5,29 +5,55 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
-Model = Annotated[str, Argument(metavar="MODEL", help="A Hugging Face id, a local folder, or 'minilm', the built-in model.")]
+Model = Annotated[
+    str, Argument(metavar="MODEL", help="A Hugging Face id, a local folder, or 'minilm', the built-in model.")
+]
 Source = Annotated[str, Argument(metavar="CORPUS", help="A file, KIND:SOURCE, or 'sample', the bundled corpus.")]
 Out = Annotated[Path | None, Option("-o", "--out", metavar="DIR", help="Folder of the result; by default out/STUDY.")]
 
 _CORPUS = "Corpus"
-Kind = Annotated[str | None, Option(help="Kind of the corpus, if its suffix does not tell (see 'headscope list').", rich_help_panel=_CORPUS)]
-Columns = Annotated[str | None, Option(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1.", rich_help_panel=_CORPUS)]
+Kind = Annotated[
+    str | None,
+    Option(help="Kind of the corpus, if its suffix does not tell (see 'headscope list').", rich_help_panel=_CORPUS),
+]
+Columns = Annotated[
+    str | None,
+    Option(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1.", rich_help_panel=_CORPUS),
+]
 Task = Annotated[str | None, Option(help="Task of a GLUE folder: mrpc, rte, ...", rich_help_panel=_CORPUS)]
 Split = Annotated[str | None, Option(help="Split of a GLUE folder or a hub data set.", rich_help_panel=_CORPUS)]
-Segment = Annotated[int, Option(help="Most tokens of a pair of paragraphs (kind 'paragraphs').", rich_help_panel=_CORPUS)]
+Segment = Annotated[
+    int, Option(help="Most tokens of a pair of paragraphs (kind 'paragraphs').", rich_help_panel=_CORPUS)
+]
 Limit = Annotated[int | None, Option(help="Stop after so many examples.", rich_help_panel=_CORPUS)]
-SkipBad = Annotated[bool, Option("--skip-bad", help="Leave out and count what cannot be read.", rich_help_panel=_CORPUS)]
-Annotate = Annotated[str | None, Option(metavar="PIPELINE", help="Installed spaCy pipeline that annotates plain text.", rich_help_panel=_CORPUS)]
-Long = Annotated[Literal["skip", "truncate", "window"], Option(help="What becomes of inputs over the model's limit.", rich_help_panel=_CORPUS)]
+SkipBad = Annotated[
+    bool, Option("--skip-bad", help="Leave out and count what cannot be read.", rich_help_panel=_CORPUS)
+]
+Annotate = Annotated[
+    str | None,
+    Option(metavar="PIPELINE", help="Installed spaCy pipeline that annotates plain text.", rich_help_panel=_CORPUS),
+]
+Long = Annotated[
+    Literal["skip", "truncate", "window"],
+    Option(help="What becomes of inputs over the model's limit.", rich_help_panel=_CORPUS),
+]
 
 _RUN = "Run"
 Seed = Annotated[int, Option(min=0, help="Seed of everything that is random.", rich_help_panel=_RUN)]
-Device = Annotated[str | None, Option(help="cpu, cuda, cuda:1 or mps; by default a GPU if there is one.", rich_help_panel=_RUN)]
-Dtype = Annotated[Literal["float32", "bfloat16", "float16", "float64"], Option(help="Type of the weights.", rich_help_panel=_RUN)]
-BatchTokens = Annotated[int, Option(min=1, help="Most tokens of a batch; changes speed, not numbers.", rich_help_panel=_RUN)]
+Device = Annotated[
+    str | None, Option(help="cpu, cuda, cuda:1 or mps; by default a GPU if there is one.", rich_help_panel=_RUN)
+]
+Dtype = Annotated[
+    Literal["float32", "bfloat16", "float16", "float64"], Option(help="Type of the weights.", rich_help_panel=_RUN)
+]
+BatchTokens = Annotated[
+    int, Option(min=1, help="Most tokens of a batch; changes speed, not numbers.", rich_help_panel=_RUN)
+]
 Resamples = Annotated[int, Option(min=1, help="Resamples of the bootstrap.", rich_help_panel=_RUN)]
 Revision = Annotated[str | None, Option(help="Branch, tag or commit of a hub model.", rich_help_panel=_RUN)]
-RemoteCode = Annotated[bool, Option("--trust-remote-code", help="Allow Python code of the model to run.", rich_help_panel=_RUN)]
+RemoteCode = Annotated[
+    bool, Option("--trust-remote-code", help="Allow Python code of the model to run.", rich_help_panel=_RUN)
+]
 
 Json = Annotated[bool, Option("--json", help="Print the result as JSON instead of a table.")]
 Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]

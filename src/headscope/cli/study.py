@@ -89,9 +89,7 @@ def _run(study: str, run: Callable, extra: dict[str, Any], **given: Any) -> None
     corpus = corpora.read(given["corpus"], chosen, offsets=offsets_of(checkpoint))
     model = models.load(given["model"], **{name: given[name] for name in LOADING})
     with progress_bar(study, corpus.n_examples) as progress:
-        settings = Settings(
-            **{name: given[name] for name in RUNNING}, progress=progress, keep_interrupted=True
-        )
+        settings = Settings(**{name: given[name] for name in RUNNING}, progress=progress, keep_interrupted=True)
         result = run(model, corpus, settings, **extra)
     results.save(result, directory)
     page = report.write(result, directory)
@@ -109,5 +107,7 @@ def _writable(directory: Path) -> Path:
         (directory / ".headscope").touch()
         (directory / ".headscope").unlink()
     except OSError as error:
-        raise HeadscopeError(f"folder '{directory}' cannot be written to: {error.strerror}; choose another with -o") from error
+        raise HeadscopeError(
+            f"folder '{directory}' cannot be written to: {error.strerror}; choose another with -o"
+        ) from error
     return directory

@@ -24,7 +24,9 @@ def print_catalog() -> None:
     """What studies, measures and kinds of corpora there are, with their one-line summaries."""
     console = Console()
     for folder, title in FOLDERS.items():
-        table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2))
+        table = Table(
+            title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2)
+        )
         for name in catalog.names(folder):
             table.add_row(name, catalog.summary(folder, name))
         console.print(table)
@@ -70,10 +72,19 @@ def by_layer(result: xr.Dataset, title: str, width: int) -> Table:
     """The mean over the heads of each layer, a row for each variable of few labels; as many layers as fit."""
     layers = result["layer"].values
     shown = np.unique(np.linspace(0, len(layers) - 1, min(len(layers), (width - 32) // 6)).round().astype(int))
-    table = Table("mean of heads, by layer", *map(str, layers[shown]), title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(
+        "mean of heads, by layer",
+        *map(str, layers[shown]),
+        title=title,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
     for name in results.means(result):
         array = result[name]
-        if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * array["layer"].size * array["head"].size:
+        if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * array["layer"].size * array[
+            "head"
+        ].size:
             for row, values in _rows(array.mean("head")):
                 table.add_row(row, *(f"{value:.2f}" for value in values[shown]))
     return table

@@ -22,7 +22,7 @@ from headscope.corpora._options import DEFAULTS, Offsets, Options
 from headscope.errors import HeadscopeError
 from headscope.types import Example, segment_text
 
-IN_MEMORY = 10_000
+IN_MEMORY = 4_000
 
 
 @dataclass(frozen=True, eq=False)

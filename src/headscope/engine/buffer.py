@@ -34,7 +34,9 @@ class Buffer:
         if self.index:
             draws = poisson_draws(self.index, self.seed, self.resamples)
             for name in self.pending[0]:
-                values, valid = (np.concatenate(parts) for parts in zip(*(batch[name] for batch in self.pending), strict=True))
+                values, valid = (
+                    np.concatenate(parts) for parts in zip(*(batch[name] for batch in self.pending), strict=True)
+                )
                 new = tally(values, valid, draws)
                 self.tallies[name] = self.tallies[name] + new if name in self.tallies else new
             self.index, self.pending = [], []

@@ -34,7 +34,9 @@ class Coverage:
         source = "each input's tokens, averaged over inputs"
         return {
             "token_share": share.assign_attrs(
-                long_name="share of tokens of each class: what uniform attention gives it", units="share of tokens", source=source
+                long_name="share of tokens of each class: what uniform attention gives it",
+                units="share of tokens",
+                source=source,
             ),
             "uniform_entropy": uniform.assign_attrs(
                 long_name="entropy of uniform attention over all tokens", units="nats", source=source

@@ -26,7 +26,10 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "corpus": corpus.name,
         "corpus_sha256": corpus.sha256,
         "seed": settings.seed,
-        "settings": json.dumps(settings.as_attributes() | {"device": str(model.device), "dtype": str(model.network.dtype).removeprefix("torch.")}),
+        "settings": json.dumps(
+            settings.as_attributes()
+            | {"device": str(model.device), "dtype": str(model.network.dtype).removeprefix("torch.")}
+        ),
         "versions": json.dumps({"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -31,11 +31,19 @@ def application(arguments: list[str]) -> typer.Typer:
     return app
 
 
-def options(version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False) -> None:
-    """What comes before a command."""
-    if version:
+def show_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
         typer.echo(f"headscope {__version__}")
         raise typer.Exit
+
+
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=show_version)
+    ] = False,
+) -> None:
+    """What comes before a command."""
 
 
 def list_catalog() -> None:

@@ -1,0 +1,38 @@
+# Everything runs in a virtual environment that the first command makes.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+# Tests run one process a core, so that each process needs one thread only.
+JOBS ?= auto
+
+.PHONY: demo test check format bench clean
+
+demo: $(READY)  ## profile the built-in model on the built-in corpus
+	$(BIN)/headscope profile minilm sample -o out/demo
+
+test: $(READY)  ## all tests
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS)
+
+check: $(READY)  ## lint, types and import rules
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(READY)  ## time and memory, side by side
+	$(BIN)/python benchmarks/profile.py
+
+clean:
+	rm -rf $(VENV) out
+
+# torch goes first: the pinned release, else another package might bring in a newer one.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[demo,dev]"
+	touch $(READY)

@@ -1,0 +1,217 @@
+"""How long `profile` takes and how much memory, beside a plain forward pass and what others do.
+
+Four ways through the same segments of exactly 128 tokens, interleaved in one run:
+(a) plain: transformers' sdpa forward, no analysis;
+(b) eager: the eager forward with output_attentions=True, maps thrown away;
+(c) peer: as Clark et al.'s notebook does it: all maps kept as numpy arrays, then the statistics of
+    attention to token classes, offsets and entropy, segment by segment; in float16 (as released) and float32;
+(d) profile: every variable of the study `profile`.
+Ratios are medians over rounds of the ratio to (a) in the same round; times drift, ratios do not.
+Peak memory is that of a process of its own for each way, above the loaded model.
+
+    python benchmarks/profile.py            # everything, about 15 minutes on 2 cores
+    python benchmarks/profile.py --quick    # a smaller run of each part
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+import psutil
+import torch
+from transformers import BertConfig, BertModel
+
+from headscope import load, wrap
+from headscope.catalog import load as load_module
+from headscope.engine import Settings, fold
+from headscope.models import Model
+from headscope.models.words import Encoded
+from headscope.studies.profile import MEASURES
+
+LENGTH = 128
+BATCH_TOKENS = Settings().batch_tokens
+NOTHING = np.empty((0, 3), dtype=np.int64)
+
+
+def model_of(name: str) -> Model:
+    """The built-in model, or a BERT-base shape with random weights."""
+    minilm = load("minilm", device="cpu")
+    if name == "minilm":
+        return minilm
+    torch.manual_seed(0)
+    config = BertConfig(max_position_embeddings=2048)
+    return wrap(BertModel(config), minilm.tokenizer, name)
+
+
+def segments(number: int, length: int = LENGTH) -> list[Encoded]:
+    """Random segments [CLS] words [SEP] words [SEP] with annotation like that of a treebank."""
+    random = np.random.default_rng(0)
+    return [segment(index, length, random) for index in range(number)]
+
+
+def segment(index: int, length: int, random: np.random.Generator) -> Encoded:
+    """One segment: every eighth token punctuation, one feature a word, a verb-subject pair in ten tokens."""
+    token_class = np.full(length, 3)
+    token_class[::8] = 2
+    token_class[[0, length // 2, length - 1]] = 0, 1, 1
+    features = np.column_stack([random.integers(0, 6, length), np.arange(length)])
+    pairs = random.integers(1, length - 1, (length // 10, 2))
+    links = np.concatenate([np.insert(pairs, 0, 0, axis=1), np.insert(pairs[:, ::-1], 0, 1, axis=1)])
+    inputs = {"input_ids": random.integers(1000, 20000, length), "token_type_ids": np.zeros(length, dtype=np.int64)}
+    return Encoded(index, inputs, token_class, features[np.lexsort(features.T[::-1])], links)
+
+
+def groups(inputs: list[Encoded]) -> list[list[Encoded]]:
+    """Batches as `profile` makes them; all ways use the same."""
+    size = max(1, BATCH_TOKENS // len(inputs[0]))
+    return [inputs[first : first + size] for first in range(0, len(inputs), size)]
+
+
+def tensors(group: list[Encoded]) -> dict[str, torch.Tensor]:
+    """What the network is called with."""
+    inputs = {name: torch.from_numpy(np.stack([each.inputs[name] for each in group])) for name in group[0].inputs}
+    return inputs | {"attention_mask": torch.ones_like(inputs["input_ids"])}
+
+
+def plain(model: Model, inputs: list[Encoded]) -> None:
+    """(a) the sdpa forward."""
+    model.network.set_attn_implementation("sdpa")
+    for group in groups(inputs):
+        with torch.inference_mode():
+            model.network(**tensors(group))
+    model.network.set_attn_implementation("eager")
+
+
+def eager(model: Model, inputs: list[Encoded]) -> None:
+    """(b) the eager forward that returns its maps."""
+    for group in groups(inputs):
+        with torch.inference_mode():
+            model.network(**tensors(group), output_attentions=True)
+
+
+def peer(dtype: type) -> Callable[[Model, list[Encoded]], object]:
+    """(c) all maps kept as `dtype`, then statistics segment by segment in numpy."""
+
+    def run(model: Model, inputs: list[Encoded]) -> object:
+        maps = []
+        for group in groups(inputs):
+            with torch.inference_mode():
+                attentions = model.network(**tensors(group), output_attentions=True).attentions
+            maps += list(torch.stack(attentions, dim=1).numpy().astype(dtype))
+        return [peer_statistics(each.token_class, attention) for each, attention in zip(inputs, maps, strict=True)]
+
+    return run
+
+
+def peer_statistics(token_class: np.ndarray, attention: np.ndarray) -> list[np.ndarray]:
+    """Token classes, offsets and entropy of one segment's maps [layer, head, query, key]."""
+    statistics = [attention[..., token_class == number].sum(-1).mean(-1) for number in range(4)]
+    separators = token_class == 1
+    statistics.append(attention[:, :, separators][..., separators].sum(-1).mean(-1))
+    for offset in (-1, 0, 1):
+        statistics.append(np.diagonal(attention, offset, -2, -1).mean(-1))
+    smoothed = 0.9999 * attention + 0.0001 / attention.shape[-1]
+    entropy = -(smoothed * np.log(smoothed)).sum(-1)
+    return [*statistics, entropy.mean(-1), entropy[..., 0]]
+
+
+def profile(model: Model, inputs: list[Encoded]) -> object:
+    """(d) every variable of the study `profile`."""
+    return fold(model, inputs, {name: load_module("measures", name) for name in MEASURES})
+
+
+WAYS = {
+    "plain": plain,
+    "eager": eager,
+    "peer float16": peer(np.float16),
+    "peer float32": peer(np.float32),
+    "profile": profile,
+}
+
+
+def compare(name: str, number: int, rounds: int, ways: list[str], length: int = LENGTH) -> dict[str, float]:
+    """Print the time of each way and its ratio to (a), medians over rounds; the first round warms up."""
+    model, inputs = model_of(name), segments(number, length)
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(rounds + 1):
+        for way in ways:
+            start = time.perf_counter()
+            WAYS[way](model, inputs)
+            times[way].append(time.perf_counter() - start)
+    ratios = {}
+    for way, taken in times.items():
+        ratios[way] = median(mine / base for mine, base in zip(taken[1:], times["plain"][1:], strict=True))
+        print(
+            f"  {way:14s} {1000 * median(taken[1:]) / number:9.2f} ms a segment   {ratios[way]:7.2f} x plain",
+            flush=True,
+        )
+    return ratios
+
+
+def peak(arguments: list[str]) -> tuple[float, float]:
+    """MiB above the loaded model at the peak of a way, and all in all, measured in a process of its own."""
+    output = subprocess.run(
+        [sys.executable, __file__, "--peak", *arguments], capture_output=True, text=True, check=True
+    )
+    above, whole = json.loads(output.stdout.splitlines()[-1])
+    return above, whole
+
+
+def measure_peak(name: str, way: str, number: int, length: int) -> None:
+    """Run a way while another thread watches the memory, and print the peak."""
+    model, process, highest = model_of(name), psutil.Process(), [0]
+    WAYS[way](model, segments(2, length))
+    before, done = process.memory_info().rss, threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            highest[0] = max(highest[0], process.memory_info().rss)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    WAYS[way](model, segments(number, length))
+    done.set()
+    thread.join()
+    print(json.dumps([(highest[0] - before) / 2**20, highest[0] / 2**20]))
+
+
+def main() -> None:
+    """Run the parts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a smaller run of each part")
+    parser.add_argument("--peak", nargs=4, metavar=("MODEL", "WAY", "NUMBER", "LENGTH"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.peak:
+        name, way, number, length = arguments.peak
+        return measure_peak(name, way, int(number), int(length))
+    scale = 4 if arguments.quick else 1
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    for name, number, rounds in (("minilm", 256 // scale, 9), ("bert-base", 64 // scale, 7)):
+        print(f"{name}, {number} segments of {LENGTH} tokens")
+        compare(name, number, max(3, rounds // scale), ["plain", "eager", "peer float32", "profile"])
+    print(f"minilm, peer as released, {64 // scale} segments")
+    compare("minilm", 64 // scale, 2, ["plain", "peer float16", "profile"])
+    for length in (64, 128, 256, 512):
+        print(f"minilm, segments of {length} tokens")
+        compare("minilm", 16384 // length // scale, 3, ["plain", "eager", "profile"], length)
+    for length in (1024, 2048):
+        print(f"bert-base with {length} positions")
+        compare("bert-base", 4, 2, ["plain", "eager", "profile"], length)
+    print("peak memory, MiB above the loaded model (all in all)")
+    runs = [("minilm", way, number, LENGTH) for way in ("plain", "profile") for number in (100, 1000, 10000 // scale)]
+    runs += [("minilm", "peer float32", 100, LENGTH), ("minilm", "peer float32", 400, LENGTH)]
+    runs += [("bert-base", way, 100, LENGTH) for way in ("plain", "eager", "profile")]
+    runs += [("bert-base", way, 1, 2048) for way in ("plain", "eager", "profile")]
+    for name, way, number, length in runs:
+        above, whole = peak([name, way, str(number), str(length)])
+        print(f"  {name:10s} {way:14s} {number:6d} segments of {length:5d}: {above:8.0f} ({whole:.0f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()

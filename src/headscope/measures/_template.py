@@ -1,0 +1,33 @@
+"""Attention that a token gives to itself, as a share of its attention.
+
+Copy this file to a name of your own; the first line of this docstring is what `headscope list` shows,
+so it says what is measured and in which unit. Name the paper and section here, and where you differ
+from them. The measure is then there: tests run over it, and a study names it among its measures.
+"""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.batch import Batch, Rows, Values
+from headscope.measures._variable import Variable
+
+VARIABLE = Variable(
+    name="template",
+    long_name="attention of a token to itself",
+    units="share of attention",
+    source="Clark et al. 2019, section 3.1",
+)
+
+
+def observe(rows: Rows) -> Float[Tensor, "example head"]:
+    """What is read off a block of rows; for later queries of the same examples it is added to this.
+
+    The first dimension is that of the examples of the block (or rows of theirs, as links are), the second that of heads.
+    """
+    own = rows.attention.diagonal(rows.queries.start, -2, -1)  # example head query
+    return (own[:, :, None] @ rows.real_queries)[..., 0, 0]
+
+
+def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:
+    """What it comes to for each example, and which examples have it; heads of all layers stand in a row."""
+    return Values(observed / batch.lengths[:, None], batch.lengths > 0)

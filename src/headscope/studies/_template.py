@@ -1,0 +1,35 @@
+"""How much do heads look at the token itself?
+
+Copy this file to a name of your own: the command `headscope NAME`, its line in `headscope list`, its
+report and its contract tests follow. The first line of this docstring is what they show.
+"""
+
+from typing import Annotated
+
+import xarray as xr
+from typer import Option
+
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine import run as measure
+from headscope.models import Model
+
+MEASURES = ("_template", "entropy")
+
+
+def run(
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    entropy: Annotated[bool, Option(help="Measure the entropy too.")] = True,
+) -> xr.Dataset:
+    """Attention to the token itself; keyword arguments beyond the three become options of the command.
+
+    Raises `HeadscopeError` if no example fits into the model.
+
+    >>> from headscope import load, read
+    >>> run(load("minilm"), read("sample"), entropy=False)["template"].dims
+    ('layer', 'head')
+    """
+    return measure("_template", model, corpus, MEASURES if entropy else MEASURES[:1], settings)
