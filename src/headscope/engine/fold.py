@@ -6,7 +6,6 @@ measures read off it is finished into values for each example at the end of a ba
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from types import ModuleType
 
 import torch
@@ -29,13 +28,18 @@ class Interrupted(KeyboardInterrupt):
         self.tallies = tallies
 
 
-@dataclass
 class Collector:
-    """The observer of a batch: keeps what each measure reads off each block, by measure and layer."""
+    """An observer that keeps what each measure reads off each block of the current batch, by measure and layer."""
 
-    measures: Mapping[str, ModuleType]
     batch: Batch
-    observed: dict[str, dict[int, list[Tensor]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    observed: dict[str, dict[int, list[Tensor]]]
+
+    def __init__(self, measures: Mapping[str, ModuleType]):
+        self.measures = measures
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and expect this one."""
+        self.batch, self.observed = batch, defaultdict(lambda: defaultdict(list))
 
     def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
         """See `Observer`; the first block of an example's queries starts a new part, later ones are added to it."""
@@ -71,23 +75,18 @@ def fold(
 
     Raises `Interrupted` on Ctrl-C.
     """
-    exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id or 0
-    buffer = Buffer(settings.seed, settings.resamples)
+    exists, pad = class_exists(model.tokenizer), int(model.tokenizer.pad_token_id or 0)
+    buffer, layers = Buffer(settings.seed, settings.resamples), len(model.capture.heads)
+    collector = Collector(measures)
     try:
-        for group in by_length(inputs, settings.batch_tokens, settings.seed):
-            batch = collate(group, pad=pad, class_exists=exists, device=model.device)
-            with torch.inference_mode():
-                buffer.add(batch.index, _values(model, batch, measures))
-            progress(group)
+        with torch.inference_mode(), model.observed(collector) as watch:
+            for group in by_length(inputs, settings.batch_tokens, settings.seed):
+                collector.start(collate(group, pad=pad, class_exists=exists, device=model.device))
+                model.network(**collector.batch.inputs)
+                if watch.calls != layers:
+                    raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
+                buffer.add(collector.batch.index, collector.finish())
+                progress(group)
     except KeyboardInterrupt:
         raise Interrupted(buffer.flush()) from None
     return buffer.flush()
-
-
-def _values(model: Model, batch: Batch, measures: Mapping[str, ModuleType]) -> dict[str, Values]:
-    collector = Collector(measures, batch)
-    with model.observed(collector) as watch:
-        model.network(**batch.inputs)
-    if watch.calls != len(model.capture.heads):
-        raise RuntimeError(f"{watch.calls} attention calls, expected {len(model.capture.heads)}")
-    return collector.finish()
