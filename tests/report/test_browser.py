@@ -13,14 +13,15 @@ from selenium.webdriver.support.wait import WebDriverWait
 from headscope.report import write
 from profile_result import profile_result
 
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>" + 60 * "x"
 DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"
 FIGURES = 13
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of a page whose model has a dangerous name."""
-    result = profile_result(6, 12, model="<script>alert(1)</script><img src=x onerror=alert(2)>")
+    """The address of a page whose model has a dangerous and long name."""
+    result = profile_result(6, 12, model=EVIL)
     return write(result, tmp_path_factory.mktemp("browser")).as_uri()
 
 
@@ -56,7 +57,7 @@ def test_all_charts_are_drawn_without_a_word_and_without_a_network(browser: Chro
 
 def test_a_dangerous_name_is_text(browser: Chrome, page: str) -> None:
     opened(browser, page)
-    assert browser.find_element("tag name", "h1").text == "<script>alert(1)</script><img src=x onerror=alert(2)>"
+    assert browser.find_element("tag name", "h1").text == EVIL
     assert browser.execute_script("return document.querySelectorAll('img').length") == 0
 
 
