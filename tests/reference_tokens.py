@@ -103,8 +103,10 @@ def _negations(text: str) -> list[tuple[int, int]]:
             end = at + len(word)
             if text[at:end].lower() == word and not inside_word(at - 1) and not inside_word(end):
                 found.append((at, end))
-        if text[at : at + 3].lower() in ["n't", "n’t"] and not inside_word(at + 3):
-            found.append((at, at + 3))
+        for word in ["n't", "n’t", "n 't", "n ’t"]:
+            end = at + len(word)
+            if text[at:end].lower() == word and not inside_word(end):
+                found.append((at, end))
     return found
 
 

@@ -10,7 +10,8 @@ from headscope.results import FEATURES, RELATIONS
 from headscope.types import Mention, Sentence
 
 # Footnote 6 of the paper; words ending in n't (any auxiliary) stand for its list of contractions.
-NEGATION = re.compile(r"\b(?:neither|nor|not|never|none|nothing|nowhere)\b|n['’]t\b", re.IGNORECASE)
+# MRPC writes them with a blank: doesn 't.
+NEGATION = re.compile(r"\b(?:neither|nor|not|never|none|nothing|nowhere)\b|n ?['’]t\b", re.IGNORECASE)
 BY_UPOS = {"NOUN": "noun", "PROPN": "noun", "VERB": "verb", "PRON": "pron", "PUNCT": "punct"}
 BY_RELATION = {"nsubj": "subj", "csubj": "subj", "obj": "obj", "iobj": "obj"}
 NUMBER = {name: number for number, name in enumerate(FEATURES)}
