@@ -71,7 +71,8 @@ def measured(
 ) -> Values:
     """The measure's values for a batch of inputs with these maps, shown block by block as the engine does."""
     batch = batch_of(inputs, exist)
-    collector = Collector({"measure": measure}, batch)
+    collector = Collector({"measure": measure})
+    collector.start(batch)
     attention = padded(maps)
     for examples, queries in _blocks(*attention.shape[::2], block):
         collector(0, attention[examples, :, queries], examples, queries)
