@@ -30,12 +30,14 @@ class Reading:
 
 
 def number(value: float) -> str:
-    """A value with two decimals, or two significant digits where it is small.
+    """A value with two decimals, three where it is small, two significant digits where it is very small.
 
-    >>> number(0.868), number(0.0123), number(12.5)
-    ('0.87', '0.012', '12.50')
+    >>> number(0.868), number(0.0123), number(0.00083), number(0.0)
+    ('0.87', '0.012', '0.00083', '0.00')
     """
-    return f"{value:.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.2g}"
+    if abs(value) >= 0.1 or value == 0:
+        return f"{value:.2f}"
+    return f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.2g}"
 
 
 def several(count: int, thing: str) -> str:
