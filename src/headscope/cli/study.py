@@ -45,7 +45,7 @@ def command(study: str) -> Callable[..., None]:
     return run
 
 
-def _shared(
+def _shared(  # noqa: PLR0913 (each is an option of the command line)
     model: options.Model = "minilm",
     corpus: options.Source = "sample",
     out: options.Out = None,

@@ -58,8 +58,9 @@ def progress_bar(study: str, total: int) -> Iterator[Callable[[int], None]]:
 def print_result(result: xr.Dataset, page: Path) -> None:
     """A short table by layer, what was left out, and where the report is."""
     console, attrs = Console(), result.attrs
-    title = f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
-    console.print(by_layer(result, title, console.width))
+    read = f"{attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
+    console.print(f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}", soft_wrap=True, highlight=False)
+    console.print(by_layer(result, console.width))
     if skipped := json.loads(attrs.get("skipped", "{}")):
         console.print("left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
     if "interrupted" in attrs:
@@ -68,25 +69,18 @@ def print_result(result: xr.Dataset, page: Path) -> None:
     console.print(str(page), soft_wrap=True, highlight=False)
 
 
-def by_layer(result: xr.Dataset, title: str, width: int) -> Table:
-    """The mean over the heads of each layer, a row for each variable of few labels; as many layers as fit."""
-    layers = result["layer"].values
-    shown = np.unique(np.linspace(0, len(layers) - 1, min(len(layers), (width - 32) // 6)).round().astype(int))
-    table = Table(
-        "mean of heads, by layer",
-        *map(str, layers[shown]),
-        title=title,
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
+def by_layer(result: xr.Dataset, width: int) -> Table:
+    """The mean over the heads of each layer, for variables of few labels that have values; as many layers as fit."""
+    layers, n_heads = result["layer"].values, result["layer"].size * result["head"].size
+    fitting = min(len(layers), (width - 32) // 6)
+    shown = np.unique(np.linspace(0, len(layers) - 1, fitting).round().astype(int))
+    table = Table("mean of heads, by layer", *map(str, layers[shown]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in results.means(result):
         array = result[name]
-        if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * array["layer"].size * array[
-            "head"
-        ].size:
+        if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads:
             for row, values in _rows(array.mean("head")):
-                table.add_row(row, *(f"{value:.2f}" for value in values[shown]))
+                if not np.isnan(values).all():
+                    table.add_row(row, *(f"{value:.2f}" for value in values[shown]))
     return table
 
 
