@@ -38,7 +38,8 @@ def tiny_vocabulary() -> dict[str, int]:
     """Some whole words, and all ASCII characters as first and as later pieces, so that no ASCII word is unknown."""
     letters = string.ascii_lowercase + string.digits
     later = [f"##{letter}" for letter in letters]
-    return {piece: number for number, piece in enumerate((*SPECIAL, *string.punctuation, *letters, *later, *WORDS[1:]))}
+    pieces = dict.fromkeys((*SPECIAL, *string.punctuation, *letters, *later, *WORDS))
+    return {piece: number for number, piece in enumerate(pieces)}
 
 
 def tiny_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:

@@ -12,38 +12,44 @@ from headscope.tally import Tally, poisson_draws, tally
 TOGETHER = 256
 
 
+Arrays = tuple[np.ndarray, np.ndarray]
+
+
 @dataclass
 class Buffer:
-    """Values of examples on their way to tallies; emptied whenever it holds `TOGETHER` examples."""
+    """Values of examples on their way to tallies; emptied whenever it holds `TOGETHER` examples.
+
+    Ctrl-C leaves every batch in or out as a whole.
+    """
 
     seed: int
     resamples: int
     tallies: dict[str, Tally] = field(default_factory=dict)
-    index: list[int] = field(default_factory=list)
-    pending: list[dict[str, tuple[np.ndarray, np.ndarray]]] = field(default_factory=list)
+    pending: list[tuple[list[int], dict[str, Arrays]]] = field(default_factory=list)
 
     def add(self, index: Tensor, values: dict[str, Values]) -> None:
         """Take in the values of a batch of examples, whose numbers in the corpus are `index`."""
-        self.index += index.tolist()
-        self.pending.append(_to_host(values))
-        if len(self.index) >= TOGETHER:
+        if sum(len(numbers) for numbers, _ in self.pending) >= TOGETHER:
             self.flush()
+        self.pending.append((index.tolist(), _to_host(values)))
 
     def flush(self) -> dict[str, Tally]:
         """The tallies of all examples so far."""
-        if self.index:
-            draws = poisson_draws(self.index, self.seed, self.resamples)
-            for name in self.pending[0]:
-                values, valid = (
-                    np.concatenate(parts) for parts in zip(*(batch[name] for batch in self.pending), strict=True)
-                )
-                new = tally(values, valid, draws)
-                self.tallies[name] = self.tallies[name] + new if name in self.tallies else new
-            self.index, self.pending = [], []
+        if self.pending:
+            draws = poisson_draws(
+                [number for numbers, _ in self.pending for number in numbers], self.seed, self.resamples
+            )
+            new = {name: tally(*self._joined(name), draws) for name in self.pending[0][1]}
+            merged = {name: self.tallies[name] + each for name, each in new.items()} if self.tallies else new
+            self.tallies, self.pending = merged, []
         return self.tallies
 
+    def _joined(self, name: str) -> Arrays:
+        values, valid = zip(*(batch[name] for _, batch in self.pending), strict=True)
+        return np.concatenate(values), np.concatenate(valid)
 
-def _to_host(values: dict[str, Values]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+
+def _to_host(values: dict[str, Values]) -> dict[str, Arrays]:
     arrays = _moved([statistic.values for statistic in values.values()])
     valid = _moved([statistic.valid for statistic in values.values()])
     return dict(zip(values, zip(arrays, valid, strict=True), strict=True))

@@ -39,9 +39,10 @@ def run(study: str, model: Model, corpus: Corpus, measures: Iterable[str], setti
         tallies = stop.tallies
         attributes["interrupted"] = f"after {coverage.inputs} of {corpus.n_examples} examples"
     if not coverage.inputs:
+        remedy = "--long truncate or --long window" if settings.long == "skip" else "shorter texts"
         raise HeadscopeError(
             f"corpus '{corpus.name}': none of its {corpus.n_examples} examples fits into {model.max_tokens} tokens; "
-            "use --long truncate or --long window"
+            f"use {remedy}"
         )
     labelled = [label(module.VARIABLE, tallies[name], model.capture.heads) for name, module in modules.items()]
     variables = {name: array for each in [*labelled, coverage.variables()] for name, array in each.items()}

@@ -1,0 +1,40 @@
+"""From heads in a row to labelled layers and heads."""
+
+import numpy as np
+
+from headscope.engine.label import label
+from headscope.measures._variable import Variable
+from headscope.results import OFFSETS
+from headscope.tally import tally
+
+VARIABLE = Variable("made", "something made", "units", "a source", {"offset": OFFSETS})
+
+
+def labelled(heads: tuple[int, ...]):
+    values = np.arange(sum(heads) * 3, dtype=float).reshape(1, sum(heads), 3)
+    return label(VARIABLE, tally(values, np.array([[True, True, False]]), np.ones((4, 1))), heads)
+
+
+def test_layers_and_heads_count_from_1() -> None:
+    made = labelled((2, 2))["made"]
+    assert made.dims == ("layer", "head", "offset")
+    assert made["layer"].values.tolist() == [1, 2] and made["head"].values.tolist() == [1, 2]
+    assert made.sel(layer=2, head=1, offset=-1) == 6 and made.sel(layer=1, head=2, offset=0) == 4
+
+
+def test_layers_of_fewer_heads_are_filled_with_missing_values() -> None:
+    made = labelled((1, 3, 2))["made"]
+    assert made.sizes == {"layer": 3, "head": 3, "offset": 3}
+    first = made.sel(offset=-1).values
+    np.testing.assert_array_equal(first, [[0, np.nan, np.nan], [3, 6, 9], [12, 15, np.nan]])
+
+
+def test_each_mean_has_its_interval_and_count() -> None:
+    made = labelled((2,))
+    assert list(made) == ["made", "made_ci", "made_n_examples"]
+    assert made["made_ci"].dims == ("layer", "head", "offset", "bound")
+    assert made["made_ci"].sel(bound="upper", offset=0).values.tolist() == [[1, 4]]
+    assert made["made_n_examples"].to_series().to_dict() == {-1: 1, 0: 1, 1: 0}
+    assert np.isnan(made["made"].sel(offset=1)).all()
+    assert all({"long_name", "units", "source"} <= set(each.attrs) for each in made.values())
+    assert made["made_n_examples"].units == "examples"

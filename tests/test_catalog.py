@@ -1,0 +1,59 @@
+"""What there is is found by scanning folders; a name that is not there is answered, a file that is broken is shown."""
+
+from pathlib import Path
+
+import pytest
+
+from headscope import HeadscopeError, catalog
+
+FOLDERS = ("studies", "measures", "corpora", "figures")
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package whose measures do not work."""
+    (tmp_path / "measures").mkdir()
+    (tmp_path / "measures" / "wrong.py").write_text('"""Something, in nats."""\nimport nothing_of_that_name\n')
+    (tmp_path / "measures" / "unreadable.py").write_text('"""Something else."""\ndef observe(:\n')
+    (tmp_path / "measures" / "_helper.py").write_text("")
+    monkeypatch.setattr(catalog, "ROOT", tmp_path)
+    monkeypatch.setattr("headscope.measures.__path__", [str(tmp_path / "measures")])
+    return tmp_path
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_module_can_be_loaded_and_says_in_one_line_what_it_is(folder: str) -> None:
+    assert catalog.names(folder)
+    for name in catalog.names(folder):
+        assert catalog.load(folder, name).__name__ == f"headscope.{folder}.{name}"
+        assert catalog.summary(folder, name).endswith((".", ")"))
+
+
+def test_names_are_in_order_and_without_helpers() -> None:
+    names = catalog.names("measures")
+    assert names == sorted(names) and "entropy" in names
+    assert not [name for name in names if name.startswith("_")]
+
+
+def test_a_near_miss_is_answered_with_the_name_that_was_meant() -> None:
+    with pytest.raises(HeadscopeError, match=r"measures: no 'entrpy'; did you mean 'entropy'\?"):
+        catalog.load("measures", "entrpy")
+
+
+def test_a_far_miss_is_answered_with_all_names() -> None:
+    with pytest.raises(HeadscopeError, match=r"studies: no 'xyzzy'; there are: .*profile"):
+        catalog.load("studies", "xyzzy")
+
+
+def test_a_module_that_does_not_work_is_listed_and_its_error_is_shown(broken: Path) -> None:
+    assert catalog.names("measures") == ["unreadable", "wrong"]
+    with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):
+        catalog.load("measures", "wrong")
+    with pytest.raises(SyntaxError):
+        catalog.load("measures", "unreadable")
+
+
+def test_a_summary_needs_no_import(broken: Path) -> None:
+    assert catalog.summary("measures", "wrong") == "Something, in nats."
+    with pytest.raises(SyntaxError):
+        catalog.summary("measures", "unreadable")
