@@ -17,8 +17,8 @@ from torch import Tensor
 from headscope.batch import Batch, Values
 from headscope.engine.batches import collate
 from headscope.engine.fold import Collector
+from headscope.models.encoded import Encoded
 from headscope.models.features import LINK, NUMBER
-from headscope.models.words import Encoded
 from headscope.results import TOKEN_CLASSES
 
 Map = Float[Tensor, "head token token"]
@@ -74,7 +74,7 @@ def measured(
     collector = Collector({"measure": measure})
     collector.start(batch)
     attention = padded(maps)
-    for examples, queries in _blocks(*attention.shape[::2], block):
+    for examples, queries in _blocks(len(inputs), attention.shape[-1], block):
         collector(0, attention[examples, :, queries], examples, queries)
     return collector.finish()["measure"]
 

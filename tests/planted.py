@@ -10,7 +10,7 @@ whatever its two matrices say, and its attention is known in closed form.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -36,7 +36,7 @@ class Head(NamedTuple):
 
 def planted(heads: Mapping[tuple[int, int], Head], layers: int = 2) -> PreTrainedModel:
     """A BERT for `tiny_tokenizer` with these heads at (layer, head), from 1; all others look at all tokens alike."""
-    network = tiny_bert(
+    network: Any = tiny_bert(
         hidden_size=HIDDEN, num_hidden_layers=layers, num_attention_heads=HEADS, max_position_embeddings=POSITIONS
     )
     with torch.no_grad():

@@ -10,7 +10,7 @@ import xarray as xr
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.types import Example
-from reference_tokens import RELATIONS, Read, read_example
+from reference_tokens import RELATIONS, Read, read_example, texts_of
 
 CLASSES = ["cls", "sep", "punct", "other"]
 FEATURES = ["noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct"]
@@ -20,13 +20,7 @@ def profile(
     network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, examples: Iterable[Example], max_tokens: int
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Each variable's mean over the examples that have it [layer, head, ...], and how many have it [...]."""
-    texts = [[" ".join(each.text for each in part) for part in example.segments] for example in examples]
-    lengths = [len(tokenizer(*each, verbose=False)["input_ids"]) for each in texts]
-    read = [
-        read_example(network, tokenizer, example)
-        for example, length in zip(examples, lengths, strict=True)
-        if length <= max_tokens
-    ]
+    read = [read_example(network, tokenizer, each) for each in examples if fits(tokenizer, each, max_tokens)]
     unknown = [kind in ("cls", "sep") and kind not in read[0].classes for kind in CLASSES]
     results = {}
     for name, (statistic, _) in STATISTICS.items():
@@ -37,6 +31,11 @@ def profile(
         mean = np.where(has[:, None, None], values, 0).sum(0) / np.where(has.sum(0), has.sum(0), np.nan)
         results[name] = (mean, has.sum(0))
     return results
+
+
+def fits(tokenizer: PreTrainedTokenizerBase, example: Example, max_tokens: int) -> bool:
+    first, second = texts_of(example)
+    return len(tokenizer(first, second, verbose=False)["input_ids"]) <= max_tokens
 
 
 def differences(result: xr.Dataset, expected: dict[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
@@ -65,7 +64,7 @@ def _sep_to_sep(read: Read) -> np.ndarray:
     separators = read.tokens("sep")
     if not separators:
         return np.full(read.maps.shape[:2], np.nan)
-    return np.mean([sum(read.maps[:, :, i, j] for j in separators) for i in separators], axis=0)
+    return np.mean([read.maps[:, :, i, separators].sum(-1) for i in separators], axis=0)
 
 
 def _attention_offset(read: Read) -> np.ndarray:

@@ -28,9 +28,17 @@ class Read:
         return [token for token, having in enumerate(self.features) if feature in having]
 
 
-def read_example(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, example: Example) -> Read:
+def texts_of(example: Example) -> tuple[str, str | None]:
+    """The text of each segment."""
     texts = [" ".join(sentence.text for sentence in segment) for segment in example.segments]
-    encoding = tokenizer(*texts, return_offsets_mapping=True, return_special_tokens_mask=True, verbose=False)
+    return texts[0], texts[1] if len(texts) > 1 else None
+
+
+def read_example(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, example: Example) -> Read:
+    texts = texts_of(example)
+    encoding = tokenizer(
+        texts[0], texts[1], return_offsets_mapping=True, return_special_tokens_mask=True, verbose=False
+    )
     inputs = {name: torch.tensor([encoding[name]]) for name in tokenizer.model_input_names if name in encoding}
     with torch.inference_mode():
         attentions = network(**inputs, output_attentions=True).attentions
@@ -41,7 +49,8 @@ def read_example(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, e
         if encoding["special_tokens_mask"][token]:
             classes.append(_role(id, tokenizer))
         else:
-            classes.append("punct" if texts[segment][start:end].strip(" ") in [".", ","] else "other")
+            form = str(texts[1] if segment else texts[0])[start:end].strip(" ")
+            classes.append("punct" if form in [".", ","] else "other")
     read = Read(maps, classes, [{kind} - {"other"} for kind in classes])
     for number, segment in enumerate(example.segments):
         for place, sentence in enumerate(segment):

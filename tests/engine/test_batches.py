@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hand_made import tokens
 from headscope.engine.batches import WINDOW, by_length, collate
-from headscope.models.words import Encoded
+from headscope.models.encoded import Encoded
 
 CPU = torch.device("cpu")
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)

@@ -14,7 +14,8 @@ from headscope.engine import buffer, fold
 from headscope.engine.buffer import Buffer
 from headscope.engine.fold import Interrupted
 from headscope.models import observer
-from headscope.models.words import Encoded, Words
+from headscope.models.encoded import Encoded
+from headscope.models.words import Words
 from headscope.tally import Tally, merge
 from tiny import tiny_bert, tiny_tokenizer
 

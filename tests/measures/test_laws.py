@@ -1,4 +1,4 @@
-"""Laws that every measure obeys, whatever it measures; a new file in `measures/` is tested as it appears, and so is the template."""
+"""Laws that every measure obeys, whatever it measures; a new file is tested as it appears, and so is the template."""
 
 import math
 
@@ -8,11 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hand_made import Block, Map, batch_of, measured, padded, tokens
+from hand_made import WHOLE, Block, Map, batch_of, measured, padded, tokens
 from headscope import catalog
 from headscope.batch import Rows, Values
 from headscope.measures._variable import Variable
-from headscope.models.words import Encoded
+from headscope.models.encoded import Encoded
 from headscope.results import DIMENSIONS, FEATURES, RELATIONS
 from headscope.tally import poisson_draws, tally
 
@@ -100,7 +100,7 @@ def test_a_batch_is_its_examples_one_by_one(measure, examples: list[Encoded]) ->
 @given(examples=batches, block=st.builds(Block, st.integers(1, 3), st.integers(1, 4)))
 def test_blocks_add_up_to_the_whole(measure, examples: list[Encoded], block: Block) -> None:
     maps = maps_of(examples)
-    whole, parts = (shown(measured(measure, maps, examples, *each)) for each in ([], [block]))
+    whole, parts = (shown(measured(measure, maps, examples, each)) for each in (WHOLE, block))
     np.testing.assert_allclose(parts, whole, atol=1e-6)
 
 

@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerBase
 
+from headscope.models.encoded import CLASS, Encoded, class_exists
 from headscope.models.features import LINK, NUMBER
-from headscope.models.words import CLASS, Encoded, Long, Words, class_exists
+from headscope.models.words import Long, Words
 from headscope.types import Example, Sentence, segment_text
 from tiny import tiny_tokenizer
 from trained import tokenizer_of
@@ -53,8 +54,8 @@ def encode(
 
 def spoken(made: Example, kind: str = "wordpiece") -> dict[str, list]:
     """What the tokenizer itself says of an example."""
-    texts = [segment_text(segment) for segment in made.segments]
-    encoding = tokenizer(kind)(*texts, return_offsets_mapping=True, verbose=False)
+    second = segment_text(made.second) if made.second else None
+    encoding = tokenizer(kind)(segment_text(made.first), second, return_offsets_mapping=True, verbose=False)
     return {"ids": encoding["input_ids"], "offsets": encoding["offset_mapping"], "segments": encoding.sequence_ids(0)}
 
 
@@ -110,7 +111,7 @@ def pieces_of(made: Example, feature: str = "noun") -> list[str]:
     """The pieces that have a feature."""
     found = encode(made)[0][0]
     ids = [found.inputs["input_ids"][token] for (token,) in sorted(rows(found.features, NUMBER[feature]))]
-    return tokenizer("wordpiece").convert_ids_to_tokens(ids)
+    return [str(tokenizer("wordpiece").convert_ids_to_tokens(int(id))) for id in ids]
 
 
 def test_all_pieces_of_a_word_count() -> None:

@@ -45,7 +45,7 @@ def result() -> xr.Dataset:
 
 
 def of(result: xr.Dataset, name: str, layer: int, head: int, **labels: str | int) -> float:
-    return float(result[name].sel(layer=layer, head=head, **labels))
+    return float(result[name].sel({"layer": layer, "head": head, **labels}))
 
 
 def best(heads: xr.DataArray) -> tuple[int, int]:

@@ -56,8 +56,14 @@ def minilm() -> tuple[Model, PreTrainedModel]:
 def tiny(kind: str) -> tuple[Model, PreTrainedModel]:
     """A tiny model of a type, and the same once more."""
     tokenizer = tokenizer_of("roberta" if kind == "modernbert" else "deberta-v2" if kind == "bert" else kind)
-    common = {"vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 48}
-    config = CONFIG_MAPPING[kind](**(common | {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2} | SIZES[kind]))
+    common: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "intermediate_size": 48,
+    }
+    common |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+    config = CONFIG_MAPPING[kind](**(common | SIZES[kind]))
     config._attn_implementation = "eager"
     model, plain = (tiny_network(config) for _ in range(2))
     return headscope.wrap(model, tokenizer), plain.get_encoder() if kind == "t5" else plain

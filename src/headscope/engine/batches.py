@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from headscope.batch import Batch
-from headscope.models.words import Encoded
+from headscope.models.encoded import Encoded
 
 # Inputs are sorted within this many, so that a corpus of any size can be streamed.
 WINDOW = 1024

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import xarray as xr
 
-from headscope.models.words import Encoded
+from headscope.models.encoded import Encoded
 from headscope.results import TOKEN_CLASSES
 
 

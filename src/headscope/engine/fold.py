@@ -16,7 +16,7 @@ from headscope.engine.batches import by_length, collate
 from headscope.engine.buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.words import Encoded, class_exists
+from headscope.models.encoded import Encoded, class_exists
 from headscope.tally import Tally
 
 
@@ -75,7 +75,8 @@ def fold(
 
     Raises `Interrupted` on Ctrl-C.
     """
-    exists, pad = class_exists(model.tokenizer), int(model.tokenizer.pad_token_id or 0)
+    exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id
+    pad = pad if isinstance(pad, int) else 0
     buffer, layers = Buffer(settings.seed, settings.resamples), len(model.capture.heads)
     collector = Collector(measures)
     try:

@@ -15,7 +15,8 @@ from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words import Encoded, Words
+from headscope.models.encoded import Encoded
+from headscope.models.words import Words
 
 
 def run(study: str, model: Model, corpus: Corpus, measures: Iterable[str], settings: Settings = DEFAULTS) -> xr.Dataset:

@@ -1,0 +1,117 @@
+"""One input of a model, and what each of its tokens is: annotations reach tokens through the tokenizer's offsets."""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from jaxtyping import Int
+from tokenizers import Encoding
+from transformers import PreTrainedTokenizerBase
+
+from headscope.models.features import NUMBER, Span, features, links
+from headscope.results import TOKEN_CLASSES
+from headscope.types import Example, segment_text
+
+CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """An input of the model, without padding.
+
+    * `index`: the number of the input in its corpus, from 0.
+    * `inputs`: what the model is called with, each [token].
+    * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`.
+    * `features`: rows (feature, token); `links`: rows (relation, query token, key token).
+    """
+
+    index: int
+    inputs: dict[str, Int[np.ndarray, " token"]]
+    token_class: Int[np.ndarray, " token"]
+    features: Int[np.ndarray, "feature_row 2"]
+    links: Int[np.ndarray, "link_row 3"]
+
+    def __len__(self) -> int:
+        return len(self.token_class)
+
+
+def encoded(index: int, example: Example, encoding: Encoding, tokenizer: PreTrainedTokenizerBase) -> Encoded:
+    """One input with what each of its tokens is."""
+    inputs = {"input_ids": encoding.ids}
+    if "token_type_ids" in tokenizer.model_input_names:
+        inputs["token_type_ids"] = encoding.type_ids
+    token_class = _token_classes(example, encoding, tokenizer)
+    specials = [
+        (NUMBER[name], token) for name in ("cls", "sep") for token in np.flatnonzero(token_class == CLASS[name])
+    ]
+    stops = [(NUMBER["punct"], token) for token in np.flatnonzero(token_class == CLASS["punct"])]
+    feature_rows, link_rows = _annotations(example, encoding)
+    return Encoded(
+        index,
+        {name: np.array(values) for name, values in inputs.items()},
+        token_class,
+        np.array(sorted({*specials, *stops, *feature_rows}), dtype=np.int64).reshape(-1, 2),
+        np.array(link_rows, dtype=np.int64).reshape(-1, 3),
+    )
+
+
+def class_exists(tokenizer: PreTrainedTokenizerBase) -> list[bool]:
+    """Which of `results.TOKEN_CLASSES` the tokenizer puts into an input at all."""
+    specials = _specials(tokenizer)
+    used = {specials.get(token) for token in tokenizer("a", verbose=False)["input_ids"]}
+    return [name in ("punct", "other") or name in used for name in TOKEN_CLASSES]
+
+
+def _specials(tokenizer: PreTrainedTokenizerBase) -> dict[int, str]:
+    """The ids that play the role of [CLS] and [SEP]: also `<s>` and `</s>`, begin and end of a text."""
+    roles = {"sep_token_id": "sep", "eos_token_id": "sep", "cls_token_id": "cls", "bos_token_id": "cls"}
+    return {token: role for name, role in roles.items() if isinstance(token := getattr(tokenizer, name), int)}
+
+
+def _token_classes(
+    example: Example, encoding: Encoding, tokenizer: PreTrainedTokenizerBase
+) -> Int[np.ndarray, " token"]:
+    specials, texts = _specials(tokenizer), [segment_text(sentences) for sentences in example.segments]
+    classes = []
+    for token, segment, (start, end), special in zip(
+        encoding.ids, encoding.sequence_ids, encoding.offsets, encoding.special_tokens_mask, strict=True
+    ):
+        if special or segment is None:
+            classes.append(CLASS[specials.get(token, "other")])
+        else:
+            stop = end - start < 3 and texts[segment][start:end].strip() in (".", ",")
+            classes.append(CLASS["punct" if stop else "other"])
+    return np.array(classes)
+
+
+def _annotations(example: Example, encoding: Encoding) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]]]:
+    """The feature rows and link rows of an input."""
+    feature_rows, link_rows = [], []
+    for number, sentences in enumerate(example.segments):
+        tokens = _Tokens(encoding, number)
+        base = 0
+        for sentence in sentences:
+            for feature, span in features(sentence):
+                feature_rows += [(feature, token) for token in tokens.covering(span, base)]
+            for relation, source, target in links(sentence):
+                ends = (tokens.covering(sentence.words[word], base) for word in (source, target))
+                link_rows += [(relation, query, key) for query, key in product(*ends)]
+            base += len(sentence.text) + 1
+    return feature_rows, link_rows
+
+
+class _Tokens:
+    """The tokens of one segment, found by the characters that they cover."""
+
+    def __init__(self, encoding: Encoding, segment: int):
+        numbers = [token for token, of in enumerate(encoding.sequence_ids) if of == segment]
+        self.first = numbers[0] if numbers else 0
+        self.starts = [encoding.offsets[token][0] for token in numbers]
+        self.ends = [encoding.offsets[token][1] for token in numbers]
+
+    def covering(self, span: Span, base: int) -> range:
+        """The tokens that share a character with the span [start, end), counted from `base`."""
+        first = bisect_right(self.ends, span[0] + base)
+        last = bisect_left(self.starts, span[1] + base)
+        return range(self.first + first, self.first + max(first, last))
