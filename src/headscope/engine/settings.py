@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
+from headscope.errors import HeadscopeError
 from headscope.models.words import Long
 from headscope.tally import RESAMPLES
 
@@ -16,6 +18,8 @@ class Settings:
     * `seed`, `resamples`: of the bootstrap.
     * `progress`: is told the number of inputs done.
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
+
+    Raises `HeadscopeError` for a value that is none of these.
     """
 
     long: Long = "skip"
@@ -24,6 +28,13 @@ class Settings:
     resamples: int = RESAMPLES
     progress: Callable[[int], None] = lambda done: None
     keep_interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.long not in get_args(Long):
+            raise HeadscopeError(f"long '{self.long}' is unknown; use one of {', '.join(get_args(Long))}")
+        for name, least in {"batch_tokens": 1, "seed": 0, "resamples": 1}.items():
+            if getattr(self, name) < least:
+                raise HeadscopeError(f"{name} {getattr(self, name)} is too small; use at least {least}")
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""
