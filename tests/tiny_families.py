@@ -121,7 +121,7 @@ TAP: dict[str, dict[str, Any]] = {
     "layoutlmv3": {"coordinate_size": 5, "shape_size": 6, "visual_embed": False},
     "luke": {"entity_vocab_size": 8, "entity_emb_size": 8},
     "megatron-bert": {},
-    "mpnet": {},
+    "mpnet": {"pad_token_id": 1},
     "mpt": {},
     "mvp": {},
     "openai-gpt": {},

@@ -13,8 +13,9 @@ from headscope.models import check as check_module
 from headscope.models import families, mask, observer
 from headscope.models.attention import observed
 from headscope.models.check import CAPTURES, check
-from headscope.models.model import without_decoder
+from headscope.models.model import max_tokens, without_decoder
 from headscope.models.quiet import quiet
+from tiny import tiny_tokenizer
 from tiny_families import FOUND, INTERFACE, TAP, WHOLE_MASKS, tiny_family
 
 LENGTHS = (37, 20, 9, 30, 2)
@@ -26,6 +27,22 @@ METHODS = (
 )
 # Their `attentions` are what goes into the softmax.
 RETURN_SCORES = ("prophetnet", "squeezebert")
+# One row of weights for each position: there a limit that is too low would show, too.
+LEARNED_POSITIONS = (
+    *(
+        "albert",
+        "bert",
+        "camembert",
+        "data2vec-text",
+        "distilbert",
+        "electra",
+        "gpt2",
+        "ibert",
+        "layoutlmv3",
+        "markuplm",
+    ),
+    *("mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
+)
 
 
 @cache
@@ -69,6 +86,10 @@ def captured(network: PreTrainedModel, inputs: dict[str, Tensor], capture=observ
         output = network(**inputs)[0]
     assert watch.calls == len(maps)
     return [maps[layer] for layer in range(len(maps))], output
+
+
+def fail(*shown: object) -> None:
+    raise ZeroDivisionError
 
 
 def rows_in_block(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
@@ -123,12 +144,23 @@ def test_is_left_as_it_was(model_type):
     with torch.inference_mode():
         output = network(**inputs)[0]
     captured(network, inputs, CAPTURES[METHODS[model_type]])
-    with pytest.raises(ZeroDivisionError), quiet(), CAPTURES[METHODS[model_type]](network, lambda *shown: 1 / 0):
+    with pytest.raises(ZeroDivisionError), quiet(), CAPTURES[METHODS[model_type]](network, fail):
         network(**inputs)
     assert network.config._attn_implementation == before
     assert not network._forward_hooks and not network._forward_pre_hooks
     with torch.inference_mode():
         assert torch.equal(network(**inputs)[0], output)
+
+
+@pytest.mark.parametrize("model_type", EXACT)
+@torch.inference_mode()
+def test_takes_inputs_as_long_as_its_limit(model_type):
+    network = network_of(model_type)
+    limit = max_tokens(network.config, tiny_tokenizer(max_tokens=10**30))
+    network(**padded((min(limit, 200),), getattr(network.config, "pad_token_id", 0)))
+    if model_type in LEARNED_POSITIONS:
+        with pytest.raises((IndexError, RuntimeError)):
+            network(**padded((limit + 1,), network.config.pad_token_id))
 
 
 @pytest.mark.parametrize("model_type", families.REFUSED)

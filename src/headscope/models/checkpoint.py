@@ -1,17 +1,18 @@
-"""Find a model's files: a local folder, the built-in model, or the hub."""
+"""Find a model's files: a local folder, the built-in model, or the hub; and say what is wrong with them."""
 
 import hashlib
 import json
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from headscope.errors import HeadscopeError
 from headscope.models.families import REFUSED
+from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
 
-HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-HUB_FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"]
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.vocab")
 
 
@@ -45,63 +46,64 @@ def locate(name: str, *, revision: str | None = None, remote_code: bool = False)
     Raises `HeadscopeError` if there is no such model, or if it cannot be used: its attention cannot be
     captured, its weights are a pickle, it has no tokenizer, or it needs code of its own.
     """
-    if Path(name).is_dir():
-        checkpoint = Checkpoint(name, Path(name))
-    elif name == "minilm" and (folder := package_folder()):
-        checkpoint = Checkpoint(name, folder)
-    elif name == "minilm" or HUB_NAME.fullmatch(name):
-        checkpoint = _download(name, revision)
-    else:
-        raise HeadscopeError(f"model '{name}' is no folder and no hub name; name a folder that holds config.json")
-    _refuse(checkpoint, remote_code)
-    return checkpoint
-
-
-def _download(name: str, revision: str | None) -> Checkpoint:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
-        HFValidationError,
-        LocalEntryNotFoundError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
-
-    source = HUB_ID if name == "minilm" else name
-    remedy = "install 'headscope[demo]'" if name == "minilm" else "name a local folder, or connect and try again"
-    try:
-        folder = snapshot_download(source, revision=revision, allow_patterns=HUB_FILES)
-    except RevisionNotFoundError as error:
-        raise HeadscopeError(f"model '{source}' has no revision '{revision}' on the hub") from error
-    except (RepositoryNotFoundError, HFValidationError) as error:
-        raise HeadscopeError(f"model '{source}' is no folder here and is not on the hub; check its name") from error
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled, OSError) as error:
-        raise HeadscopeError(f"model '{source}' is no folder here and the hub cannot be reached; {remedy}") from error
-    return Checkpoint(name, Path(folder), revision=Path(folder).name)
-
-
-def _refuse(checkpoint: Checkpoint, remote_code: bool) -> None:
-    name, folder = checkpoint.name, checkpoint.folder
-    if not (folder / "config.json").is_file():
-        raise HeadscopeError(f"model '{name}': the folder has no config.json; name a folder that save_pretrained wrote")
-    try:
-        config = checkpoint.config
-    except ValueError as error:
-        raise HeadscopeError(f"model '{name}': config.json is not JSON ({error}); save the model again") from error
-    kind = config.get("model_type", "")
-    if kind in REFUSED:
-        raise HeadscopeError(f"model '{name}': type '{kind}' {REFUSED[kind]}; use another model")
-    if "auto_map" in config and not remote_code:
+    folder = Path(name).expanduser()
+    if not folder.is_dir() and name == "minilm":
+        folder = package_folder() or download(HUB_ID, revision, remedy="install 'headscope[demo]'")
+    elif not folder.is_dir():
+        _refuse_path(name, folder)
+        folder = download(name, revision)
+    # The hub's cache names a folder by its commit.
+    commit = folder.name if folder.parent.name == "snapshots" else ""
+    if revision and not commit:
+        raise HeadscopeError(f"model '{name}' is a local folder and has no revision '{revision}'; leave it out")
+    checkpoint = Checkpoint(name, folder, commit)
+    for refuse in (_refuse_config, _refuse_weights, _refuse_tokenizer):
+        refuse(checkpoint)
+    if "auto_map" in checkpoint.config and not remote_code:
         raise HeadscopeError(
             f"model '{name}' needs code from its own folder; read it, then allow it with --trust-remote-code"
         )
-    if not any(folder.glob("*.safetensors")):
-        pickled = ", ".join(sorted(path.name for path in folder.glob("*.bin"))) or "no weights"
+    return checkpoint
+
+
+def _refuse_path(name: str, path: Path) -> None:
+    """Whatever cannot be a hub name, or has a file of that name."""
+    if path.is_file():
+        raise HeadscopeError(f"model '{name}' is a file; name the folder that holds it")
+    if not HUB_NAME.fullmatch(name):
+        beside = [folder.name for folder in path.parent.glob("*/") if folder.is_dir()]
+        near = get_close_matches(path.name, beside, n=1)
+        hint = f"did you mean '{path.with_name(near[0])}'?" if near else "name a folder that holds config.json"
+        raise HeadscopeError(f"model '{name}' is no folder and no hub name; {hint}")
+    if get_close_matches(name, ["minilm"], cutoff=0.8):
+        raise HeadscopeError(f"model '{name}' is no folder; did you mean 'minilm'?")
+
+
+def _refuse_config(checkpoint: Checkpoint) -> None:
+    name = checkpoint.name
+    if not (checkpoint.folder / "config.json").is_file():
+        raise HeadscopeError(f"model '{name}': the folder has no config.json; name a folder that save_pretrained wrote")
+    try:
+        kind = checkpoint.config.get("model_type", "")
+    except (ValueError, AttributeError) as error:
         raise HeadscopeError(
-            f"model '{name}' has {pickled}, no .safetensors; "
+            f"model '{name}': config.json is no JSON object ({error}); save the model again"
+        ) from error
+    if kind in REFUSED:
+        raise HeadscopeError(f"model '{name}': type '{kind}' {REFUSED[kind]}; use another model")
+
+
+def _refuse_weights(checkpoint: Checkpoint) -> None:
+    if not any(checkpoint.folder.glob("*.safetensors")):
+        pickled = ", ".join(sorted(path.name for path in checkpoint.folder.glob("*.bin")))
+        raise HeadscopeError(
+            f"model '{checkpoint.name}' has no .safetensors weights{f', but {pickled}' if pickled else ''}; "
             "load it with transformers where you trust it and save_pretrained it again"
         )
-    if not any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern)):
+
+
+def _refuse_tokenizer(checkpoint: Checkpoint) -> None:
+    if not any(path for pattern in TOKENIZER_FILES for path in checkpoint.folder.glob(pattern)):
         raise HeadscopeError(
-            f"model '{name}' has no tokenizer files; save its tokenizer into the folder with save_pretrained"
+            f"model '{checkpoint.name}' has no tokenizer files; save its tokenizer into the folder with save_pretrained"
         )

@@ -1,15 +1,21 @@
 """Load a model by name: a Hugging Face id, a local folder, or the built-in `minilm`."""
 
+from typing import Any
+
 import torch
 import transformers
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from torch import nn
+from transformers import AutoModel, PreTrainedConfig, PreTrainedModel
 
 from headscope.errors import HeadscopeError
 from headscope.models.check import check
 from headscope.models.checkpoint import Checkpoint, locate
+from headscope.models.config import load_config
 from headscope.models.minilm import verify
 from headscope.models.model import Model, without_decoder
-from headscope.models.quiet import quiet
+from headscope.models.placing import device_of, dtype_of
+from headscope.models.quiet import quiet, refusing
+from headscope.models.tokenizer import load_tokenizer
 
 
 def load(
@@ -37,84 +43,65 @@ def load(
     >>> model.capture.method, len(model.capture.heads), model.capture.heads[0]
     ('attention interface', 6, 12)
     """
+    place, kind = device_of(device), dtype_of(dtype)
     checkpoint = locate(name, revision=revision, remote_code=remote_code)
+    config = load_config(checkpoint, remote_code=remote_code)
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
     sha256 = checkpoint.sha256
     if name == "minilm":
         verify(sha256)
-    network = _load_network(checkpoint, head, _dtype(dtype), remote_code)
-    network = without_decoder(network).to(_device(device)).eval()
+    network = _network(checkpoint, config, kind, head, remote_code)
+    network = (network if head else without_decoder(network)).eval()
+    nn.Module.to(network, place)
     return Model(name, network, tokenizer, check(network), checkpoint.revision, sha256)
 
 
-def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model.
-
-    Raises `HeadscopeError` if it cannot be loaded, or does not say which characters its pieces cover.
-    """
-    try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(
-                checkpoint.folder, local_files_only=True, trust_remote_code=remote_code
-            )
-    except Exception as error:  # tokenizers raise anything, down to bare Exception
-        raise HeadscopeError(
-            f"model '{checkpoint.name}': its tokenizer cannot be loaded: {_first_line(error)}"
-        ) from error
-    if not tokenizer.is_fast:
-        raise HeadscopeError(
-            f"model '{checkpoint.name}': tokenizer {type(tokenizer).__name__} does not give character offsets; "
-            "convert it to a fast one (tokenizer.json)"
+def _network(
+    checkpoint: Checkpoint, config: PreTrainedConfig, dtype: torch.dtype, head: bool, remote_code: bool
+) -> PreTrainedModel:
+    kind: Any = _head_class(checkpoint, config) if head else AutoModel
+    code = {} if head else {"trust_remote_code": remote_code}
+    with quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "save or download it again"):
+        network, report = kind.from_pretrained(
+            checkpoint.folder,
+            config=config,
+            local_files_only=True,
+            use_safetensors=True,
+            attn_implementation="eager",
+            dtype=dtype,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+            **code,
         )
-    return tokenizer
-
-
-def _load_network(checkpoint: Checkpoint, head: bool, dtype: torch.dtype, remote_code: bool) -> PreTrainedModel:
-    kind = _head_class(checkpoint) if head else AutoModel
-    try:
-        with quiet():
-            network, report = kind.from_pretrained(
-                checkpoint.folder,
-                local_files_only=True,
-                use_safetensors=True,
-                trust_remote_code=remote_code,
-                attn_implementation="eager",
-                dtype=dtype,
-                output_loading_info=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        raise HeadscopeError(f"model '{checkpoint.name}' cannot be loaded: {_first_line(error)}") from error
-    # A pooler is not attention, and many checkpoints come without one.
-    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
-    if missing:
-        raise HeadscopeError(
-            f"model '{checkpoint.name}': {len(missing)} weights are not in the checkpoint ({missing[0]}, ...) "
-            "and would be random; name a complete checkpoint"
-        )
+    _refuse_random(checkpoint.name, report, head)
     return network
 
 
-def _head_class(checkpoint: Checkpoint) -> type[PreTrainedModel]:
-    names = checkpoint.config.get("architectures") or []
-    kind = getattr(transformers, names[0], None) if names else None
-    if kind is None:
-        raise HeadscopeError(f"model '{checkpoint.name}' names no architecture ({names}); load it without its head")
+def _head_class(checkpoint: Checkpoint, config: PreTrainedConfig) -> type[PreTrainedModel]:
+    """The class that the checkpoint names, unless it is the one without a head."""
+    named = checkpoint.config.get("architectures") or []
+    kind = getattr(transformers, str(named[0]), None) if isinstance(named, list) and named else None
+    headless = transformers.MODEL_MAPPING.get(type(config), None)
+    if config.is_encoder_decoder:
+        raise HeadscopeError(
+            f"model '{checkpoint.name}' is an encoder-decoder, of which the encoder has no head; leave it out"
+        )
+    if not isinstance(kind, type) or not issubclass(kind, PreTrainedModel) or kind is headless:
+        raise HeadscopeError(f"model '{checkpoint.name}' names no task head (architectures: {named}); load it without")
     return kind
 
 
-def _device(device: str | None) -> torch.device:
-    try:
-        return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    except RuntimeError as error:
-        raise HeadscopeError(f"device '{device}' is unknown; use cpu, cuda, cuda:1 or mps") from error
-
-
-def _dtype(name: str) -> torch.dtype:
-    known = ("float32", "bfloat16", "float16", "float64")
-    if name not in known:
-        raise HeadscopeError(f"dtype '{name}' is unknown; use one of {', '.join(known)}")
-    return getattr(torch, name)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+def _refuse_random(name: str, report: dict[str, Any], head: bool) -> None:
+    """Weights that the checkpoint lacks would be random; `from_pretrained` only logs that."""
+    # Many checkpoints come without a pooler, and attention needs none; a task head may.
+    missing = sorted(key for key in report["missing_keys"] if head or "pooler" not in key)
+    for keys, what in (
+        (missing, "missing from the checkpoint"),
+        (report["mismatched_keys"], "of another size than in config.json"),
+    ):
+        if keys:
+            first = sorted(str(key[0] if isinstance(key, tuple) else key) for key in keys)[0]
+            raise HeadscopeError(
+                f"model '{name}': {len(keys)} weights are {what} ({first}, ...); "
+                "they would be random: name a complete checkpoint"
+            )

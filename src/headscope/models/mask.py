@@ -58,11 +58,12 @@ def _rows(
     def from_first(example: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         return mask_function(example + examples.start, head, query, key)
 
+    keywords["allow_is_bidirectional_skip"] = False
     return eager_mask(
         batch_size=examples.stop - examples.start,
         q_length=queries.stop - queries.start,
         q_offset=q_offset + queries.start,
         mask_function=from_first,
         attention_mask=None if attention_mask is None else attention_mask[examples],
-        **(keywords | {"allow_is_bidirectional_skip": False}),
+        **keywords,
     )

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.errors import HeadscopeError
 from headscope.models.check import CAPTURES, Capture, check
@@ -66,11 +66,11 @@ def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
     return encoder
 
 
-def max_tokens(config: object, tokenizer: PreTrainedTokenizerBase) -> int:
+def max_tokens(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
     """The longest input that both the tokenizer and the position embeddings allow."""
     positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
-    if getattr(config, "model_type", "") in COUNTED_FROM_PADDING:
-        positions -= config.pad_token_id + 1
+    if config.model_type in COUNTED_FROM_PADDING:
+        positions -= getattr(config, "pad_token_id", 0) + 1
     limits = [limit for limit in (positions, tokenizer.model_max_length) if 0 < limit < 10**9]
     return min(limits, default=10**9)
 
@@ -81,8 +81,11 @@ COUNTED_FROM_PADDING = {
     "data2vec-text",
     "esm",
     "ibert",
+    "layoutlmv3",
+    "lilt",
     "longformer",
     "luke",
+    "markuplm",
     "mpnet",
     "roberta",
     "roberta-prelayernorm",

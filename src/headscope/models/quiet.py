@@ -1,9 +1,12 @@
-"""Keep transformers from printing while headscope asks it things whose answers it reports itself."""
+"""Keep transformers from printing and from failing in its own words: headscope reports in its own."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import shorten
 
 from transformers.utils import logging
+
+from headscope.errors import HeadscopeError
 
 
 @contextmanager
@@ -18,3 +21,16 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def refusing(what: str, remedy: str) -> Iterator[None]:
+    """Within this context any error becomes a `HeadscopeError` of one line.
+
+    transformers, tokenizers and safetensors raise anything here, down to bare Exception.
+    """
+    try:
+        yield
+    except Exception as error:
+        words = str(error).strip() or type(error).__name__
+        raise HeadscopeError(f"{what} ({shorten(words, 240, placeholder=' ...')}); {remedy}") from error

@@ -31,7 +31,8 @@ def during_forward(network: nn.Module, around: Callable[[dict], AbstractContextM
 
     handles = (
         network.register_forward_pre_hook(enter, with_kwargs=True),
-        network.register_forward_hook(leave, with_kwargs=True, always_call=True),
+        # First, so that of two nested contexts the inner one is left first.
+        network.register_forward_hook(leave, with_kwargs=True, always_call=True, prepend=True),
     )
     try:
         yield

@@ -1,0 +1,18 @@
+"""Read a model's configuration as transformers understands it."""
+
+from transformers import AutoConfig, PreTrainedConfig
+
+from headscope.models.checkpoint import Checkpoint
+from headscope.models.quiet import quiet, refusing
+
+
+def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrainedConfig:
+    """The configuration of a model.
+
+    Raises `HeadscopeError` if transformers does not know its model type or one of its values.
+    """
+    with (
+        quiet(),
+        refusing(f"model '{checkpoint.name}': its config.json cannot be used", "mend it or use another model"),
+    ):
+        return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=remote_code)

@@ -1,0 +1,49 @@
+"""Download a model's files from the Hugging Face hub, or find them in its cache."""
+
+from pathlib import Path
+
+from headscope.errors import HeadscopeError
+
+# What is at the top of a repository: below it lie the same weights in other formats.
+FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["*/*"]
+SECONDS = 5
+
+
+def download(source: str, revision: str | None, remedy: str = "") -> Path:
+    """The folder of a hub model's files; its name is the hub's commit.
+
+    Raises `HeadscopeError` if there is no such model or revision, or no way to it; `remedy` says what helps then.
+    """
+    from huggingface_hub import errors, snapshot_download
+
+    remedy = remedy or "name a local folder, or connect and try again"
+    try:
+        reachable = _is_reachable(source, revision)
+        folder = snapshot_download(
+            source, revision=revision, allow_patterns=FILES, ignore_patterns=OTHERS, local_files_only=not reachable
+        )
+    except errors.RevisionNotFoundError as error:
+        raise HeadscopeError(f"model '{source}' has no revision '{revision}' on the hub; name another") from error
+    except errors.GatedRepoError as error:
+        raise HeadscopeError(f"model '{source}' asks for consent on its hub page; give it, then log in") from error
+    except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
+        raise HeadscopeError(f"model '{source}' is no folder here and is not on the hub; check its name") from error
+    except Exception as error:  # the libraries under the hub raise their own kinds for a lost network
+        raise HeadscopeError(f"model '{source}' is no folder here and the hub cannot be reached; {remedy}") from error
+    return Path(folder)
+
+
+def _is_reachable(source: str, revision: str | None) -> bool:
+    """Ask for the model once, with a limit: `snapshot_download` waits for a silent network for ever."""
+    from huggingface_hub import HfApi, constants
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        HfApi().model_info(source, revision=revision, timeout=SECONDS)
+    except (HfHubHTTPError, HFValidationError):
+        raise
+    except Exception:  # no network, whatever the library calls it: the cache may have the model
+        return False
+    return True

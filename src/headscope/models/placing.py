@@ -1,0 +1,36 @@
+"""Where a model computes, and in which precision, from the words a user writes."""
+
+import torch
+
+from headscope.errors import HeadscopeError
+
+DEVICES = ("cpu", "cuda", "mps", "xpu")
+DTYPES = ("float32", "bfloat16", "float16", "float64")
+
+
+def device_of(name: str | None) -> torch.device:
+    """The device of that name; for None a GPU if there is one.
+
+    Raises `HeadscopeError` if it is unknown or is not there.
+    """
+    name = name or ("cuda" if torch.cuda.is_available() else "cpu")
+    if name.partition(":")[0] not in DEVICES:
+        raise HeadscopeError(f"device '{name}' is unknown; use one of {', '.join(DEVICES)}, or cuda:1")
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        raise HeadscopeError(f"device '{name}' cannot be used here ({reason}); use cpu") from error
+
+
+def dtype_of(name: str) -> torch.dtype:
+    """The number format of that name.
+
+    Raises `HeadscopeError` if it is none of `DTYPES`.
+
+    >>> dtype_of("bfloat16")
+    torch.bfloat16
+    """
+    if name not in DTYPES:
+        raise HeadscopeError(f"dtype '{name}' is unknown; use one of {', '.join(DTYPES)}")
+    return getattr(torch, name)

@@ -1,0 +1,334 @@
+"""The contexts that observe, the attention function's own contract, and bugs planted to see the check find them."""
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from transformers import AttentionMaskInterface, BertConfig, BertForSequenceClassification, DebertaV2Config, MPNetConfig
+
+from headscope.errors import HeadscopeError
+from headscope.models import attention, check, mask, observer, tap, wrap
+from headscope.models.attention import NAME, attend, observed
+from headscope.models.check import TOLERANCE
+from headscope.models.model import max_tokens
+from headscope.models.observer import blocks
+from headscope.models.tap import tapped
+from headscope.models.watch import Watch
+from tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
+
+INPUTS = {
+    "input_ids": torch.arange(5, 29).reshape(2, 12),
+    "attention_mask": (torch.arange(12) < torch.tensor([12, 7])[:, None]).long(),
+}
+
+
+class Shown:
+    """An observer that keeps copies of what it is shown."""
+
+    def __init__(self) -> None:
+        self.layers: list[int] = []
+        self.attention: list[Tensor] = []
+
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
+        self.layers.append(layer)
+        self.attention.append(attention.clone())
+
+
+def shown(network: nn.Module, context=observed) -> list[Tensor]:
+    seen = Shown()
+    with torch.inference_mode(), context(network, seen):
+        network(**INPUTS)
+    return seen.attention
+
+
+def test_layers_are_counted_from_zero_in_each_pass():
+    seen, network = Shown(), tiny_bert()
+    with observed(network, seen) as watch:
+        for _ in range(2):
+            network(**INPUTS)
+            assert watch.calls == 3
+    assert seen.layers == [0, 1, 2, 0, 1, 2]
+
+
+def test_tapped_layers_are_counted_from_zero_in_each_pass():
+    seen, network = (
+        Shown(),
+        tiny_network(MPNetConfig(vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4)),
+    )
+    with tapped(network, seen) as watch:
+        for _ in range(2):
+            network(**INPUTS)
+            assert watch.calls == 2
+    assert seen.layers == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [tiny_gpt2(), tiny_network(MPNetConfig(vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4))],
+)
+def test_interleaved_models_do_not_mix(other):
+    network, context = tiny_bert(), tapped if other.config.model_type == "mpnet" else observed
+    expected, expected_other = shown(network), shown(other, context)
+    ours, others = Shown(), Shown()
+    with torch.inference_mode(), observed(network, ours), context(other, others):
+        network(**INPUTS)
+        other(**INPUTS)
+        network(**INPUTS)
+    torch.testing.assert_close(ours.attention, expected * 2, rtol=0, atol=0)
+    torch.testing.assert_close(others.attention, expected_other, rtol=0, atol=0)
+
+
+def test_an_inner_observer_replaces_the_outer_one_and_gives_it_back():
+    network, outer, inner = tiny_bert(), Shown(), Shown()
+    with observed(network, outer):
+        with observed(network, inner):
+            network(**INPUTS)
+        network(**INPUTS)
+    assert inner.layers == [0, 1, 2]
+    assert outer.layers == [0, 1, 2]
+    assert attention._watch.get() is None
+    assert network.config._attn_implementation == "sdpa"
+
+
+def test_threads_do_not_mix():
+    networks = [tiny_bert(seed) for seed in (1, 2)]
+    expected = [shown(network) for network in networks]
+    found: dict[int, list[Tensor]] = {}
+    start = threading.Barrier(2)
+
+    def work(number: int) -> None:
+        start.wait(timeout=10)
+        for _ in range(20):
+            found[number] = shown(networks[number])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    for number in (0, 1):
+        torch.testing.assert_close(found[number], expected[number], rtol=0, atol=0)
+
+
+def test_a_call_outside_the_context_says_so():
+    network = tiny_bert()
+    network.set_attn_implementation(NAME)
+    with pytest.raises(RuntimeError, match="works only when a model is called within `observed`"):
+        network(**INPUTS)
+
+
+def test_gradients_flow_through():
+    network = tiny_bert()
+    inputs = network.get_input_embeddings()(INPUTS["input_ids"]).detach().requires_grad_()
+    gradients = []
+    for context in (lambda: observed(network, Shown()), lambda: torch.enable_grad()):
+        with context():
+            output = network(inputs_embeds=inputs, attention_mask=INPUTS["attention_mask"])[0]
+        gradients.append(torch.autograd.grad(output[0].square().sum(), inputs)[0])
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+
+
+def states(heads: int = 4) -> Tensor:
+    return torch.randn(2, heads, 12, 6, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("keyword", ["s_aux", "indices", "new_thing"])
+def test_unknown_keywords_are_refused(keyword):
+
+    unknown: dict[str, Any] = {keyword: torch.ones(4)}
+    token = attention._watch.set(Watch(Shown()))
+    try:
+        with pytest.raises(
+            NotImplementedError, match=f"attention is called with \\['{keyword}'\\], which would be ignored"
+        ):
+            attend(nn.Identity(), states(), states(), states(), None, **unknown)
+        attend(nn.Identity(), states(), states(), states(), None, **dict.fromkeys(unknown))
+        attend(nn.Identity(), states(), states(), states(), None, is_causal=False, sliding_window=3, dropout=0.1)
+    finally:
+        attention._watch.reset(token)
+
+
+def test_attend_is_softmax_of_scaled_products():
+    query, key, value = states(), states(2).flip(2), states(2)
+    bias, seen = torch.randn(1, 4, 12, 12, generator=torch.Generator().manual_seed(1)), Shown()
+    token = attention._watch.set(Watch(seen))
+    try:
+        output, weights = attend(nn.Identity(), query, key, value, None, 0.3, softcap=1.5, position_bias=bias)
+    finally:
+        attention._watch.reset(token)
+    for example in range(2):
+        for head in range(4):
+            scores = 1.5 * torch.tanh(query[example, head] @ key[example, head // 2].T * 0.3 / 1.5) + bias[0, head]
+            expected = scores.exp() / scores.exp().sum(-1, keepdim=True)
+            torch.testing.assert_close(seen.attention[0][example, head], expected)
+            torch.testing.assert_close(output[example, :, head], expected @ value[example, head // 2])
+    assert weights is None
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1, 1), (5, 12, 128, 128), (3, 4, 700, 700), (2, 12, 8192, 8192), (7, 2, 100, 300)]
+)
+def test_blocks_cover_every_row_once_in_order_and_stay_small(shape):
+    examples, heads, queries, keys = shape
+    covered = [
+        (example, row)
+        for block in blocks(*shape)
+        for example in range(examples)[block[0]]
+        for row in range(queries)[block[1]]
+    ]
+    assert covered == [(example, row) for example in range(examples) for row in range(queries)]
+    for block in blocks(*shape):
+        size = (block[0].stop - block[0].start) * heads * (block[1].stop - block[1].start) * keys
+        assert size <= max(observer.BLOCK_ELEMENTS, observer.LEAST_ROWS * heads * keys)
+
+
+def test_a_lazy_mask_that_is_read_in_another_way_is_noticed(monkeypatch):
+    """A model that adds to the mask gets NaN: never a number that looks right."""
+    monkeypatch.setattr(mask, "WHOLE_MASK", 0)
+    monkeypatch.setattr(attention, "mask_block", lambda bias, *block: mask.mask_block(bias + 0, *block))
+    assert all(attention.isnan().all() for attention in shown(tiny_bert()))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_other_dtypes_pass_the_check(dtype):
+    network = tiny_bert().to(dtype)
+    assert check.check(network).method == "attention interface"
+    assert {attention.dtype for attention in shown(network)} == {torch.float32}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_other_dtypes_pass_the_check_at_the_softmax(dtype):
+    config = DebertaV2Config(
+        vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32
+    )
+    assert check.check(tiny_network(config).to(dtype)).method == "softmax tap"
+
+
+def without_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in attention.MASKS:
+        monkeypatch.setitem(AttentionMaskInterface._global_mapping, name, lambda *shape, **keywords: None)
+
+
+def without_mask_in_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "mask_block", lambda bias, examples, queries: 0)
+
+
+def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = mask._rows
+    monkeypatch.setattr(
+        mask,
+        "_rows",
+        lambda examples, queries, **given: rows(slice(0, examples.stop - examples.start), queries, **given),
+    )
+
+
+def last_block_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
+    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
+    monkeypatch.setattr(attention, "blocks", lambda *shape: list(blocks(*shape))[:-1])
+
+
+def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in attention.MASKS:
+        monkeypatch.setitem(
+            attention.AttentionInterface._global_mapping, name,
+            lambda module, query, *others, **keywords: attend(module, query * 1.01, *others, **keywords),
+        )  # fmt: skip
+
+
+def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    swapped = lambda observer: lambda layer, *block: observer((1, 0, 2)[layer], *block)  # noqa: E731
+    monkeypatch.setattr(attention, "Watch", lambda observer: Watch(swapped(observer)))
+
+
+def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    for name in attention.MASKS:
+        monkeypatch.setitem(
+            attention.AttentionInterface._global_mapping, name,
+            lambda *given, **keywords: calls.append(1) or (attend if len(calls) % 3 else plain)(*given, **keywords),
+        )  # fmt: skip
+
+
+def plain(module, query, key, value, attention_mask, scaling=1.0, **keywords):
+    scores = query @ key.mT * scaling + (0 if attention_mask is None else attention_mask)
+    return (scores.softmax(-1) @ value).transpose(1, 2), None
+
+
+PLANTED = {
+    without_mask: "attention of layer 1 differs from eager",
+    without_mask_in_the_function: "attention of layer 1 differs from eager",
+    wrong_scale: "attention of layer 1 differs from eager",
+    last_block_dropped: "rows of layer 1 do not sum to 1",
+    layers_swapped: "attention of layer 1 differs from eager",
+    one_layer_missing: "2 attention calls, expected 3",
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
+def test_the_check_finds_a_planted_bug(plant, monkeypatch):
+    network = tiny_bert()
+    plant(monkeypatch)
+    with pytest.raises(HeadscopeError) as error:
+        check.check(network)
+    assert str(error.value).startswith(
+        "model type 'bert' cannot be captured exactly (attention interface: " + PLANTED[plant]
+    )
+    assert "\n" not in str(error.value)
+
+
+def test_a_bug_of_lazy_masks_only_leaves_the_whole_ones(monkeypatch):
+    wrong_rows_of_lazy_masks(monkeypatch)
+    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
+    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
+    assert check.check(tiny_bert()).method == "attention interface, whole masks"
+
+
+def test_the_check_finds_a_softmax_too_many(monkeypatch):
+    network = tiny_network(MPNetConfig(vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4))
+    monkeypatch.setattr(tap, "SOFTMAX", tap.SOFTMAX | {torch.matmul})
+    with pytest.raises(HeadscopeError, match="softmax tap: 4 attention calls, expected 2"):
+        check.check(network)
+
+
+def test_random_weights_at_their_usual_size_pass():
+    network = tiny_bert()
+    torch.manual_seed(0)
+    network.init_weights()
+    assert check.check(network).heads == (4, 4, 4)
+
+
+def test_a_head_is_checked_by_its_logits():
+    network = tiny_bert(kind=BertForSequenceClassification)
+    model = wrap(network, tiny_tokenizer())
+    assert model.network is network
+    assert len(shown(network)) == 3
+
+
+def test_a_wrapped_model_is_set_to_evaluation():
+    assert not wrap(tiny_bert().train(), tiny_tokenizer()).network.training
+
+
+def test_every_dtype_has_a_tolerance():
+    assert set(TOLERANCE) == {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+
+
+@pytest.mark.parametrize(
+    ("settings", "tokenizer_limit", "expected"),
+    [
+        ({"model_type": "bert", "max_position_embeddings": 512}, 512, 512),
+        ({"model_type": "bert", "max_position_embeddings": 512}, 10**30, 512),
+        ({"model_type": "bert", "max_position_embeddings": 512}, 256, 256),
+        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 10**30, 512),
+        ({"model_type": "gpt2", "n_positions": 1024}, 10**30, 1024),
+        ({"model_type": "modernbert", "max_position_embeddings": 8192}, 8192, 8192),
+        ({"model_type": "t5"}, 10**30, 10**9),
+        ({"model_type": "xlnet", "max_position_embeddings": -1}, 10**30, 10**9),
+    ],
+)
+def test_the_longest_input(settings, tokenizer_limit, expected):
+    config: BertConfig = SimpleNamespace(**settings)  # type: ignore[assignment]
+    assert max_tokens(config, tiny_tokenizer(tokenizer_limit)) == expected
