@@ -1,4 +1,4 @@
-"""The contexts that observe, the attention function's own contract, and bugs planted to see the check find them."""
+"""The contexts that observe, and what the attention function, its blocks and its masks give."""
 
 import threading
 from types import SimpleNamespace
@@ -6,42 +6,18 @@ from typing import Any
 
 import pytest
 import torch
+from shown import INPUTS, Shown, shown
 from torch import Tensor, nn
-from transformers import AttentionMaskInterface, BertConfig, BertForSequenceClassification, DebertaV2Config, MPNetConfig
+from transformers import BertConfig, MPNetConfig
+from transformers.masking_utils import bidirectional_mask_function, eager_mask
 
-from headscope.errors import HeadscopeError
-from headscope.models import attention, check, mask, observer, tap, wrap
+from headscope.models import attention, mask, observer
 from headscope.models.attention import NAME, attend, observed
-from headscope.models.check import TOLERANCE
 from headscope.models.model import max_tokens
 from headscope.models.observer import blocks
 from headscope.models.tap import tapped
 from headscope.models.watch import Watch
 from tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
-
-INPUTS = {
-    "input_ids": torch.arange(5, 29).reshape(2, 12),
-    "attention_mask": (torch.arange(12) < torch.tensor([12, 7])[:, None]).long(),
-}
-
-
-class Shown:
-    """An observer that keeps copies of what it is shown."""
-
-    def __init__(self) -> None:
-        self.layers: list[int] = []
-        self.attention: list[Tensor] = []
-
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
-        self.layers.append(layer)
-        self.attention.append(attention.clone())
-
-
-def shown(network: nn.Module, context=observed) -> list[Tensor]:
-    seen = Shown()
-    with torch.inference_mode(), context(network, seen):
-        network(**INPUTS)
-    return seen.attention
 
 
 def test_layers_are_counted_from_zero_in_each_pass():
@@ -192,130 +168,6 @@ def test_a_lazy_mask_that_is_read_in_another_way_is_noticed(monkeypatch):
     assert all(attention.isnan().all() for attention in shown(tiny_bert()))
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
-def test_other_dtypes_pass_the_check(dtype):
-    network = tiny_bert().to(dtype)
-    assert check.check(network).method == "attention interface"
-    assert {attention.dtype for attention in shown(network)} == {torch.float32}
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
-def test_other_dtypes_pass_the_check_at_the_softmax(dtype):
-    config = DebertaV2Config(
-        vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32
-    )
-    assert check.check(tiny_network(config).to(dtype)).method == "softmax tap"
-
-
-def without_mask(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in attention.MASKS:
-        monkeypatch.setitem(AttentionMaskInterface._global_mapping, name, lambda *shape, **keywords: None)
-
-
-def without_mask_in_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "mask_block", lambda bias, examples, queries: 0)
-
-
-def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = mask._rows
-    monkeypatch.setattr(
-        mask,
-        "_rows",
-        lambda examples, queries, **given: rows(slice(0, examples.stop - examples.start), queries, **given),
-    )
-
-
-def last_block_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
-    monkeypatch.setattr(attention, "blocks", lambda *shape: list(blocks(*shape))[:-1])
-
-
-def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in attention.MASKS:
-        monkeypatch.setitem(
-            attention.AttentionInterface._global_mapping, name,
-            lambda module, query, *others, **keywords: attend(module, query * 1.01, *others, **keywords),
-        )  # fmt: skip
-
-
-def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
-    swapped = lambda observer: lambda layer, *block: observer((1, 0, 2)[layer], *block)  # noqa: E731
-    monkeypatch.setattr(attention, "Watch", lambda observer: Watch(swapped(observer)))
-
-
-def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-    for name in attention.MASKS:
-        monkeypatch.setitem(
-            attention.AttentionInterface._global_mapping, name,
-            lambda *given, **keywords: calls.append(1) or (attend if len(calls) % 3 else plain)(*given, **keywords),
-        )  # fmt: skip
-
-
-def plain(module, query, key, value, attention_mask, scaling=1.0, **keywords):
-    scores = query @ key.mT * scaling + (0 if attention_mask is None else attention_mask)
-    return (scores.softmax(-1) @ value).transpose(1, 2), None
-
-
-PLANTED = {
-    without_mask: "attention of layer 1 differs from eager",
-    without_mask_in_the_function: "attention of layer 1 differs from eager",
-    wrong_scale: "attention of layer 1 differs from eager",
-    last_block_dropped: "rows of layer 1 do not sum to 1",
-    layers_swapped: "attention of layer 1 differs from eager",
-    one_layer_missing: "2 attention calls, expected 3",
-}
-
-
-@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
-def test_the_check_finds_a_planted_bug(plant, monkeypatch):
-    network = tiny_bert()
-    plant(monkeypatch)
-    with pytest.raises(HeadscopeError) as error:
-        check.check(network)
-    assert str(error.value).startswith(
-        "model type 'bert' cannot be captured exactly (attention interface: " + PLANTED[plant]
-    )
-    assert "\n" not in str(error.value)
-
-
-def test_a_bug_of_lazy_masks_only_leaves_the_whole_ones(monkeypatch):
-    wrong_rows_of_lazy_masks(monkeypatch)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
-    assert check.check(tiny_bert()).method == "attention interface, whole masks"
-
-
-def test_the_check_finds_a_softmax_too_many(monkeypatch):
-    network = tiny_network(MPNetConfig(vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4))
-    monkeypatch.setattr(tap, "SOFTMAX", tap.SOFTMAX | {torch.matmul})
-    with pytest.raises(HeadscopeError, match="softmax tap: 4 attention calls, expected 2"):
-        check.check(network)
-
-
-def test_random_weights_at_their_usual_size_pass():
-    network = tiny_bert()
-    torch.manual_seed(0)
-    network.init_weights()
-    assert check.check(network).heads == (4, 4, 4)
-
-
-def test_a_head_is_checked_by_its_logits():
-    network = tiny_bert(kind=BertForSequenceClassification)
-    model = wrap(network, tiny_tokenizer())
-    assert model.network is network
-    assert len(shown(network)) == 3
-
-
-def test_a_wrapped_model_is_set_to_evaluation():
-    assert not wrap(tiny_bert().train(), tiny_tokenizer()).network.training
-
-
-def test_every_dtype_has_a_tolerance():
-    assert set(TOLERANCE) == {torch.float16, torch.bfloat16, torch.float32, torch.float64}
-
-
 @pytest.mark.parametrize(
     ("settings", "tokenizer_limit", "expected"),
     [
@@ -332,3 +184,24 @@ def test_every_dtype_has_a_tolerance():
 def test_the_longest_input(settings, tokenizer_limit, expected):
     config: BertConfig = SimpleNamespace(**settings)  # type: ignore[assignment]
     assert max_tokens(config, tiny_tokenizer(tokenizer_limit)) == expected
+
+
+def test_rows_of_a_lazy_mask_are_those_of_the_whole_one():
+    """Also where they depend on the example, as packed sequences make them."""
+    padding = torch.arange(9) < torch.tensor([9, 6, 4])[:, None]
+    given: dict[str, Any] = {
+        "mask_function": lambda example, head, query, key: key <= query + example,
+        "attention_mask": padding,
+        "dtype": torch.float32,
+        "device": "cpu",
+    }
+    whole, lazy = eager_mask(3, 9, 9, **given), mask.lazy_mask(3, 9, 9, **given)
+    assert lazy is not None and whole is not None
+    assert lazy.shape == whole.shape and lazy.isnan().all()
+    for examples, queries in ((slice(0, 3), slice(0, 9)), (slice(1, 3), slice(4, 7)), (slice(2, 3), slice(8, 9))):
+        assert torch.equal(mask.mask_block(lazy, examples, queries), whole[examples, :, queries])
+
+
+def test_no_lazy_mask_where_there_is_nothing_to_mask():
+    everything: dict[str, Any] = {"mask_function": bidirectional_mask_function, "allow_is_bidirectional_skip": True}
+    assert mask.lazy_mask(2, 9, 9, dtype=torch.float32, device="cpu", **everything) is None
