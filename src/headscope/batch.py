@@ -50,13 +50,15 @@ class Batch:
 class Rows:
     """The attention of a block of queries to all keys, for some examples of a batch, in one layer.
 
-    Padded keys have attention 0; padded queries are there and must not be counted.
+    Padded keys have attention 0; padded queries are there and must not be counted. `scores` are the scores
+    that went into the softmax, less the largest of each row; None where the model does not show them.
     """
 
     attention: Float[Tensor, "example head query key"]
     batch: Batch
     examples: slice
     queries: slice
+    scores: Float[Tensor, "example head query key"] | None = None
 
     @cached_property
     def received(self) -> Float[Tensor, "example head group key"]:

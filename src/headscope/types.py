@@ -23,7 +23,8 @@ class Sentence:
 
     * `text`: the sentence as written.
     * `words`: the characters [start, end) of `text` that each syntactic word covers. The words of
-      a multiword token (German "zum" = "zu" + "dem") cover the same characters.
+      a multiword token cover all of its characters (German "zum" = "zu" + "dem"), unless they join
+      to it ("don't" = "do" + "n't").
     * `upos`: universal parts of speech.
     * `heads`: the syntactic head of each word, counted from 1; 0 is the root.
     * `deprel`: the relation of each word to its head.

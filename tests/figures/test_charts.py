@@ -121,7 +121,9 @@ def test_sizes_follow_the_number_of_heads(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "chart", [heatmap, by_layer, matrix, scatter, lambda array: attention_map(array, ["a"])], ids=str
+    "chart",
+    [heatmap, by_layer, matrix, scatter, lambda array: attention_map(array, ["a"])],
+    ids=["heatmap", "by_layer", "matrix", "scatter", "attention_map"],
 )
 def test_other_dimensions_are_refused(chart) -> None:
     with pytest.raises(ValueError, match="layer"):

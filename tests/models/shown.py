@@ -18,7 +18,7 @@ class Shown:
         self.layers: list[int] = []
         self.attention: list[Tensor] = []
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         self.layers.append(layer)
         self.attention.append(attention.clone())
 

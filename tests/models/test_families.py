@@ -77,7 +77,7 @@ def captured(network: PreTrainedModel, inputs: dict[str, Tensor], capture=observ
     maps: dict[int, Tensor] = {}
     shape = (*inputs["input_ids"].shape, inputs["input_ids"].shape[1])
 
-    def keep(layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
+    def keep(layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         whole = maps.setdefault(layer, torch.full((shape[0], attention.shape[1], *shape[1:]), torch.nan))
         assert whole[examples, :, queries].isnan().all(), "a row is shown once"
         whole[examples, :, queries] = attention
@@ -170,7 +170,7 @@ def test_is_refused_by_name_with_its_reason(model_type):
     assert str(error.value) == f"model type '{model_type}' {families.REFUSED[model_type]}; use another model"
 
 
-@pytest.mark.parametrize("model_type", set(families.REFUSED) - {"bigbird_pegasus", "nystromformer"})
+@pytest.mark.parametrize("model_type", sorted(set(families.REFUSED) - {"bigbird_pegasus", "nystromformer"}))
 def test_would_be_refused_if_its_name_were_unknown(model_type, monkeypatch):
     """The other two compute full attention over inputs as short as the check's."""
     monkeypatch.setattr(check_module, "REFUSED", {})

@@ -113,7 +113,13 @@ def _why(skipped: Counter[str]) -> str:
 
 
 def _content(example: Example) -> bytes:
-    return repr(([segment_text(segment) for segment in example.segments], example.label)).encode()
+    """What the hash is of; raises `HeadscopeError` where JSON has half of a surrogate pair, which is no text."""
+    texts = [segment_text(segment) for segment in example.segments]
+    try:
+        return "\0".join([*texts, str(example.label)]).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise HeadscopeError(f"corpus example '{example.id}': {half!a} is half of a character; mend it") from error
 
 
 def _name(place: str, sources: list[str]) -> str:

@@ -1,6 +1,7 @@
 """Where the words of a CoNLL-U sentence stand in its text."""
 
 from collections.abc import Iterator
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from headscope.corpora._blocks import Block, Row
@@ -9,27 +10,39 @@ Spans = tuple[tuple[int, int], ...]
 
 
 class Token(NamedTuple):
-    """A stretch of text: a form, how many words it is, and what follows it."""
+    """A stretch of text: its form, the forms of its words, and what follows it.
+
+    >>> Token("don't", ("do", "n't"), " ").spans(10), Token("zum", ("zu", "dem"), " ").spans(10)
+    ([(10, 12), (12, 15)], [(10, 13), (10, 13)])
+    """
 
     form: str
-    n_words: int
+    words: tuple[str, ...]
     after: str
+
+    def spans(self, start: int) -> list[tuple[int, int]]:
+        """The characters of each word: its own where the words join to the form, else all of them."""
+        if "".join(self.words) != self.form:
+            return [(start, start + len(self.form))] * len(self.words)
+        ends = list(accumulate(map(len, self.words), initial=start))
+        return list(pairwise(ends))
 
 
 def tokens(rows: list[Row]) -> Iterator[Token]:
     """The stretches of text: a range of words is one, empty nodes are none."""
+    forms = {row.id: row.form for row in rows}
     covered = 0
     for row in rows:
         after = "" if row.misc.get("SpaceAfter") == "No" else " "
         if isinstance(row.id, int) and row.id > covered:
-            yield Token(row.form, 1, after)
+            yield Token(row.form, (row.form,), after)
         elif isinstance(row.id, tuple) and row.id[1] == "-":
-            covered = row.id[2]
-            yield Token(row.form, covered - row.id[0] + 1, after)
+            first, _, covered = row.id
+            yield Token(row.form, tuple(forms.get(word, "") for word in range(first, covered + 1)), after)
 
 
 def text_and_spans(block: Block) -> tuple[str, Spans]:
-    """The text of a sentence and the characters of each word; the words of a range share its characters.
+    """The text of a sentence and the characters of each word; see `Token.spans` for the words of a range.
 
     The text is that of the comment `# text`; where it is missing or has other words, it is made from the forms.
     """
@@ -42,7 +55,7 @@ def text_and_spans(block: Block) -> tuple[str, Spans]:
 def find(text: str, parts: list[Token]) -> Spans | None:
     """The characters of each word in a text; None if the text has other words.
 
-    >>> find("Geht  zum Haus", [Token("Geht", 1, " "), Token("zum", 2, " "), Token("Haus", 1, "")])
+    >>> find("Geht  zum Haus", [Token("Geht", ("Geht",), " "), Token("zum", ("zu", "dem"), " "), Token("Haus", ("Haus",), "")])
     ((0, 4), (6, 9), (6, 9), (10, 14))
     """
     spans, at = [], 0
@@ -50,7 +63,7 @@ def find(text: str, parts: list[Token]) -> Spans | None:
         at = len(text) - len(text[at:].lstrip())
         if not text.startswith(part.form, at):
             return None
-        spans += [(at, at + len(part.form))] * part.n_words
+        spans += part.spans(at)
         at += len(part.form)
     return None if text[at:].strip() else tuple(spans)
 
@@ -58,11 +71,11 @@ def find(text: str, parts: list[Token]) -> Spans | None:
 def build(parts: list[Token]) -> tuple[str, Spans]:
     """A text made from the forms, and the characters of each word in it.
 
-    >>> build([Token("zum", 2, " "), Token("Haus", 1, ""), Token(".", 1, " ")])
+    >>> build([Token("zum", ("zu", "dem"), " "), Token("Haus", ("Haus",), ""), Token(".", (".",), " ")])
     ('zum Haus.', ((0, 3), (0, 3), (4, 8), (8, 9)))
     """
     text, spans = "", []
     for part in parts:
-        spans += [(len(text), len(text) + len(part.form))] * part.n_words
+        spans += part.spans(len(text))
         text += part.form + part.after
     return text.rstrip(" "), tuple(spans)

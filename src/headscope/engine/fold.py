@@ -41,9 +41,11 @@ class Collector:
         """Forget the batch before, and expect this one."""
         self.batch, self.observed = batch, defaultdict(lambda: defaultdict(list))
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+    ) -> None:
         """See `Observer`; the first block of an example's queries starts a new part, later ones are added to it."""
-        rows = Rows(attention, self.batch, examples, queries)
+        rows = Rows(attention, self.batch, examples, queries, scores)
         for name, measure in self.measures.items():
             part = measure.observe(rows)
             parts = self.observed[name][layer]

@@ -21,10 +21,17 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "example head"]:
     """The entropy of each real query of the block, summed."""
-    by_query = torch.special.entr(rows.attention).sum(-1, keepdim=True).mT  # example head 1 query
-    return (by_query @ rows.real_queries)[..., 0, 0]
+    return (_by_query(rows).unsqueeze(-2) @ rows.real_queries)[..., 0, 0]
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:
     """The mean over queries."""
     return Values(observed / batch.lengths[:, None], batch.lengths > 0)
+
+
+def _by_query(rows: Rows) -> Float[Tensor, "example head query"]:
+    """-sum_j A log A. With the scores s at hand log A = s + log max A: one logarithm a row instead of one a cell."""
+    attention, scores = rows.attention, rows.scores
+    if scores is None:
+        return torch.special.entr(attention).sum(-1)
+    return -torch.linalg.vecdot(attention, scores) - attention.amax(-1).log()

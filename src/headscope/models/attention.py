@@ -33,6 +33,9 @@ HARMLESS = {
     "use_cache",
 }
 
+# The exponential of this is 0 in float32.
+MASKED = -1e4
+
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
@@ -72,6 +75,7 @@ def attend(
     examples_, heads, length, width = query.shape
     groups = heads // key.shape[1]
     key, value = (states.repeat_interleave(groups, dim=1) if groups > 1 else states for states in (key, value))
+    masked = attention_mask is not None or position_bias is not None
     output = value.new_empty(examples_, length, heads, value.shape[-1])
     for examples, queries in blocks(examples_, heads, length, key.shape[2]):
         scores = query[examples, :, queries] @ key[examples].mT
@@ -81,11 +85,19 @@ def attend(
         for bias in (position_bias, attention_mask):
             if bias is not None:
                 scores += mask_block(bias, examples, queries)
-        attention = scores.softmax(-1, dtype=torch.float32)
+        scores = _shifted(scores, masked)
+        attention = scores.softmax(-1)
         output[examples, queries] = (attention.to(value.dtype) @ value[examples]).transpose(1, 2)
-        watch.observer(watch.calls, attention, examples, queries)
+        watch.observer(watch.calls, attention, examples, queries, scores)
     watch.calls += 1
     return output, None
+
+
+def _shifted(scores: Tensor, masked: bool) -> Float[Tensor, "example head query key"]:
+    """The scores in float32, less the largest of each row; masked ones are finite, so that 0 times them is 0."""
+    scores = scores.to(torch.float32)
+    scores -= scores.detach().amax(-1, keepdim=True)
+    return scores.clamp_min_(MASKED) if masked else scores
 
 
 @contextmanager

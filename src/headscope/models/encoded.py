@@ -60,6 +60,8 @@ def class_exists(tokenizer: PreTrainedTokenizerBase) -> list[bool]:
     """Which of `results.TOKEN_CLASSES` the tokenizer puts into an input at all."""
     specials = _specials(tokenizer)
     used = {specials.get(token) for token in tokenizer("a", verbose=False)["input_ids"]}
+    if "cls" in used and tokenizer.cls_token_id == tokenizer.sep_token_id:
+        used.add("sep")
     return [name in ("punct", "other") or name in used for name in TOKEN_CLASSES]
 
 
@@ -82,6 +84,11 @@ def _token_classes(
         else:
             stop = end - start < 3 and texts[segment][start:end].strip() in (".", ",")
             classes.append(CLASS["punct" if stop else "other"])
+    if tokenizer.cls_token_id is not None and tokenizer.cls_token_id == tokenizer.sep_token_id:
+        # XLM has one token for both: the first is at the start, the others end segments.
+        shared = [token for token, kind in enumerate(encoding.ids) if kind == tokenizer.cls_token_id]
+        for token in shared[1:]:
+            classes[token] = CLASS["sep"]
     return np.array(classes)
 
 

@@ -16,9 +16,18 @@ class Observer(Protocol):
     """Is shown every block of every layer once, examples in order, and queries in order within them."""
 
     def __call__(
-        self, layer: int, attention: Float[Tensor, "example head query key"], examples: slice, queries: slice, /
+        self,
+        layer: int,
+        attention: Float[Tensor, "example head query key"],
+        examples: slice,
+        queries: slice,
+        scores: Float[Tensor, "example head query key"] | None,
+        /,
     ) -> None:
-        """`attention` is that of the batch's `examples` and `queries` in `layer` (from 0), and is not kept."""
+        """`attention` is that of the batch's `examples` and `queries` in `layer` (from 0), and is not kept.
+
+        `scores` are what went into the softmax, less the largest of each row; None at a softmax tap.
+        """
         ...
 
 

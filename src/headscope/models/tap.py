@@ -39,7 +39,7 @@ class SoftmaxTap(TorchFunctionMode):
     def _show(self, attention: Tensor) -> None:
         for examples, queries in blocks(*attention.shape):
             block = attention[examples, :, queries].to(torch.float32)
-            self.watch.observer(self.watch.calls, block, examples, queries)
+            self.watch.observer(self.watch.calls, block, examples, queries, None)
         self.watch.calls += 1
 
 
