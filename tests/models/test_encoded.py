@@ -1,17 +1,19 @@
 """What each token of an input is."""
 
+from typing import Any
+
 import numpy as np
-from tiny import tiny_tokenizer
 from tokenizers.processors import TemplateProcessing
 
 from headscope.models.encoded import CLASS, class_exists
 from headscope.models.words import Words
 from headscope.types import Example, Sentence
+from tiny import tiny_tokenizer
 
 
 def test_one_special_token_for_start_and_end_is_told_by_its_place() -> None:
     """XLM's tokenizer has "</s>" for both."""
-    tokenizer = tiny_tokenizer()
+    tokenizer: Any = tiny_tokenizer()
     tokenizer.cls_token = tokenizer.sep_token
     sep = ("[SEP]", tokenizer.sep_token_id)
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing("[SEP] $A [SEP]", "[SEP] $A [SEP] $B [SEP]", [sep])

@@ -22,7 +22,7 @@ VARIABLE = Variable(
 def observe(rows: Rows) -> Float[Tensor, "example head"]:
     """What is read off a block of rows; for later queries of the same examples it is added to this.
 
-    The first dimension is that of the examples of the block (or rows of theirs, as links are), the second that of heads.
+    The first dimension is that of the block's examples (or rows of theirs, as links are), the second that of heads.
     """
     own = rows.attention.diagonal(rows.queries.start, -2, -1)  # example head query
     return (own[:, :, None] @ rows.real_queries)[..., 0, 0]

@@ -1,1 +1,1 @@
-"""One question of the papers per file; each has `run`, which takes a model and a corpus and returns a labelled result."""
+"""One question of the papers per file; each has `run`, from a model and a corpus to a labelled result."""
