@@ -24,8 +24,9 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from statistics import median
+from typing import Any
 
 import numpy as np
 import psutil
@@ -55,10 +56,10 @@ def model_of(name: str) -> Model:
     return wrap(network, minilm.tokenizer, name)
 
 
-def segments(number: int, length: int = LENGTH) -> list[Encoded]:
+def segments(number: int, length: int = LENGTH) -> Iterator[Encoded]:
     """Random segments [CLS] words [SEP] words [SEP] with annotation like that of a treebank."""
     random = np.random.default_rng(0)
-    return [segment(index, length, random) for index in range(number)]
+    return (segment(index, length, random) for index in range(number))
 
 
 def segment(index: int, length: int, random: np.random.Generator) -> Encoded:
@@ -73,10 +74,16 @@ def segment(index: int, length: int, random: np.random.Generator) -> Encoded:
     return Encoded(index, inputs, token_class, features[np.lexsort(features.T[::-1])], links)
 
 
-def groups(inputs: list[Encoded]) -> list[list[Encoded]]:
+def groups(inputs: Iterable[Encoded]) -> Iterator[list[Encoded]]:
     """Batches as `profile` makes them; all ways use the same."""
-    size = max(1, BATCH_TOKENS // len(inputs[0]))
-    return [inputs[first : first + size] for first in range(0, len(inputs), size)]
+    group: list[Encoded] = []
+    for each in inputs:
+        group.append(each)
+        if (len(group) + 1) * len(each) > BATCH_TOKENS:
+            yield group
+            group = []
+    if group:
+        yield group
 
 
 def tensors(group: list[Encoded]) -> dict[str, torch.Tensor]:
@@ -85,7 +92,7 @@ def tensors(group: list[Encoded]) -> dict[str, torch.Tensor]:
     return inputs | {"attention_mask": torch.ones_like(inputs["input_ids"])}
 
 
-def plain(model: Model, inputs: list[Encoded]) -> None:
+def plain(model: Model, inputs: Iterable[Encoded]) -> None:
     """(a) the sdpa forward."""
     model.network.set_attn_implementation("sdpa")
     for group in groups(inputs):
@@ -94,14 +101,14 @@ def plain(model: Model, inputs: list[Encoded]) -> None:
     model.network.set_attn_implementation("eager")
 
 
-def eager(model: Model, inputs: list[Encoded]) -> None:
+def eager(model: Model, inputs: Iterable[Encoded]) -> None:
     """(b) the eager forward that returns its maps."""
     for group in groups(inputs):
         with torch.inference_mode():
             model.network(**tensors(group), output_attentions=True)
 
 
-def peer(dtype: type) -> Callable[[Model, list[Encoded]], object]:
+def peer(dtype: type) -> Callable[[Model, Any], object]:
     """(c) all maps kept as `dtype`, then statistics segment by segment in numpy."""
 
     def run(model: Model, inputs: list[Encoded]) -> object:
@@ -127,7 +134,7 @@ def peer_statistics(token_class: np.ndarray, attention: np.ndarray) -> list[np.n
     return [*statistics, entropy, -(smoothed * np.log(smoothed))[:, :, 0].sum(-1)]
 
 
-def profile(model: Model, inputs: list[Encoded]) -> object:
+def profile(model: Model, inputs: Iterable[Encoded]) -> object:
     """(d) every variable of the study `profile`."""
     return fold(model, inputs, {name: load_module("measures", name) for name in MEASURES})
 
@@ -143,7 +150,7 @@ WAYS = {
 
 def compare(name: str, number: int, rounds: int, ways: list[str], length: int = LENGTH) -> dict[str, float]:
     """Print the time of each way and its ratio to (a), medians over rounds; the first round warms up."""
-    model, inputs = model_of(name), segments(number, length)
+    model, inputs = model_of(name), list(segments(number, length))
     times: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(rounds + 1):
         for way in ways:
@@ -172,7 +179,7 @@ def peak(arguments: list[str]) -> tuple[float, float]:
 def measure_peak(name: str, way: str, number: int, length: int) -> None:
     """Run a way while another thread watches the memory, and print the peak."""
     model, process, highest = model_of(name), psutil.Process(), [0]
-    WAYS[way](model, segments(2, min(length, LENGTH)))
+    WAYS[way](model, list(segments(2, min(length, LENGTH))))
     before, done = process.memory_info().rss, threading.Event()
 
     def watch() -> None:
@@ -181,7 +188,8 @@ def measure_peak(name: str, way: str, number: int, length: int) -> None:
 
     thread = threading.Thread(target=watch)
     thread.start()
-    WAYS[way](model, segments(number, length))
+    inputs = segments(number, length)  # not a list, which would grow with their number
+    WAYS[way](model, list(inputs) if "peer" in way else inputs)
     done.set()
     thread.join()
     print(json.dumps([(highest[0] - before) / 2**20, highest[0] / 2**20]))
