@@ -28,7 +28,9 @@ def by_length(inputs: Iterable[Encoded], batch_tokens: int, seed: int = 0) -> It
                 groups.append([])
             groups[-1].append(encoded)
         random.shuffle(groups)
-        yield from groups
+        window = []  # else it would be held, and so would its groups, while the next window is read
+        while groups:
+            yield groups.pop()
 
 
 def collate(group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device) -> Batch:
