@@ -1,0 +1,8 @@
+"""Tasks: examples with labels, and how outputs of a model are scored against them."""
+
+from headscope.tasks.labels import aligned
+from headscope.tasks.metrics import LOWER_IS_BETTER, METRICS, resampled, score
+from headscope.tasks.read import masked, read
+from headscope.tasks.task import Kind, Task
+
+__all__ = ["LOWER_IS_BETTER", "METRICS", "Kind", "Task", "aligned", "masked", "read", "resampled", "score"]

@@ -1,0 +1,1 @@
+"""Training: fine-tune a model on a task."""
