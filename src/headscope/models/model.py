@@ -2,6 +2,7 @@
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -9,6 +10,7 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from headscope.errors import HeadscopeError
 from headscope.models.check import CAPTURES, Capture, check
 from headscope.models.observer import Observer
+from headscope.models.projections import Projections, projections
 from headscope.models.watch import Watch
 
 
@@ -37,6 +39,20 @@ class Model:
     def max_tokens(self) -> int:
         """The longest input in tokens, special tokens included."""
         return max_tokens(self.network.config, self.tokenizer)
+
+    @cached_property
+    def projections(self) -> tuple[Projections, ...]:
+        """The linear maps of each layer's attention.
+
+        Raises `HeadscopeError` for a model in which they are not found.
+        """
+        found = projections(self.network, self.capture)
+        if found is None:
+            kind = self.network.config.model_type
+            raise HeadscopeError(
+                f"model type '{kind}': the linear maps of its attention are not known; use another model"
+            )
+        return found
 
     def observed(self, observer: Observer) -> AbstractContextManager[Watch]:
         """Within this context, forward passes of the network show their attention to `observer`."""

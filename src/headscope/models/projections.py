@@ -1,0 +1,107 @@
+"""The linear maps of attention: what makes queries, keys and values, and what mixes the heads' outputs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.pytorch_utils import Conv1D
+
+from headscope.models.check import CAPTURES, Capture
+from headscope.models.eager import check_inputs
+from headscope.models.quiet import quiet
+
+# What families call them, below the module of a layer's attention; one name where the three are fused.
+INPUTS = (
+    *(("self.query", "self.key", "self.value"), ("query", "key", "value")),
+    *(("self.query_proj", "self.key_proj", "self.value_proj"), ("query_proj", "key_proj", "value_proj")),
+    *(("q_proj", "k_proj", "v_proj"), ("q_lin", "k_lin", "v_lin"), ("q", "k", "v")),
+    *(("self.in_proj",), ("Wqkv",), ("c_attn",), ("query_key_value",), ("qkv_proj",)),
+)
+OUTPUTS = ("output.dense", "out_proj", "o_proj", "out_lin", "o", "Wo", "c_proj", "dense")
+
+
+@dataclass(frozen=True)
+class Projections:
+    """The linear maps of one layer's attention: each `nn.Linear`, or GPT-2's `Conv1D`, whose weight is transposed.
+
+    The output projection reads the heads' context vectors side by side: head h, from 0, in the columns
+    h * width to (h + 1) * width.
+
+    * `query`, `key`, `value`: one and the same module where they are fused, in an order that families differ in.
+    * `heads`: how many there are; of grouped queries, how many query heads.
+    * `width`: the numbers in the context vector of one head.
+    """
+
+    query: nn.Module
+    key: nn.Module
+    value: nn.Module
+    output: nn.Module
+    heads: int
+    width: int
+
+    @property
+    def fused(self) -> bool:
+        """Whether one module makes queries, keys and values."""
+        return self.query is self.value
+
+
+def projections(network: PreTrainedModel, capture: Capture) -> tuple[Projections, ...] | None:
+    """The projections of each layer, in the order of its attention calls; None where they are not found for all.
+
+    Layers that share their weights (ALBERT) have the same modules.
+
+    >>> from headscope.models import load
+    >>> model = load("minilm")
+    >>> [each.width for each in projections(model.network, model.capture)]
+    [32, 32, 32, 32, 32, 32]
+    """
+    named = dict(_named(network))
+    called = _called(network, capture, list(named))
+    if [layer for layer, _, _ in called] != list(range(len(capture.heads))):
+        return None
+    if any(context.shape[-1] % heads for (_, _, context), heads in zip(called, capture.heads, strict=True)):
+        return None
+    return tuple(
+        Projections(*named[output], output, heads, context.shape[-1] // heads)
+        for (_, output, context), heads in zip(called, capture.heads, strict=True)
+    )
+
+
+def _named(network: nn.Module) -> Iterator[tuple[nn.Module, tuple[nn.Module, nn.Module, nn.Module]]]:
+    """Each output projection with those for query, key and value."""
+    for module in network.modules():
+        inputs = next((found for names in INPUTS if (found := _linear(module, names))), None)
+        output = next((found for name in OUTPUTS if (found := _linear(module, (name,)))), None)
+        if inputs and output:
+            query, key, value = inputs * (3 // len(inputs))
+            yield output[0], (query, key, value)
+
+
+def _linear(module: nn.Module, names: tuple[str, ...]) -> tuple[nn.Module, ...] | None:
+    try:
+        found = tuple(attrgetter(name)(module) for name in names)
+    except AttributeError:
+        return None
+    return found if all(isinstance(each, nn.Linear | Conv1D) for each in found) else None
+
+
+def _called(
+    network: PreTrainedModel, capture: Capture, outputs: list[nn.Module]
+) -> list[tuple[int, nn.Module, Tensor]]:
+    """The calls of the output projections in a short forward pass: after which layer's attention, and with what."""
+    called: list[tuple[int, nn.Module, Tensor]] = []
+    with torch.inference_mode(), quiet(), CAPTURES[capture.method](network, lambda *block: None) as watch:
+
+        def note(module: nn.Module, args: tuple[Tensor]) -> None:
+            called.append((watch.calls - 1, module, args[0]))
+
+        handles = [output.register_forward_pre_hook(note) for output in outputs]
+        try:
+            network(**check_inputs(network))
+        finally:
+            for handle in handles:
+                handle.remove()
+    return called
