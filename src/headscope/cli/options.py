@@ -9,6 +9,12 @@ Model = Annotated[
     str, Argument(metavar="MODEL", help="A Hugging Face id, a local folder, or 'minilm', the built-in model.")
 ]
 Source = Annotated[str, Argument(metavar="CORPUS", help="A file, KIND:SOURCE, or 'sample', the bundled corpus.")]
+Models = Annotated[
+    list[str], Argument(metavar="MODEL OTHER...", help="Two or more models; the first is compared with.")
+]
+Other = Annotated[
+    str | None, Option("--corpus", metavar="CORPUS", help="As CORPUS; by default the task's dev split, or 'sample'.")
+]
 Out = Annotated[Path | None, Option("-o", "--out", metavar="DIR", help="Folder of the result; by default out/STUDY.")]
 
 _CORPUS = "Corpus"
@@ -21,6 +27,17 @@ Columns = Annotated[
     Option(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1.", rich_help_panel=_CORPUS),
 ]
 Task = Annotated[str | None, Option(help="Task of a GLUE folder: mrpc, rte, ...", rich_help_panel=_CORPUS)]
+Data = Annotated[
+    Path | None,
+    Option(
+        metavar="FOLDER",
+        help="Folder of the task: of GLUE, or of tables named train and dev with a label column.",
+        rich_help_panel=_CORPUS,
+    ),
+]
+Regression = Annotated[
+    bool | None, Option(help="Labels are numbers or classes; by default told from them.", rich_help_panel=_CORPUS)
+]
 Split = Annotated[str | None, Option(help="Split of a GLUE folder or a hub data set.", rich_help_panel=_CORPUS)]
 Segment = Annotated[
     int, Option(help="Most tokens of a pair of paragraphs (kind 'paragraphs').", rich_help_panel=_CORPUS)

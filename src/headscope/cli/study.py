@@ -1,4 +1,4 @@
-"""The command of a study: read the corpus, load the model, run, save, report."""
+"""The command of a study: make its inputs, run, save, report."""
 
 import inspect
 import json
@@ -11,11 +11,8 @@ import typer
 from headscope import catalog
 from headscope.cli import options
 from headscope.cli.errors import INTERRUPTED, mended
+from headscope.cli.inputs import NEEDS, RUNNING, made, options_of
 from headscope.cli.terminal import as_json, print_result, progress_bar
-from headscope.errors import HeadscopeError
-
-# What every study's `run` takes; what it takes beyond becomes an option of its command.
-SHARED = ("model", "corpus", "settings")
 
 
 def placeholder(study: str) -> Callable[[], None]:
@@ -24,34 +21,41 @@ def placeholder(study: str) -> Callable[[], None]:
 
 
 def command(study: str) -> Callable[..., None]:
-    """The command of a study: the shared options, and those that only its `run` has."""
+    """The command of a study: the shared options that its inputs ask for, and those that only its `run` has."""
     module = catalog.load("studies", study)
     hints = get_type_hints(module.run, include_extras=True)
-    own = [
-        parameter.replace(annotation=hints[name])
-        for name, parameter in inspect.signature(module.run).parameters.items()
-        if name not in SHARED
-    ]
+    parameters = inspect.signature(module.run).parameters
+    inputs = {name: parameter.default is None for name, parameter in parameters.items() if name in NEEDS}
+    own = [parameter.replace(annotation=hints[name]) for name, parameter in parameters.items() if name not in NEEDS]
 
     def run(**given: Any) -> None:
         extra = {parameter.name: given.pop(parameter.name) for parameter in own}
-        with mended(given.pop("debug")):
-            _run(study, module.run, extra, **given)
+        with mended(given["debug"]):
+            _run(study, module.run, inputs, extra, given)
 
+    wanted = options_of(inputs)
     shared = inspect.signature(_shared, eval_str=True).parameters.values()
-    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*shared, *own)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    chosen = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in (*(each for each in shared if each.name in wanted), *own)
+    ]
+    run.__signature__ = inspect.Signature(chosen)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in chosen}
     return run
 
 
 def _shared(  # noqa: PLR0913 (each is an option of the command line)
+    *,
     model: options.Model = "minilm",
+    models: options.Models,
     corpus: options.Source = "sample",
+    other: options.Other = None,
     out: options.Out = None,
     kind: options.Kind = None,
     columns: options.Columns = None,
     task: options.Task = None,
+    data: options.Data = None,
+    regression: options.Regression = None,
     split: options.Split = None,
     segment: options.Segment = 128,
     limit: options.Limit = None,
@@ -68,29 +72,20 @@ def _shared(  # noqa: PLR0913 (each is an option of the command line)
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """The signature that all studies share."""
+    """The options that studies share."""
 
 
-READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
-LOADING = ("device", "dtype", "revision", "remote_code")
-RUNNING = ("long", "seed", "batch_tokens", "resamples")
-
-
-def _run(study: str, run: Callable, extra: dict[str, Any], **given: Any) -> None:
-    """Whatever is wrong with the folder, the corpus or the model is said in this order, before anything is computed."""
-    from headscope import corpora, models, report, results
+def _run(study: str, run: Callable, inputs: dict[str, bool], extra: dict[str, Any], given: dict[str, Any]) -> None:
+    from headscope import report, results
     from headscope.engine import Settings
-    from headscope.models.checkpoint import locate
-    from headscope.models.words import offsets_of
 
-    directory = _writable(given["out"] or Path("out") / study)
-    checkpoint = locate(given["model"], revision=given["revision"], remote_code=given["remote_code"])
-    chosen = corpora.Options(**{name: given[name] for name in READING})
-    corpus = corpora.read(given["corpus"], chosen, offsets=offsets_of(checkpoint))
-    model = models.load(given["model"], **{name: given[name] for name in LOADING})
-    with progress_bar(study, corpus.n_examples) as progress:
-        settings = Settings(**{name: given[name] for name in RUNNING}, progress=progress, keep_interrupted=True)
-        result = run(model, corpus, settings, **extra)
+    given["out"] = given["out"] or Path("out") / study
+    ready = made({"directory": False} | inputs, given)
+    directory = ready["directory"] if "directory" in inputs else ready.pop("directory")
+    with progress_bar(study, _examples(ready)) as (progress, expect):
+        chosen = {name: given[name] for name in RUNNING if name in given}
+        ready["settings"] = Settings(**chosen, progress=progress, expect=expect, keep_interrupted=True)
+        result = run(**ready, **extra)
     results.save(result, directory)
     page = report.write(result, directory)
     if given["json"]:
@@ -101,13 +96,8 @@ def _run(study: str, run: Callable, extra: dict[str, Any], **given: Any) -> None
         raise typer.Exit(INTERRUPTED)
 
 
-def _writable(directory: Path) -> Path:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / ".headscope").touch()
-        (directory / ".headscope").unlink()
-    except OSError as error:
-        raise HeadscopeError(
-            f"folder '{directory}' cannot be written to: {error.strerror}; choose another with -o"
-        ) from error
-    return directory
+def _examples(ready: dict[str, Any]) -> int | None:
+    """How many examples a pass reads; None where the study will say."""
+    if "corpus" in ready:
+        return ready["corpus"].n_examples
+    return ready["task"].dev.n_examples if ready.get("task") else None

@@ -17,6 +17,7 @@ from rich.table import Table
 from headscope import catalog, results
 
 MOST_LABELS = 4
+MOST_SCORES = 64
 FOLDERS = {"studies": "Studies", "measures": "Measures", "corpora": "Kinds of corpora"}
 
 
@@ -34,8 +35,8 @@ def print_catalog() -> None:
 
 
 @contextmanager
-def progress_bar(study: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar with count, rate and time left; gives the function to call with the number of inputs done."""
+def progress_bar(study: str, total: int | None) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]]]:
+    """A bar with count, rate and time left; gives the functions that tell it of inputs done, and of how many to do."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -52,7 +53,7 @@ def progress_bar(study: str, total: int) -> Iterator[Callable[[int], None]]:
             speed = progress.tasks[0].speed
             progress.update(task, rate=f"{speed:.0f}/s" if speed else "")
 
-        yield advance
+        yield advance, lambda total: progress.update(task, total=total)
 
 
 def print_result(result: xr.Dataset, page: Path) -> None:
@@ -60,7 +61,12 @@ def print_result(result: xr.Dataset, page: Path) -> None:
     console, attrs = Console(), result.attrs
     read = f"{attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
     console.print(f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}", soft_wrap=True, highlight=False)
-    console.print(by_layer(result, console.width))
+    if {"layer", "head"} <= set(result.dims):
+        console.print(by_layer(result, console.width))
+    for name in results.means(result):
+        array = result[name]
+        if array.dims and not {"layer", "head"} & set(array.dims) and array.size <= MOST_SCORES:
+            console.print(scores(array))
     if skipped := json.loads(attrs.get("skipped", "{}")):
         console.print("left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
     if "interrupted" in attrs:
@@ -81,6 +87,19 @@ def by_layer(result: xr.Dataset, width: int) -> Table:
             for row, values in _rows(array.mean("head")):
                 if not np.isnan(values).all():
                     table.add_row(row, *(f"{value:.2f}" for value in values[shown]))
+    return table
+
+
+def scores(array: xr.DataArray) -> Table:
+    """The values of a variable that has no layers: a column for each label of its last dimension."""
+    *rows, last = array.dims
+    table = Table(
+        str(array.name).replace("_", " "), *map(str, array[last].values), box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    flat = array.stack(row=rows) if rows else array.expand_dims("row")
+    for values in flat.transpose("row", last):
+        name = " ".join(str(values[row].item()) for row in rows)
+        table.add_row(name, *("" if np.isnan(value) else f"{value:.3f}" for value in values.values))
     return table
 
 

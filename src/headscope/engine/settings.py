@@ -16,7 +16,7 @@ class Settings:
     * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
     * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
     * `seed`, `resamples`: of the bootstrap.
-    * `progress`: is told the number of inputs done.
+    * `progress`: is told the number of inputs done; `expect`: how many there are in all, once that is known.
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
 
     Raises `HeadscopeError` for a value that is none of these.
@@ -27,6 +27,7 @@ class Settings:
     seed: int = 0
     resamples: int = RESAMPLES
     progress: Callable[[int], None] = lambda done: None
+    expect: Callable[[int], None] = lambda total: None
     keep_interrupted: bool = False
 
     def __post_init__(self) -> None:

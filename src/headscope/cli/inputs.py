@@ -1,0 +1,152 @@
+"""What a study's `run` is given: each input is made from the options that its name asks for.
+
+* `directory`: the folder of the result; `settings`: how a pass runs.
+* `corpus`: a corpus; `tasks`: several tasks; `task`: one, or without --task None where the parameter allows it, else
+  the masked words of a corpus.
+* `model`: a loaded model, with its task head if there is a task; `models`: two or more of them.
+* `checkpoint` and `loading`: the name of a model and how to load it, for studies that do so themselves.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from headscope.errors import HeadscopeError
+
+Given = Mapping[str, Any]
+
+LOADING = ("device", "dtype", "revision", "remote_code")
+READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
+TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
+RUNNING = ("long", "seed", "batch_tokens", "resamples")
+ALWAYS = ("out", "json", "debug")
+
+# Whatever is wrong with the folder, the texts or the model is said in this order, before anything is computed.
+NEEDS = {
+    "directory": (),
+    "task": TASK,
+    "tasks": TASK,
+    "corpus": ("corpus", *READING, "long"),
+    "model": ("model", *LOADING),
+    "models": ("models", *LOADING),
+    "checkpoint": ("model", *LOADING),
+    "loading": LOADING,
+    "settings": ("seed", "batch_tokens", "resamples"),
+}
+
+
+def options_of(inputs: Mapping[str, bool]) -> set[str]:
+    """The shared options that these inputs, which may be left out or not, are made from."""
+    names: set[str] = {*ALWAYS, *(option for name in inputs for option in NEEDS[name])}
+    if inputs.get("task") is False:
+        names |= {"corpus", *READING}
+    return (names - {"corpus"}) | {"other"} if {"models", "corpus"} <= names else names
+
+
+def made(inputs: Mapping[str, bool], given: Given) -> dict[str, Any]:
+    """The inputs, all but the settings; `inputs` says of each whether it may be left out.
+
+    Raises `HeadscopeError` for the first of them that cannot be made.
+    """
+    done: dict[str, Any] = {}
+    for name in NEEDS:
+        if name in inputs and name in MAKERS:
+            done[name] = MAKERS[name](given, done)
+            if name == "task" and done[name] is None and not inputs[name]:
+                done[name] = _masked(given)
+    return done
+
+
+def _directory(given: Given, done: Given) -> Path:
+    directory: Path = given["out"]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / ".headscope").touch()
+        (directory / ".headscope").unlink()
+    except OSError as error:
+        raise HeadscopeError(
+            f"folder '{directory}' cannot be written to: {error.strerror}; choose another with -o"
+        ) from error
+    return directory
+
+
+def _task(given: Given, done: Given) -> Any:
+    return _read_task(given["task"], given) if given["task"] else None
+
+
+def _tasks(given: Given, done: Given) -> Any:
+    names = given["task"]
+    if not names:
+        raise HeadscopeError("no task is named; use --task NAME (mrpc, or several: rte,mrpc) and --data FOLDER")
+    return tuple(_read_task(name.strip(), given) for name in names.split(","))
+
+
+def _read_task(name: str, given: Given) -> Any:
+    from headscope import corpora, tasks
+
+    if given["data"] is None:
+        raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
+    options = corpora.Options(**{option: given[option] for option in ("columns", "limit", "skip_bad")})
+    return tasks.read(name, given["data"], options, regression=given["regression"])
+
+
+def _masked(given: Given) -> Any:
+    from headscope import tasks
+
+    return tasks.masked(_read_corpus(given["corpus"], given))
+
+
+def _corpus(given: Given, done: Given) -> Any:
+    if done.get("task") and given.get("other") is None:
+        return done["task"].dev
+    return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
+
+
+def _read_corpus(source: str, given: Given) -> Any:
+    from headscope import corpora
+    from headscope.models.checkpoint import locate
+    from headscope.models.words import offsets_of
+
+    options = {name: given[name] for name in READING}
+    if "data" in given:  # then --task names the task that is scored
+        options["task"] = None
+    name = given["model"] if "model" in given else given["models"][0]
+    checkpoint = locate(name, revision=given["revision"], remote_code=given["remote_code"])
+    return corpora.read(source, corpora.Options(**options), offsets=offsets_of(checkpoint))
+
+
+def _model(given: Given, done: Given) -> Any:
+    from headscope import models
+
+    return models.load(given["model"], head=done.get("task") is not None, **_loading(given, done))
+
+
+def _models(given: Given, done: Given) -> Any:
+    from headscope import models
+
+    names = given["models"]
+    if len(names) < 2:
+        raise HeadscopeError(f"model '{names[0]}' is compared with nothing; name two or more models")
+    # The first is what a model was before it was trained, and needs no task head.
+    heads = [done.get("task") is not None and place > 0 for place in range(len(names))]
+    return tuple(models.load(name, head=head, **_loading(given, done)) for name, head in zip(names, heads, strict=True))
+
+
+def _checkpoint(given: Given, done: Given) -> str:
+    return given["model"]
+
+
+def _loading(given: Given, done: Given) -> dict[str, Any]:
+    return {name: given[name] for name in LOADING}
+
+
+MAKERS: dict[str, Callable[[Given, Given], Any]] = {
+    "directory": _directory,
+    "task": _task,
+    "tasks": _tasks,
+    "corpus": _corpus,
+    "model": _model,
+    "models": _models,
+    "checkpoint": _checkpoint,
+    "loading": _loading,
+}

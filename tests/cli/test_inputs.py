@@ -1,0 +1,88 @@
+"""What a study is given: the options that its inputs ask for, and how they are made."""
+
+import pytest
+
+from headscope import HeadscopeError
+from headscope.cli.inputs import NEEDS, made, options_of
+from headscope.cli.study import _shared
+from tiny import save_tiny
+
+TABLE = "sentence\tlabel\nThe cat slept.\tyes\nThe dog ran.\tno\nA bird sat.\tyes\n"
+
+
+@pytest.fixture
+def given(tmp_path):
+    """What the command line gives if only a folder, a tiny model and a task are named."""
+    (tmp_path / "train.tsv").write_text(TABLE, encoding="utf-8")
+    (tmp_path / "dev.tsv").write_text(TABLE, encoding="utf-8")
+    defaults = {name: parameter.default for name, parameter in _parameters().items()}
+    model = str(save_tiny(tmp_path / "model"))
+    return defaults | {"out": tmp_path / "out", "model": model, "models": [model, model], "data": tmp_path}
+
+
+def _parameters():
+    import inspect
+
+    return inspect.signature(_shared).parameters
+
+
+def test_every_option_that_an_input_needs_is_there():
+    assert {option for options in NEEDS.values() for option in options} <= set(_parameters())
+
+
+def test_options_of_inputs():
+    assert "corpus" in options_of({"model": False, "corpus": False})
+    assert "data" not in options_of({"model": False, "corpus": False})
+    assert {"corpus", "data"} <= options_of({"model": False, "task": False})  # masked words of a corpus
+    assert "corpus" not in options_of({"checkpoint": False, "tasks": False})
+    compared = options_of({"models": False, "corpus": False, "task": True})
+    assert {"models", "other", "data"} <= compared and not {"model", "corpus"} & compared
+
+
+def test_task_is_read_from_its_folder(given):
+    task = made({"task": False}, given | {"task": "mine"})["task"]
+    assert (task.name, task.labels, task.dev.n_examples) == ("mine", ("no", "yes"), 3)
+
+
+def test_without_a_task_the_words_of_a_corpus_are_masked(given):
+    task = made({"task": False}, given | {"corpus": "sample", "limit": 4})["task"]
+    assert (task.kind, task.dev.n_examples) == ("masked", 4)
+
+
+def test_task_may_be_left_out_where_the_study_allows_it(given):
+    assert made({"task": True}, given)["task"] is None
+
+
+def test_several_tasks(given):
+    tasks = made({"tasks": False}, given | {"task": "mine, yours"})["tasks"]
+    assert [task.name for task in tasks] == ["mine", "yours"]
+
+
+def test_compared_models_read_the_task_unless_a_corpus_is_named(given):
+    inputs = {"task": True, "corpus": False}
+    assert made(inputs, given | {"task": "mine"})["corpus"].n_examples == 3
+    assert made(inputs, given | {"task": "mine", "other": "sample", "limit": 2})["corpus"].name == "sample"
+    assert made(inputs, given | {"limit": 2})["corpus"].name == "sample"
+
+
+def test_checkpoint_is_not_loaded(given):
+    ready = made({"checkpoint": False, "loading": False}, given | {"model": "whatever", "dtype": "bfloat16"})
+    assert ready["checkpoint"] == "whatever"
+    assert ready["loading"]["dtype"] == "bfloat16"
+
+
+def test_models_are_loaded(given):
+    assert len(made({"models": False}, given)["models"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("inputs", "changes", "message"),
+    [
+        ({"task": False}, {"task": "mrpc", "data": None}, "--data"),
+        ({"tasks": False}, {}, "--task"),
+        ({"models": False}, {"models": ["minilm"]}, "two or more"),
+    ],
+)
+def test_what_is_missing_is_named(given, inputs, changes, message):
+    with pytest.raises(HeadscopeError, match=message):
+        made(inputs, given | changes)
