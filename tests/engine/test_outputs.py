@@ -1,0 +1,42 @@
+"""A task's outputs: what a plain call of the model gives for each example, in the order of the corpus."""
+
+import numpy as np
+import pytest
+import torch
+from tiny import tiny_bert, tiny_tokenizer
+from transformers import BertForSequenceClassification
+
+from headscope import HeadscopeError, wrap
+from headscope.corpora import Options, read
+from headscope.engine import Settings
+from headscope.engine.outputs import inputs_of, outputs
+
+
+def classifier(max_tokens=64):
+    return wrap(tiny_bert(kind=BertForSequenceClassification, num_labels=3), tiny_tokenizer(max_tokens))
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 100, 2048])
+def test_outputs_are_those_of_one_example_at_a_time(batch_tokens):
+    model, corpus = classifier(), read("sample", Options(limit=12))
+    model.network.set_attn_implementation("eager")
+    inputs, _ = inputs_of(model, corpus)
+    found = outputs(model, inputs, Settings(batch_tokens=batch_tokens))
+    for row, example in zip(found, inputs, strict=True):
+        with torch.inference_mode():
+            alone = model.network(**{name: torch.tensor(each)[None] for name, each in example.inputs.items()})
+        np.testing.assert_allclose(row, alone.logits[0], atol=1e-5)
+    assert model.network.config._attn_implementation == "eager"
+
+
+def test_long_examples_are_cut_and_counted():
+    inputs, counts = inputs_of(classifier(), read("sample", Options(limit=12)), max_tokens=10)
+    assert len(inputs) == 12
+    assert max(map(len, inputs)) == 10
+    assert counts["truncated"] > 0
+
+
+def test_example_that_cannot_be_cut_is_said():
+    pairs = read("sample")
+    with pytest.raises(HeadscopeError, match=r"of 282 examples do not fit into 5 tokens \(.*long"):
+        inputs_of(classifier(), pairs, max_tokens=5)
