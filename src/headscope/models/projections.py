@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -58,26 +59,34 @@ def projections(network: PreTrainedModel, capture: Capture) -> tuple[Projections
     >>> [each.width for each in projections(model.network, model.capture)]
     [32, 32, 32, 32, 32, 32]
     """
-    named = dict(_named(network))
+    named = {each.output: each for each in attentions(network)}
     called = _called(network, capture, list(named))
     if [layer for layer, _, _ in called] != list(range(len(capture.heads))):
         return None
     if any(context.shape[-1] % heads for (_, _, context), heads in zip(called, capture.heads, strict=True)):
         return None
     return tuple(
-        Projections(*named[output], output, heads, context.shape[-1] // heads)
+        Projections(*named[output].inputs, output, heads, context.shape[-1] // heads)
         for (_, output, context), heads in zip(called, capture.heads, strict=True)
     )
 
 
-def _named(network: nn.Module) -> Iterator[tuple[nn.Module, tuple[nn.Module, nn.Module, nn.Module]]]:
-    """Each output projection with those for query, key and value."""
+class Attention(NamedTuple):
+    """The module of a layer's attention, and its linear maps: for query, key and value, and for its output."""
+
+    module: nn.Module
+    inputs: tuple[nn.Module, nn.Module, nn.Module]
+    output: nn.Module
+
+
+def attentions(network: nn.Module) -> Iterator[Attention]:
+    """Whatever in a network has the names of attention, in the order of its modules."""
     for module in network.modules():
         inputs = next((found for names in INPUTS if (found := _linear(module, names))), None)
         output = next((found for name in OUTPUTS if (found := _linear(module, (name,)))), None)
         if inputs and output:
             query, key, value = inputs * (3 // len(inputs))
-            yield output[0], (query, key, value)
+            yield Attention(module, (query, key, value), output[0])
 
 
 def _linear(module: nn.Module, names: tuple[str, ...]) -> tuple[nn.Module, ...] | None:
