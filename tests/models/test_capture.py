@@ -16,7 +16,7 @@ from headscope.models.attention import NAME, attend, observed
 from headscope.models.model import max_tokens
 from headscope.models.observer import blocks
 from headscope.models.tap import tapped
-from headscope.models.watch import Watch
+from headscope.models.watch import Watch, current, watching
 from tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
 
 
@@ -65,7 +65,7 @@ def test_an_inner_observer_replaces_the_outer_one_and_gives_it_back():
         network(**INPUTS)
     assert inner.layers == [0, 1, 2]
     assert outer.layers == [0, 1, 2]
-    assert attention._watch.get() is None
+    assert current() == ()
     assert network.config._attn_implementation == "sdpa"
 
 
@@ -115,26 +115,20 @@ def states(heads: int = 4) -> Tensor:
 def test_unknown_keywords_are_refused(keyword):
 
     unknown: dict[str, Any] = {keyword: torch.ones(4)}
-    token = attention._watch.set(Watch(Shown()))
-    try:
+    with watching(Watch(Shown())):
         with pytest.raises(
             NotImplementedError, match=f"attention is called with \\['{keyword}'\\], which would be ignored"
         ):
             attend(nn.Identity(), states(), states(), states(), None, **unknown)
         attend(nn.Identity(), states(), states(), states(), None, **dict.fromkeys(unknown))
         attend(nn.Identity(), states(), states(), states(), None, is_causal=False, sliding_window=3, dropout=0.1)
-    finally:
-        attention._watch.reset(token)
 
 
 def test_attend_is_softmax_of_scaled_products():
     query, key, value = states(), states(2).flip(2), states(2)
     bias, seen = torch.randn(1, 4, 12, 12, generator=torch.Generator().manual_seed(1)), Shown()
-    token = attention._watch.set(Watch(seen))
-    try:
+    with watching(Watch(seen)):
         output, weights = attend(nn.Identity(), query, key, value, None, 0.3, softcap=1.5, position_bias=bias)
-    finally:
-        attention._watch.reset(token)
     for example in range(2):
         for head in range(4):
             scores = 1.5 * torch.tanh(query[example, head] @ key[example, head // 2].T * 0.3 / 1.5) + bias[0, head]

@@ -63,7 +63,7 @@ def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = lambda observer: lambda layer, *block: observer((1, 0, 2)[layer], *block)  # noqa: E731
-    monkeypatch.setattr(attention, "Watch", lambda observer: Watch(swapped(observer)))
+    monkeypatch.setattr(attention, "Watch", lambda observer, changes: Watch(swapped(observer), changes))
 
 
 def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,12 @@
-"""Observe attention: one attention function, and its mask, registered with transformers.
+"""Observe and change attention: one attention function, and its mask, registered with transformers.
 
 The function computes attention in blocks of queries and shows each block's probabilities to the observer
-of the surrounding `observed`; no map is ever whole in memory. Numerically it is transformers' eager
-attention: softmax in float32, dropout off.
+and the interventions of the surrounding `observed`; no map is ever whole in memory. Numerically it is
+transformers' eager attention: softmax in float32 (of double precision in double), dropout off.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
 import torch
 from jaxtyping import Float
@@ -16,8 +15,8 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import eager_mask
 
 from headscope.models.mask import block_mask, lazy_mask, mask_block
-from headscope.models.observer import Observer, blocks
-from headscope.models.watch import Watch, during_forward
+from headscope.models.observer import Intervention, Observer, blocks
+from headscope.models.watch import Watch, Watches, change, count, current, during_forward, show, watching
 
 # Substrings such as "sdpa" or "flash" would make transformers treat the function as one of its own.
 NAME, LAZY, WHOLE = "headscope", "headscope-lazy", "headscope-whole"
@@ -36,18 +35,18 @@ HARMLESS = {
 # The exponential of this is 0 in float32.
 MASKED = -1e4
 
-_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
-
 
 @contextmanager
-def observed(network: PreTrainedModel, observer: Observer, name: str = NAME) -> Iterator[Watch]:
-    """Within this context a forward pass shows its attention to `observer`; afterwards the model is as before.
+def observed(
+    network: PreTrainedModel, look: Observer | Intervention, name: str = NAME, *, changes: bool = False
+) -> Iterator[Watch]:
+    """Within this context a forward pass shows its attention to `look`; afterwards the model is as before.
 
-    `name` is a key of `MASKS`: how masks are made.
+    `name` is a key of `MASKS`: how masks are made; `changes` says that `look` is an intervention.
     """
     before = network.config._attn_implementation or "eager"
-    watch = Watch(observer)
-    with during_forward(network, lambda inputs: _watching(watch)):
+    watch = Watch(look, changes)
+    with during_forward(network, lambda inputs: watching(watch)):
         try:
             network.set_attn_implementation(name)
             yield watch
@@ -67,11 +66,11 @@ def attend(
     position_bias: Float[Tensor, "example head query key"] | None = None,
     **keywords: object,
 ) -> tuple[Float[Tensor, "example query head value_width"], None]:
-    """Attention as transformers' eager functions compute it, shown to the observer block by block.
+    """Attention as transformers' eager functions compute it, shown and changed block by block.
 
     Raises `RuntimeError` outside `observed`, `NotImplementedError` for a keyword that it would ignore.
     """
-    watch = _current(keywords)
+    watches = _watches(keywords)
     examples_, heads, length, width = query.shape
     groups = heads // key.shape[1]
     key, value = (states.repeat_interleave(groups, dim=1) if groups > 1 else states for states in (key, value))
@@ -87,36 +86,27 @@ def attend(
                 scores += mask_block(bias, examples, queries)
         scores = _shifted(scores, masked)
         attention = scores.softmax(-1)
-        output[examples, queries] = (attention.to(value.dtype) @ value[examples]).transpose(1, 2)
-        watch.observer(watch.calls, attention, examples, queries, scores)
-    watch.calls += 1
+        changed = change(watches, attention, examples, queries, scores)
+        output[examples, queries] = (changed.to(value.dtype) @ value[examples]).transpose(1, 2)
+        show(watches, changed, examples, queries, scores if changed is attention else None)
+    count(watches)
     return output, None
 
 
 def _shifted(scores: Tensor, masked: bool) -> Float[Tensor, "example head query key"]:
-    """The scores in float32, less the largest of each row; masked ones are finite, so that 0 times them is 0."""
-    scores = scores.to(torch.float32)
+    """The scores in float32 at least, less the largest of each row; masked ones are finite, so 0 times them is 0."""
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     scores -= scores.detach().amax(-1, keepdim=True)
     return scores.clamp_min_(MASKED) if masked else scores
 
 
-@contextmanager
-def _watching(watch: Watch) -> Iterator[None]:
-    watch.calls = 0
-    token = _watch.set(watch)
-    try:
-        yield
-    finally:
-        _watch.reset(token)
-
-
-def _current(keywords: dict[str, object]) -> Watch:
-    watch = _watch.get()
-    if watch is None:
+def _watches(keywords: dict[str, object]) -> Watches:
+    watches = current()
+    if not watches:
         raise RuntimeError(f"attention implementation '{NAME}' works only when a model is called within `observed`")
     if unknown := [name for name, value in keywords.items() if value is not None and name not in HARMLESS]:
         raise NotImplementedError(f"attention is called with {unknown}, which would be ignored")
-    return watch
+    return watches
 
 
 for _name, _mask in MASKS.items():

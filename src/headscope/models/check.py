@@ -4,10 +4,10 @@ On a short padded batch the captured attention must be that of transformers' eag
 by layer; its rows must sum to 1, and the outputs must be those of the eager model.
 """
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import torch
 from jaxtyping import Bool
@@ -18,12 +18,19 @@ from headscope.errors import HeadscopeError
 from headscope.models.attention import LAZY, WHOLE, observed
 from headscope.models.eager import Seen, eager_pass, rows_sum_to_one
 from headscope.models.families import REFUSED
-from headscope.models.observer import Observer
+from headscope.models.observer import Intervention, Observer
 from headscope.models.quiet import quiet
 from headscope.models.tap import tapped
 from headscope.models.watch import Watch
 
-Observe = Callable[[PreTrainedModel, Observer], AbstractContextManager[Watch]]
+
+class Observe(Protocol):
+    """A context in which forward passes show their attention to `look`, an intervention if it `changes` it."""
+
+    def __call__(
+        self, network: PreTrainedModel, look: Observer | Intervention, *, changes: bool = False
+    ) -> AbstractContextManager[Watch]: ...
+
 
 CAPTURES: dict[str, Observe] = {
     "attention interface": observed,

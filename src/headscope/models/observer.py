@@ -1,4 +1,4 @@
-"""Who looks at attention: an observer, and the blocks of rows in which it is shown."""
+"""Who looks at attention, an observer, and who changes it, an intervention; the blocks of rows in which they get it."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -29,6 +29,30 @@ class Observer(Protocol):
         `scores` are what went into the softmax, less the largest of each row; None at a softmax tap.
         """
         ...
+
+
+class Intervention(Protocol):
+    """Is called with every block of every layer as an observer is, and returns what is to stand in its place."""
+
+    def __call__(
+        self,
+        layer: int,
+        attention: Float[Tensor, "example head query key"],
+        examples: slice,
+        queries: slice,
+        scores: Float[Tensor, "example head query key"],
+        /,
+    ) -> Float[Tensor, "example head query key"]:
+        """`attention` itself where nothing is to change: it is not to be written to.
+
+        `scores` are what went into the softmax, less the largest of each row; below `HIDDEN` where a query
+        does not see a key. At a softmax tap a block is the whole map.
+        """
+        ...
+
+
+# The exponential of this is 0 in any format: a score that a mask has made. Real ones stay far above.
+HIDDEN = -9e3
 
 
 def blocks(examples: int, heads: int, queries: int, keys: int) -> Iterator[tuple[slice, slice]]:

@@ -1,7 +1,7 @@
-"""Observe attention at the softmax, for models that do not call the registered attention function."""
+"""Observe and change attention at the softmax, for models that do not call the registered attention function."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -9,43 +9,61 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
-from headscope.models.observer import Observer, blocks
-from headscope.models.watch import Watch, during_forward
+from headscope.models.observer import Intervention, Observer, blocks
+from headscope.models.watch import Watch, change, count, current, during_forward, show, watching
 
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
 
 
 class SoftmaxTap(TorchFunctionMode):
-    """Shows every square softmax of a forward pass to an observer.
+    """Shows every square softmax of a forward pass to what it is watched with, and puts in what interventions make.
 
     Self-attention is told from other softmaxes by its shape: [example, head, token, token], or the same
     with examples and heads flattened. The self-check at load makes sure that nothing else has it.
     """
 
-    def __init__(self, watch: Watch, shape: tuple[int, int]):
+    def __init__(self, shape: tuple[int, int]):
         """`shape` is the number of examples and of tokens of the inputs."""
         super().__init__()
-        watch.calls = 0
-        self.watch = watch
         self.examples, self.tokens = shape
 
     def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> object:
         """Call `func`; if it was a square softmax, show its result."""
         result = func(*args, **(kwargs or {}))
         if func in SOFTMAX and result.shape[-2:] == (self.tokens, self.tokens) and result.ndim in (3, 4):
-            self._show(result.reshape(self.examples, -1, self.tokens, self.tokens))
+            return self._shown(result, args[0] if args else (kwargs or {})["input"])
         return result
 
-    def _show(self, attention: Tensor) -> None:
+    def _shown(self, result: Tensor, scores: Tensor) -> Tensor:
+        watches, attention = current(), self._maps(result)
+        changed = attention
+        if any(watch.changes for watch in watches):
+            scores = self._maps(scores).to(torch.promote_types(scores.dtype, torch.float32))
+            scores = scores - scores.detach().amax(-1, keepdim=True)
+            changed = change(watches, attention, slice(0, self.examples), slice(0, self.tokens), scores)
         for examples, queries in blocks(*attention.shape):
-            block = attention[examples, :, queries].to(torch.float32)
-            self.watch.observer(self.watch.calls, block, examples, queries, None)
-        self.watch.calls += 1
+            show(watches, changed[examples, :, queries], examples, queries, None)
+        count(watches)
+        return result if changed is attention else changed.reshape(result.shape).to(result.dtype)
+
+    def _maps(self, tensor: Tensor) -> Tensor:
+        return tensor.reshape(self.examples, -1, self.tokens, self.tokens)
 
 
 @contextmanager
-def tapped(network: PreTrainedModel, observer: Observer) -> Iterator[Watch]:
-    """Within this context a forward pass of an eager model shows its attention to `observer`."""
-    watch = Watch(observer)
-    with during_forward(network, lambda inputs: SoftmaxTap(watch, tuple(inputs["input_ids"].shape))):
+def tapped(network: PreTrainedModel, look: Observer | Intervention, *, changes: bool = False) -> Iterator[Watch]:
+    """Within this context a forward pass of an eager model shows its attention to `look`.
+
+    `changes` says that `look` is an intervention.
+    """
+    watch = Watch(look, changes)
+    with during_forward(network, lambda inputs: _tapping(watch, tuple(inputs["input_ids"].shape))):
         yield watch
+
+
+@contextmanager
+def _tapping(watch: Watch, shape: tuple[int, int]) -> Iterator[None]:
+    """One tap serves all that watch a pass."""
+    tap = nullcontext() if current() else SoftmaxTap(shape)
+    with watching(watch), tap:
+        yield

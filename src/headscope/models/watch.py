@@ -2,19 +2,72 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from headscope.models.observer import Observer
+from headscope.models.observer import Intervention, Observer
 
 
 @dataclass
 class Watch:
-    """The observer of forward passes, and how many layers the last one has shown it."""
+    """An observer of forward passes, or an intervention in them, and how many layers the last one has shown it."""
 
-    observer: Observer
+    look: Observer | Intervention
+    changes: bool = False
     calls: int = 0
+
+
+Watches = tuple[Watch, ...]
+_watches: ContextVar[Watches] = ContextVar("watches", default=())
+
+
+@contextmanager
+def watching(watch: Watch) -> Iterator[None]:
+    """Within this context, which is that of one forward pass, `watch` is one of the `current` ones.
+
+    An observer takes the place of one around it; an intervention joins those around it.
+    """
+    watch.calls = 0
+    around = [each for each in _watches.get() if each.changes or watch.changes]
+    token = _watches.set(tuple(sorted([*around, watch], key=lambda each: not each.changes)))
+    try:
+        yield
+    finally:
+        _watches.reset(token)
+
+
+def current() -> Watches:
+    """What the pass that is running is watched with: interventions first, so that observers see what they do."""
+    return _watches.get()
+
+
+def change(watches: Watches, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
+    """What the interventions make of a block; the block itself where they leave it alone."""
+    for watch in watches:
+        if watch.changes:
+            attention = _called(watch, attention, examples, queries, scores)
+    return attention
+
+
+def show(watches: Watches, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None) -> None:
+    """Show a block to the observer, if there is one."""
+    for watch in watches:
+        if not watch.changes:
+            _called(watch, attention.to(torch.float32), examples, queries, scores)
+
+
+def _called(watch: Watch, *block: Any) -> Any:
+    return watch.look(watch.calls, *block)
+
+
+def count(watches: Watches) -> None:
+    """A layer is done."""
+    for watch in watches:
+        watch.calls += 1
 
 
 @contextmanager
