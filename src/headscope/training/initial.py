@@ -1,0 +1,95 @@
+"""The model that training starts from: an encoder with a new classifier."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import torch
+from transformers import AutoModel, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedTokenizerBase as Tokenizer
+
+from headscope.errors import HeadscopeError
+from headscope.models.checkpoint import Checkpoint
+from headscope.models.config import load_config
+from headscope.models.quiet import quiet, refusing
+from headscope.models.tokenizer import load_tokenizer
+from headscope.tasks import Task
+from headscope.training.recipe import Init
+
+
+@dataclass(frozen=True)
+class Initial:
+    """A network before training, its tokenizer, and the names of the weights that are new."""
+
+    network: PreTrainedModel
+    tokenizer: Tokenizer
+    new: tuple[str, ...]
+
+
+def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_code: bool = False) -> Initial:
+    """The model that a row of Table 1 starts from (Kovaleva et al. 2019).
+
+    The classifier is always new, drawn as the model's own code draws it; with "random" so is all the rest
+    (from a normal distribution), else the encoder's weights are those of the checkpoint. With "frozen" the
+    encoder does not learn, only what is new and what stands above the encoder. The same seed gives the
+    same weights.
+
+    Raises `HeadscopeError` if the init is unknown, or the model type has no classifier in transformers.
+    """
+    if init not in get_args(Init):
+        raise HeadscopeError(f"init '{init}' is unknown; use one of {', '.join(get_args(Init))}")
+    tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
+    config = _config(checkpoint, task, tokenizer, remote_code)
+    _padding(checkpoint.name, config, tokenizer)
+    code = {"trust_remote_code": remote_code}
+    with torch.random.fork_rng(), quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "use another model"):
+        torch.manual_seed(seed)
+        network = AutoModelForSequenceClassification.from_config(config, dtype=torch.float32, **code)
+        kept = {} if init == "random" else _encoder(checkpoint, config, code)
+    weights = network.base_model.state_dict()
+    kept = {name: weight for name, weight in kept.items() if name in weights and weight.shape == weights[name].shape}
+    network.base_model.load_state_dict(kept, strict=False)
+    old = {f"{network.base_model_prefix}.{name}" for name in kept}
+    if init == "frozen":
+        for name, parameter in network.named_parameters():
+            parameter.requires_grad = name not in old
+    return Initial(network, tokenizer, tuple(sorted(set(dict(network.named_parameters())) - old)))
+
+
+def _config(checkpoint: Checkpoint, task: Task, tokenizer: Tokenizer, remote_code: bool) -> PreTrainedConfig:
+    config = load_config(checkpoint, remote_code=remote_code)
+    kind = config.model_type
+    if config.is_encoder_decoder:
+        raise HeadscopeError(f"model '{checkpoint.name}' is an encoder-decoder; name an encoder, such as a BERT")
+    known = type(config) in AutoModelForSequenceClassification._model_mapping
+    if not known and "AutoModelForSequenceClassification" not in checkpoint.config.get("auto_map", {}):
+        raise HeadscopeError(f"model '{checkpoint.name}': type '{kind}' has no classifier in transformers; use another")
+    names = task.labels or ("score",)
+    config.id2label = dict(enumerate(names))
+    config.label2id = {name: number for number, name in enumerate(names)}
+    config.problem_type = "regression" if task.kind == "regression" else "single_label_classification"
+    return config
+
+
+def _padding(name: str, config: PreTrainedConfig, tokenizer: Tokenizer) -> None:
+    """Models that read the last token find it by the padding after it; those that have none pad with the end."""
+    if tokenizer.pad_token is None:
+        if tokenizer.eos_token is None:
+            raise HeadscopeError(f"model '{name}': its tokenizer has no padding token; set one (pad_token) and save it")
+        tokenizer.pad_token = tokenizer.eos_token
+    config.pad_token_id = tokenizer.pad_token_id
+
+
+def _encoder(checkpoint: Checkpoint, config: PreTrainedConfig, code: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """The encoder's weights, without those that the checkpoint lacks."""
+    encoder, report = AutoModel.from_pretrained(
+        checkpoint.folder,
+        config=config,
+        local_files_only=True,
+        use_safetensors=True,
+        dtype=torch.float32,
+        output_loading_info=True,
+        **code,
+    )
+    lacking = set(report["missing_keys"])
+    return {name: weight for name, weight in encoder.state_dict().items() if name not in lacking}

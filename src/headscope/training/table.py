@@ -1,0 +1,132 @@
+"""The runs of a table: each task with each init and each seed, kept one by one, so that a table can go on."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from headscope.corpora import Corpus
+from headscope.engine import Settings
+from headscope.models.checkpoint import Checkpoint
+from headscope.models.encoded import Encoded
+from headscope.tasks import Task
+from headscope.training import disk
+from headscope.training.initial import Initial, initial
+from headscope.training.journal import Journal, Trained
+from headscope.training.labelled import Labelled
+from headscope.training.recipe import Recipe
+from headscope.training.train import answering, dev_inputs, labelled_inputs, train
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a table is computed and kept: the model's files, the folder, the device."""
+
+    checkpoint: Checkpoint
+    sha256: str
+    directory: Path
+    device: torch.device
+    remote_code: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A task with its inputs, which are made when they are first needed and then shared by its runs."""
+
+    task: Task
+    recipe: Recipe
+    initial: Initial
+
+    @cached_property
+    def dev(self) -> tuple[list[Encoded], Counter[str]]:
+        """The dev inputs, and how many were cut."""
+        return dev_inputs(self.initial, self.task, self.recipe)
+
+    @cached_property
+    def labelled(self) -> tuple[Labelled, Counter[str]]:
+        """The training examples, and how many were cut."""
+        return labelled_inputs(self.initial, self.task, self.recipe)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: a task, an init, a seed; `model` is where its model goes, None where it is not kept."""
+
+    row: Row
+    init: str
+    seed: int
+    recipe: Recipe
+    journal: Journal
+    model: Path | None
+
+    @property
+    def steps(self) -> int:
+        """The steps that are to be done: none where nothing is trained, or all is done."""
+        if self.init == "pretrained" or self.journal.ended():
+            return 0
+        return self.recipe.epochs * -(-self.row.task.training().n_examples // self.recipe.batch)
+
+    def settings(self, place: Place) -> dict[str, Any]:
+        """All that its numbers depend on."""
+        task = self.row.task
+        train = task.training() if self.init != "pretrained" else None
+        return {
+            "model": place.sha256,
+            "task": task.name,
+            "init": self.init,
+            "seed": self.seed,
+            "train": f"{train.n_examples} examples of {train.sha256}" if train else "none",
+            "dev": f"{task.dev.n_examples} examples of {task.dev.sha256}",
+        } | self.recipe.as_settings()
+
+    def result(self, place: Place, settings: Settings) -> Trained:
+        """What the run comes to; it is run only if it has not ended before."""
+        self.journal.open(self.settings(place))
+        trained = self.journal.ended() or self._run(place, replace(settings, seed=self.seed))
+        if self.model and self.journal.model.is_dir():
+            with disk.writing(self.model):
+                disk.replace(self.journal.model, self.model)
+        return trained
+
+    def _run(self, place: Place, settings: Settings) -> Trained:
+        start = initial(place.checkpoint, self.row.task, self.init, self.seed, remote_code=place.remote_code)
+        start.network.to(place.device)  # type: ignore[arg-type]
+        dev, _ = self.row.dev
+        if self.init != "pretrained":
+            examples = self.row.labelled[0], dev
+            save = self.model is not None
+            return train(
+                start, self.row.task, examples, self.recipe, settings, self.journal, device=place.device, save=save
+            )
+        answers = answering(start, dev, settings)(start.network.eval())
+        trained = Trained(answers, answers[None][:0], np.zeros(0, dtype=np.float32))
+        self.journal.end(trained)
+        return trained
+
+
+def runs(
+    rows: list[Row], recipes: dict[str, Recipe], seeds: range, place: Place, models: dict[tuple[str, str], Path]
+) -> Iterator[Run]:
+    """The runs of each task with each init of `recipes` and each seed; the models of the first seed are kept."""
+    for row in rows:
+        for init, recipe in recipes.items():
+            for seed in seeds:
+                journal = Journal(place.directory / "runs" / f"{row.task.name}-{init}-{seed}")
+                model = models.get((row.task.name, init)) if seed == seeds[0] and init != "pretrained" else None
+                yield Run(row, init, seed, recipe, journal, model)
+
+
+def limited(task: Task, examples: int, seed: int) -> Task:
+    """The task with so many of its training examples, chosen by a seed and in their order."""
+    corpus = task.training()
+    if examples >= corpus.n_examples:
+        return task
+    chosen = set(np.random.default_rng(seed).choice(corpus.n_examples, examples, replace=False).tolist())
+    kept = [example for number, example in enumerate(corpus) if number in chosen]
+    train = Corpus(corpus.name, corpus.sha256, len(kept), corpus.skipped, lambda: iter(kept))
+    return replace(task, train=train)
