@@ -14,6 +14,7 @@ from headscope.models.config import load_config
 from headscope.models.minilm import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.placing import device_of, dtype_of
+from headscope.models.pruning import built, headless_class, pruning_of
 from headscope.models.quiet import quiet, refusing
 from headscope.models.tokenizer import load_tokenizer
 
@@ -59,10 +60,12 @@ def load(
 def _network(
     checkpoint: Checkpoint, config: PreTrainedConfig, dtype: torch.dtype, head: bool, remote_code: bool
 ) -> PreTrainedModel:
-    kind: Any = _head_class(checkpoint, config) if head else AutoModel
-    code = {} if head else {"trust_remote_code": remote_code}
+    pruning = pruning_of(config)
+    kind: Any = _head_class(checkpoint, config) if head else headless_class(config) if pruning else AutoModel
+    made: Any = built(kind, pruning) if pruning else kind
+    code = {"trust_remote_code": remote_code} if kind is AutoModel else {}
     with quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "save or download it again"):
-        network, report = kind.from_pretrained(
+        network, report = made.from_pretrained(
             checkpoint.folder,
             config=config,
             local_files_only=True,
@@ -74,6 +77,8 @@ def _network(
             **code,
         )
     _refuse_random(checkpoint.name, report, head)
+    if pruning:
+        network.__class__ = kind
     return network
 
 
