@@ -66,6 +66,19 @@ class Rows:
         groups = self.batch.query_groups[self.examples, None, :, self.queries]
         return groups @ self.attention
 
+    @cached_property
+    def entropy(self) -> Float[Tensor, "example head query"]:
+        """-sum_j A log A of each row, in nats."""
+        if self.scores is None:
+            return torch.special.entr(self.attention).sum(-1)
+        # With the scores s at hand log A = s + log max A: one logarithm a row instead of one a cell.
+        return -torch.linalg.vecdot(self.attention, self.scores) - self.attention.amax(-1).log()
+
+    @cached_property
+    def squares(self) -> Float[Tensor, "example head query"]:
+        """The sum of the squares of each row."""
+        return torch.linalg.vecdot(self.attention, self.attention)
+
     @property
     def real_queries(self) -> Float[Tensor, "example 1 query 1"]:
         """1 for the real queries of the block, 0 for padding: a column vector that sums rows."""

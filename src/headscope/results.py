@@ -17,6 +17,7 @@ BOUNDS = ("lower", "upper")
 TOKEN_CLASSES = ("cls", "sep", "punct", "other")
 OFFSETS = (-1, 0, 1)
 FEATURES = ("noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct")
+PATTERNS = ("vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous")
 RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun")
 
 DIMENSIONS = {
@@ -32,6 +33,8 @@ DIMENSIONS = {
     "task": "task of a benchmark",
     "init": "how the model was initialised",
     "metric": "score of a task",
+    "model": "model that is compared with the first",
+    "restored": "number of lower layers with the weights of the first model",
     "seed": "seed of a training",
     "epoch": "pass over the training examples, from 1",
     "progress": "share of a training that is done",

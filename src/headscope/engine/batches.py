@@ -14,8 +14,12 @@ from headscope.models.encoded import Encoded
 WINDOW = 1024
 
 
-def by_length(inputs: Iterable[Encoded], batch_tokens: int, seed: int = 0) -> Iterator[list[Encoded]]:
+def by_length(
+    inputs: Iterable[Encoded], batch_tokens: int, seed: int = 0, *, pad_to: int = 0
+) -> Iterator[list[Encoded]]:
     """Groups of inputs of similar length, each of at most `batch_tokens` tokens with padding (or a single input).
+
+    `pad_to`: the length to which shorter inputs will be padded.
 
     Groups come in a seeded random order, so that the time left can be told from those that are done, and a
     run that is interrupted has not read the short inputs only.
@@ -24,7 +28,7 @@ def by_length(inputs: Iterable[Encoded], batch_tokens: int, seed: int = 0) -> It
     while window := sorted(islice(inputs, WINDOW), key=lambda encoded: (len(encoded), encoded.index)):
         groups = [[window[0]]]
         for encoded in window[1:]:
-            if len(encoded) * (len(groups[-1]) + 1) > batch_tokens:
+            if max(len(encoded), pad_to) * (len(groups[-1]) + 1) > batch_tokens:
                 groups.append([])
             groups[-1].append(encoded)
         random.shuffle(groups)
@@ -33,9 +37,11 @@ def by_length(inputs: Iterable[Encoded], batch_tokens: int, seed: int = 0) -> It
             yield groups.pop()
 
 
-def collate(group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device) -> Batch:
-    """One batch, padded on the right with the token `pad`."""
-    length = max(map(len, group))
+def collate(
+    group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device, pad_to: int = 0
+) -> Batch:
+    """One batch, padded on the right with the token `pad`, to the length of the longest or to `pad_to`."""
+    length = max(pad_to, *map(len, group))
 
     def padded(arrays: list[np.ndarray], value: int) -> torch.Tensor:
         whole = np.full((len(group), length), value, dtype=np.int64)

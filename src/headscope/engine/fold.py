@@ -44,12 +44,18 @@ class Collector:
     def __call__(
         self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
     ) -> None:
-        """See `Observer`; the first block of an example's queries starts a new part, later ones are added to it."""
-        rows = Rows(attention, self.batch, examples, queries, scores)
+        """See `Observer`."""
+        self.add(layer, Rows(attention, self.batch, examples, queries, scores))
+
+    def add(self, layer: int, *rows: Rows) -> None:
+        """Read a block: the rows of one model, or the same rows of two.
+
+        The first block of an example's queries starts a new part, later ones are added to it.
+        """
         for name, measure in self.measures.items():
-            part = measure.observe(rows)
+            part = measure.observe(*rows)
             parts = self.observed[name][layer]
-            if queries.start == 0:
+            if rows[0].queries.start == 0:
                 parts.append(part)
             else:
                 parts[-1] = parts[-1] + part

@@ -1,0 +1,113 @@
+"""Several models over a corpus, as a labelled result: each later one beside the first."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import xarray as xr
+
+from headscope import catalog, results
+from headscope.corpora import Corpus
+from headscope.engine.label import label
+from headscope.engine.over import over
+from headscope.engine.pairs import fold_pairs
+from headscope.engine.provenance import provenance
+from headscope.engine.settings import DEFAULTS, Settings
+from headscope.measures._variable import Variable
+from headscope.models import Model
+from headscope.models.comparable import refuse_unless_comparable
+from headscope.models.words import Words
+from headscope.tally import Tally
+
+
+def compare(
+    study: str,
+    models: Sequence[Model],
+    corpus: Corpus,
+    measures: Iterable[str],
+    comparisons: Iterable[str],
+    settings: Settings = DEFAULTS,
+    *,
+    pad_to: int = 0,
+) -> xr.Dataset:
+    """The result of a study that compares models: one pass of all of them over the corpus.
+
+    Comparisons and the difference of each measure have the dimension `model`: the later models, by short names.
+    Inputs are padded to at least `pad_to` tokens, and longer ones are then as those over the models' limit.
+
+    Raises `HeadscopeError` if the models cannot be compared, or no example fits into them.
+    """
+    refuse_unless_comparable(models)
+    first, *later = short_names([model.name for model in models])
+    measured = {name: catalog.load("measures", name) for name in measures}
+    found = {name: catalog.load("comparisons", name) for name in comparisons}
+    limits = [model.max_tokens for model in models] + ([pad_to] if pad_to else [])
+    words = Words(models[0].tokenizer, min(limits), settings.long)
+    attributes = provenance(study, models[0], corpus, settings) | _named(first, later, models)
+    tallies, coverage, read = over(
+        corpus,
+        words,
+        settings,
+        lambda inputs, done: fold_pairs(models, inputs, measured, found, settings, done, pad_to=pad_to),
+    )
+    heads = models[0].capture.heads
+    variables = {}
+    for name, module in found.items():
+        variables |= _labelled(_beside(module.VARIABLE, later), tallies[name], heads)
+        variables |= _by_layer(_beside(module.VARIABLE, later, "layer"), tallies[f"layer_{name}"], len(heads))
+    for name, module in measured.items():
+        change = _beside(module.VARIABLE, later, "difference")
+        variables |= _labelled(change, tallies[f"difference_{name}"], heads)
+    return results.check(xr.Dataset(variables | coverage.variables(), attrs=attributes | read))
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """The last parts of paths, as many as tell them apart; names that are the same are numbered.
+
+    >>> short_names(["google/bert", "out/rte/model", "out/mrpc/model"])
+    ['google/bert', 'rte/model', 'mrpc/model']
+    >>> short_names(["minilm", "minilm"])
+    ['minilm', 'minilm (2)']
+    """
+    parts = [Path(name).parts for name in names]
+    for number in range(1, max(map(len, parts)) + 1):
+        short = [str(Path(*each[-number:])) for each in parts]
+        if len(set(short)) == len(short):
+            return short
+    times = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [name if time == 1 else f"{name} ({time})" for name, time in zip(names, times, strict=True)]
+
+
+def _named(first: str, later: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
+    """The attributes that say which models were compared; `model_sha256` and the like are those of the first."""
+    names = [first, *later]
+    return {
+        "model": f"{first} → {', '.join(later)}",
+        "reference": first,
+        "compared": json.dumps({name: model.name for name, model in zip(names, models, strict=True)}),
+        "compared_sha256": json.dumps({name: model.sha256 for name, model in zip(names, models, strict=True)}),
+        "compared_capture": json.dumps({name: model.capture.method for name, model in zip(names, models, strict=True)}),
+    }
+
+
+WORDS = {"": "", "layer": "mean over heads of ", "difference": "change since the first model of "}
+
+
+def _beside(variable: Variable, later: Sequence[str], what: str = "") -> Variable:
+    """A variable with the dimension `model`: itself, its mean over the heads of a layer, or its difference."""
+    return replace(
+        variable,
+        name="_".join(filter(None, (what, variable.name))),
+        long_name=WORDS[what] + variable.long_name,
+        coords={"model": tuple(later), **variable.coords},
+    )
+
+
+def _labelled(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    return {name: array.transpose("model", ...) for name, array in label(variable, tally, heads).items()}
+
+
+def _by_layer(variable: Variable, tally: Tally, layers: int) -> dict[str, xr.DataArray]:
+    arrays = _labelled(variable, tally, (1,) * layers)
+    return {name: array.isel(head=0, drop=True, missing_dims="ignore") for name, array in arrays.items()}
