@@ -72,7 +72,7 @@ def attend(
     """
     watches = _watches(keywords)
     examples_, heads, length, width = query.shape
-    groups = heads // key.shape[1]
+    groups = heads // max(1, key.shape[1])
     key, value = (states.repeat_interleave(groups, dim=1) if groups > 1 else states for states in (key, value))
     masked = attention_mask is not None or position_bias is not None
     output = value.new_empty(examples_, length, heads, value.shape[-1])

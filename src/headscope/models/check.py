@@ -105,16 +105,17 @@ def _compare(seen: Seen, expected: Seen, real: Bool[Tensor, "example token"], to
             return f"layer {layer} has attention of shape {tuple(theirs.shape)}, captured {tuple(ours.shape)}"
         if not rows_sum_to_one(ours, real, tolerance):
             return f"rows of layer {layer} do not sum to 1"
-        difference = _furthest(ours.transpose(1, 2), theirs.transpose(1, 2), real)
+        difference = furthest(ours.transpose(1, 2), theirs.transpose(1, 2), real)
         if not difference <= tolerance:  # so also where it is NaN
             return f"attention of layer {layer} differs from eager by {difference:.1e}"
-    difference = _furthest(seen.output, expected.output, real)
+    difference = furthest(seen.output, expected.output, real)
     if not difference <= tolerance * max(1.0, expected.output.abs().amax().item()):
         return f"outputs differ from eager by {difference:.1e}"
     return None
 
 
-def _furthest(ours: Tensor, theirs: Tensor, real: Bool[Tensor, "example token"]) -> float:
+def furthest(ours: Tensor, theirs: Tensor, real: Bool[Tensor, "example token"]) -> float:
     """The largest difference at real tokens; anywhere, where the axes are not [example, token, ...]."""
     difference = (ours - theirs).abs()
-    return (difference[real] if difference.shape[:2] == real.shape else difference).amax().item()
+    difference = difference[real] if difference.shape[:2] == real.shape else difference
+    return difference.amax().item() if difference.numel() else 0.0

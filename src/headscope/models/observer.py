@@ -61,7 +61,7 @@ def blocks(examples: int, heads: int, queries: int, keys: int) -> Iterator[tuple
     >>> list(blocks(examples=4, heads=12, queries=128, keys=128))
     [(slice(0, 2, None), slice(0, 128, None)), (slice(2, 4, None), slice(0, 128, None))]
     """
-    rows = max(LEAST_ROWS, BLOCK_ELEMENTS // (heads * keys))
+    rows = max(LEAST_ROWS, BLOCK_ELEMENTS // max(1, heads * keys))
     together = max(1, rows // queries)
     for first in range(0, examples, together):
         for row in range(0, queries, rows):
