@@ -1,15 +1,20 @@
-"""A model whose attention can be observed."""
+"""A model whose attention can be observed and changed."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
+from jaxtyping import Bool, Float
+from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.errors import HeadscopeError
 from headscope.models.check import CAPTURES, Capture, check
-from headscope.models.observer import Observer
+from headscope.models.intervene import Mode, means_written, refuse, uniform, zero
+from headscope.models.observer import Intervention, Observer
 from headscope.models.projections import Projections, projections
 from headscope.models.watch import Watch
 
@@ -55,8 +60,54 @@ class Model:
         return found
 
     def observed(self, observer: Observer) -> AbstractContextManager[Watch]:
-        """Within this context, forward passes of the network show their attention to `observer`."""
+        """Within this context, forward passes of the network show their attention to `observer`.
+
+        Where attention is changed, in a context around this one or inside of it, what is shown is the changed one.
+        """
         return CAPTURES[self.capture.method](self.network, observer)
+
+    @contextmanager
+    def intervened(self, intervention: Intervention) -> Iterator[None]:
+        """Within this context, forward passes of the network compute with what `intervention` makes of attention.
+
+        Several such contexts within each other work one after the other, the outermost first.
+
+        Raises `RuntimeError` if a layer's attention went past the intervention.
+        """
+        with CAPTURES[self.capture.method](self.network, intervention, changes=True) as watch:
+
+            def check(module: nn.Module, args: object, output: object) -> None:
+                if watch.calls != len(self.capture.heads):
+                    raise RuntimeError(
+                        f"{watch.calls} attention calls were changed, expected {len(self.capture.heads)}"
+                    )
+
+            handle = self.network.register_forward_hook(check)
+            try:
+                yield
+            finally:
+                handle.remove()
+
+    def changed(
+        self,
+        disabled: Bool[np.ndarray, "layer head"],
+        mode: Mode = "uniform",
+        means: Float[np.ndarray, "layer head width"] | None = None,
+    ) -> AbstractContextManager[None]:
+        """Within this context the disabled heads do not do what they have learned; afterwards all is as before.
+
+        * `disabled`: see `heads.parse`.
+        * `mode`: "uniform", attention is 1/L over the keys that a query sees (Kovaleva et al. 2019, 4.6); "zero",
+          the head's output is 0; "mean", it is the head's vector in `means` (`engine.head_means`).
+
+        An observer sees uniform and zero attention, and of mode "mean" the attention that is then not used.
+
+        Raises `HeadscopeError` for an unknown mode, and for "mean" in a model whose linear maps are not found.
+        """
+        refuse(mode, disabled, self.capture.heads, means)
+        if mode == "mean" and means is not None:
+            return means_written(self.network, self.projections, disabled, means)
+        return self.intervened(zero(disabled) if mode == "zero" else uniform(disabled))
 
 
 def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str = "in memory") -> Model:

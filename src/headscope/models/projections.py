@@ -1,6 +1,7 @@
 """The linear maps of attention: what makes queries, keys and values, and what mixes the heads' outputs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
@@ -63,12 +64,44 @@ def projections(network: PreTrainedModel, capture: Capture) -> tuple[Projections
     called = _called(network, capture, list(named))
     if [layer for layer, _, _ in called] != list(range(len(capture.heads))):
         return None
-    if any(context.shape[-1] % heads for (_, _, context), heads in zip(called, capture.heads, strict=True)):
+    calls = [(*call[1:], heads) for call, heads in zip(called, capture.heads, strict=True)]
+    if not all(_side_by_side(context, heads) for _, context, heads in calls):
         return None
     return tuple(
-        Projections(*named[output].inputs, output, heads, context.shape[-1] // heads)
-        for (_, output, context), heads in zip(called, capture.heads, strict=True)
+        Projections(*named[output].inputs, output, heads, context.shape[-1] // max(1, heads))
+        for output, context, heads in calls
     )
+
+
+@contextmanager
+def at_contexts(
+    network: nn.Module, projections: Sequence[Projections], look: Callable[[int, Tensor], Tensor | None]
+) -> Iterator[None]:
+    """Within this context `look(layer, contexts)` is called in each layer of each forward pass.
+
+    `contexts` [example, token, head * width] are the heads' outputs side by side, before the output projection
+    mixes them; what `look` returns takes their place, unless it is None. Layers count from 0.
+    """
+    done = 0
+
+    def start(module: nn.Module, args: tuple) -> None:
+        nonlocal done
+        done = 0
+
+    def at(module: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+        nonlocal done
+        done += 1
+        changed = look(done - 1, args[0])
+        return None if changed is None else (changed, *args[1:])
+
+    # Modules that layers share are hooked once.
+    outputs = dict.fromkeys(each.output for each in projections)
+    handles = [network.register_forward_pre_hook(start), *(each.register_forward_pre_hook(at) for each in outputs)]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 class Attention(NamedTuple):
@@ -100,9 +133,16 @@ def _linear(module: nn.Module, names: tuple[str, ...]) -> tuple[nn.Module, ...] 
 def _called(
     network: PreTrainedModel, capture: Capture, outputs: list[nn.Module]
 ) -> list[tuple[int, nn.Module, Tensor]]:
-    """The calls of the output projections in a short forward pass: after which layer's attention, and with what."""
+    """The calls of the output projections in a short forward pass: after which layer's attention, and with what.
+
+    Every second head, from the first, has its attention set to 0.
+    """
     called: list[tuple[int, nn.Module, Tensor]] = []
-    with torch.inference_mode(), quiet(), CAPTURES[capture.method](network, lambda *block: None) as watch:
+
+    def silence(layer: int, attention: Tensor, *_: object) -> Tensor:
+        return attention * (torch.arange(attention.shape[1], device=attention.device) % 2)[None, :, None, None]
+
+    with torch.inference_mode(), quiet(), CAPTURES[capture.method](network, silence, changes=True) as watch:
 
         def note(module: nn.Module, args: tuple[Tensor]) -> None:
             called.append((watch.calls - 1, module, args[0]))
@@ -114,3 +154,10 @@ def _called(
             for handle in handles:
                 handle.remove()
     return called
+
+
+def _side_by_side(context: Tensor, heads: int) -> bool:
+    """Whether the context vectors of all heads, every second one silenced, stand one after the other."""
+    if context.ndim != 3 or context.shape[-1] % max(1, heads):
+        return False
+    return heads == 0 or not context.unflatten(-1, (heads, -1))[..., ::2, :].any()

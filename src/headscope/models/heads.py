@@ -1,0 +1,71 @@
+"""Names of sets of heads: "3-7,4-*" is head 7 of layer 3 and all of layer 4."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool
+
+from headscope.errors import HeadscopeError
+
+ONE = re.compile(r"(\d+|\*)-(\d+|\*)", re.ASCII)
+
+
+def parse(names: str, heads: Sequence[int]) -> Bool[np.ndarray, "layer head"]:
+    """Which heads are named.
+
+    * `names`: LAYER-HEAD, separated by commas; both count from 1, and "*" stands for every one that there is.
+    * `heads`: the number of heads of each layer; in a layer with fewer than another, the rest are never named.
+
+    Raises `HeadscopeError` for a head that the model does not have, and for what is no name.
+
+    >>> parse("1-2,2-*", heads=(3, 2)).astype(int)
+    array([[0, 1, 0],
+           [1, 1, 0]])
+    """
+    named = np.zeros((len(heads), max(heads)), dtype=bool)
+    for name in names.split(","):
+        match = ONE.fullmatch(name.strip())
+        if match is None:
+            raise HeadscopeError(f"heads '{names}': '{name.strip()}' is no head; write LAYER-HEAD, as in 3-7,4-*")
+        layer, head = (None if number == "*" else int(number) - 1 for number in match.groups())
+        _refuse_missing(name.strip(), layer, head, heads)
+        rows, columns = (slice(None) if number is None else number for number in (layer, head))
+        named[rows, columns] = True
+    return named & existing(heads)
+
+
+def name(chosen: Bool[np.ndarray, "layer head"], heads: Sequence[int]) -> str:
+    """The shortest name of a set of heads; empty if it is.
+
+    >>> name(parse("2-1,1-2,2-2", heads=(3, 2)), heads=(3, 2))
+    '1-2,2-*'
+    """
+    chosen = chosen & existing(heads)
+    if (chosen == existing(heads)).all():
+        return "*-*"
+    names = []
+    for layer, number in enumerate(heads):
+        of_layer = np.flatnonzero(chosen[layer]) + 1
+        whole = 0 < len(of_layer) == number
+        names += [f"{layer + 1}-*"] if whole else [f"{layer + 1}-{head}" for head in of_layer]
+    return ",".join(names)
+
+
+def existing(heads: Sequence[int]) -> Bool[np.ndarray, "layer head"]:
+    """Which heads there are: not all that the array has room for, where layers differ in their number.
+
+    >>> existing((3, 2)).astype(int)
+    array([[1, 1, 1],
+           [1, 1, 0]])
+    """
+    return np.arange(max(heads)) < np.array(heads)[:, None]
+
+
+def _refuse_missing(name: str, layer: int | None, head: int | None, heads: Sequence[int]) -> None:
+    if layer is not None and not 0 <= layer < len(heads):
+        raise HeadscopeError(f"head '{name}' does not exist: layers are 1 to {len(heads)}; name one of them")
+    most = max(heads) if layer is None else heads[layer]
+    if head is not None and not 0 <= head < most:
+        where = "a layer" if layer is None else f"layer {layer + 1}"
+        raise HeadscopeError(f"head '{name}' does not exist: heads of {where} are 1 to {most}; name one of them")

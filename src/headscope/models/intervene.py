@@ -1,0 +1,89 @@
+"""Disable heads, or scale what they do: interventions at the waist where attention is observed."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from headscope.errors import HeadscopeError
+from headscope.models.observer import HIDDEN, Intervention
+from headscope.models.projections import Projections, at_contexts
+
+Mode = Literal["uniform", "zero", "mean"]
+Heads = Bool[np.ndarray, "layer head"]
+
+
+def uniform(disabled: Heads) -> Intervention:
+    """Each query of a disabled head looks alike at all keys that it sees: 1/L over an example's real tokens.
+
+    Under a causal or sliding mask it is one over the number of keys that the query may see.
+    """
+
+    def even(attention: Tensor, scores: Tensor) -> Tensor:
+        seen = (scores > HIDDEN).to(attention.dtype)
+        return seen / seen.sum(-1, keepdim=True)
+
+    return _of_heads(disabled, even)
+
+
+def zero(disabled: Heads) -> Intervention:
+    """A disabled head looks at nothing: its output is 0."""
+    return _of_heads(disabled, lambda attention, scores: torch.zeros_like(attention))
+
+
+def gated(gates: Sequence[Float[Tensor, "example query head"]]) -> Intervention:
+    """The output of each head in each layer times its gate, which gradients reach."""
+
+    def scale(layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
+        return attention * gates[layer][examples, queries].mT[..., None]
+
+    return scale
+
+
+@contextmanager
+def means_written(
+    network: nn.Module,
+    projections: Sequence[Projections],
+    disabled: Heads,
+    means: Float[np.ndarray, "layer head width"],
+) -> Iterator[None]:
+    """Within this context the output of each disabled head is the same vector for every token."""
+    columns, vectors = [], []
+    for chosen, vector, each in zip(disabled, means, projections, strict=True):
+        columns.append(torch.from_numpy(chosen[: each.heads]).repeat_interleave(each.width))
+        vectors.append(torch.from_numpy(vector[: each.heads, : each.width]).flatten())
+
+    def write(layer: int, contexts: Tensor) -> Tensor:
+        return torch.where(columns[layer].to(contexts.device), vectors[layer].to(contexts), contexts)
+
+    with at_contexts(network, projections, write):
+        yield
+
+
+def refuse(mode: str, disabled: Heads, heads: Sequence[int], means: np.ndarray | None) -> None:
+    """Raise `HeadscopeError` unless there is such a mode, and `ValueError` unless the arrays fit the model."""
+    if mode not in get_args(Mode):
+        raise HeadscopeError(f"mode '{mode}' is unknown; use one of {', '.join(get_args(Mode))}")
+    if disabled.shape != (len(heads), max(heads)):
+        raise ValueError(f"heads of shape {disabled.shape}, the model has {(len(heads), max(heads))}")
+    if mode == "mean" and (means is None or means.shape[:2] != disabled.shape):
+        raise ValueError(f"mode 'mean' needs means [layer, head, width], not {None if means is None else means.shape}")
+
+
+def _of_heads(disabled: Heads, instead: Callable[[Tensor, Tensor], Tensor]) -> Intervention:
+    """An intervention that puts `instead(attention, scores)` of the disabled heads in the place of theirs."""
+    chosen = [np.flatnonzero(layer).tolist() for layer in disabled]
+
+    def change(layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
+        heads = chosen[layer]
+        if not heads:
+            return attention
+        changed = attention.clone()
+        changed[:, heads] = instead(attention[:, heads], scores[:, heads])
+        return changed
+
+    return change
