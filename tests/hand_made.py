@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Values
+from headscope.batch import Batch, Rows, Values
 from headscope.engine.batches import collate
 from headscope.engine.fold import Collector
 from headscope.models.encoded import Encoded
@@ -70,12 +70,27 @@ def measured(
     measure: ModuleType, maps: Sequence[Map], inputs: Sequence[Encoded], block: Block = WHOLE, exist: str = CLASSES
 ) -> Values:
     """The measure's values for a batch of inputs with these maps, shown block by block as the engine does."""
-    batch = batch_of(inputs, exist)
+    return _collected(measure, [maps], batch_of(inputs, exist), block)
+
+
+def compared(
+    comparison: ModuleType,
+    ones: Sequence[Map],
+    others: Sequence[Map],
+    inputs: Sequence[Encoded],
+    block: Block = WHOLE,
+) -> Values:
+    """The comparison's values for a batch of inputs with these maps in one model and those in the other."""
+    return _collected(comparison, [ones, others], batch_of(inputs), block)
+
+
+def _collected(measure: ModuleType, models: Sequence[Sequence[Map]], batch: Batch, block: Block) -> Values:
     collector = Collector({"measure": measure})
     collector.start(batch)
-    attention = padded(maps)
-    for examples, queries in _blocks(len(inputs), attention.shape[-1], block):
-        collector(0, attention[examples, :, queries], examples, queries)
+    whole = [padded(maps) for maps in models]
+    for examples, queries in _blocks(len(batch.real), batch.real.shape[1], block):
+        parts = [Rows(attention[examples, :, queries], batch, examples, queries) for attention in whole]
+        collector.add(0, *parts)
     return collector.finish()["measure"]
 
 

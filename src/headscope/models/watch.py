@@ -92,3 +92,5 @@ def during_forward(network: nn.Module, around: Callable[[dict], AbstractContextM
     finally:
         for handle in handles:
             handle.remove()
+        while running:  # torch does not call hooks after Ctrl-C
+            running.pop().close()
