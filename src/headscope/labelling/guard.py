@@ -1,0 +1,40 @@
+"""Keeps a local server local: only this machine's own pages reach it, and its pages reach nothing else."""
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOCAL = ("127.0.0.1", "localhost")
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Refuses requests that another site's page may have sent (a name that now leads here, a form of its own)."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 403, or pass the request on and add `HEADERS` to what comes back."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        local = host.partition(":")[0] in LOCAL and origin in (None, f"http://{host}")
+        answer = self.app if local else PlainTextResponse("only pages of this machine are answered\n", 403)
+        await answer(scope, receive, guarded)
