@@ -7,6 +7,7 @@ measures read off it is finished into values for each example at the end of a ba
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -26,6 +27,26 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, tallies: dict[str, Tally]):
         super().__init__()
         self.tallies = tallies
+
+
+class Reader(Protocol):
+    """An observer that is told of each batch before the model reads it, and asked afterwards what it has seen."""
+
+    batch: Batch
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and expect this one."""
+        ...
+
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None, /
+    ) -> None:
+        """See `Observer`."""
+        ...
+
+    def finish(self) -> dict[str, Values]:
+        """The values of the batch's examples, by name; heads of all layers in a row."""
+        ...
 
 
 class Collector:
@@ -83,18 +104,28 @@ def fold(
 
     Raises `Interrupted` on Ctrl-C.
     """
+    return collect(model, inputs, Collector(measures), settings, progress)
+
+
+def collect(
+    model: Model,
+    inputs: Iterable[Encoded],
+    reader: Reader,
+    settings: Settings = DEFAULTS,
+    progress: Callable[[list[Encoded]], None] = lambda group: None,
+) -> dict[str, Tally]:
+    """As `fold`, with any reader: the tallies are of what it finishes."""
     exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id
     pad = pad if isinstance(pad, int) else 0
     buffer, layers = Buffer(settings.seed, settings.resamples), len(model.capture.heads)
-    collector = Collector(measures)
     try:
-        with torch.inference_mode(), model.observed(collector) as watch:
+        with torch.inference_mode(), model.observed(reader) as watch:
             for group in by_length(inputs, settings.batch_tokens, settings.seed):
-                collector.start(collate(group, pad=pad, class_exists=exists, device=model.device))
-                model.network(**collector.batch.inputs)
+                reader.start(collate(group, pad=pad, class_exists=exists, device=model.device))
+                model.network(**reader.batch.inputs)
                 if watch.calls != layers:
                     raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
-                buffer.add(collector.batch.index, collector.finish())
+                buffer.add(reader.batch.index, reader.finish())
                 progress(group)
     except KeyboardInterrupt:
         raise Interrupted(buffer.flush()) from None
