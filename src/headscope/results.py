@@ -42,6 +42,7 @@ DIMENSIONS = {
     "other_layer": "layer of the second head of a pair",
     "other_head": "second head of a pair",
     "axis": "axis of an embedding",
+    "estimator": "how the importance of a head is estimated",
     "bound": "bound of a 95% interval",
 }
 

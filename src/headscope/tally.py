@@ -43,9 +43,7 @@ class Tally:
     @property
     def interval(self) -> Float[np.ndarray, "head *dims 2"]:
         """The 95% percentile bootstrap interval of the mean, lower and upper bound."""
-        means = _divide(self.resampled_total, self.resampled_count[:, None])
-        tail = (1 - CONFIDENCE) / 2
-        return np.moveaxis(_quantiles(means, [tail, 1 - tail]), 0, -1)
+        return interval(_divide(self.resampled_total, self.resampled_count[:, None]))
 
 
 def tally(
@@ -74,6 +72,16 @@ def poisson_draws(index: Iterable[int], seed: int, resamples: int = RESAMPLES) -
     """
     columns = [np.random.Generator(np.random.Philox(key=[seed, number])).poisson(1.0, resamples) for number in index]
     return np.stack(columns, axis=1).astype(np.float64)
+
+
+def interval(resampled: Float[np.ndarray, "resample *dims"]) -> Float[np.ndarray, "*dims 2"]:
+    """The 95% percentile interval of what each resample gives, lower and upper bound; NaN is no value.
+
+    >>> interval(np.linspace(0, 1, 101)).round(3)
+    array([0.025, 0.975])
+    """
+    tail = (1 - CONFIDENCE) / 2
+    return np.moveaxis(_quantiles(resampled, [tail, 1 - tail]), 0, -1)
 
 
 def merge(tallies: Iterable[Tally]) -> Tally:

@@ -8,7 +8,9 @@ import numpy as np
 import torch
 
 from headscope.batch import Batch
-from headscope.models.encoded import Encoded
+from headscope.engine.settings import Settings
+from headscope.models import Model
+from headscope.models.encoded import Encoded, class_exists
 
 # Inputs are sorted within this many, so that a corpus of any size can be streamed.
 WINDOW = 1024
@@ -37,6 +39,14 @@ def by_length(
             yield groups.pop()
 
 
+def batches(model: Model, inputs: Iterable[Encoded], settings: Settings) -> Iterator[Batch]:
+    """The inputs in batches for a model, on its device; groups as of `by_length`."""
+    exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id
+    pad = pad if isinstance(pad, int) else 0
+    for group in by_length(inputs, settings.batch_tokens, settings.seed):
+        yield collate(group, pad=pad, class_exists=exists, device=model.device)
+
+
 def collate(
     group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device, pad_to: int = 0
 ) -> Batch:
@@ -59,6 +69,7 @@ def collate(
         for name in group[0].inputs
     }
     real = token_class >= 0
+    examples = tuple(encoded.example for encoded in group if encoded.example is not None)
     return Batch(
         inputs | {"attention_mask": real.long()},
         torch.tensor([encoded.index for encoded in group]),
@@ -68,4 +79,6 @@ def collate(
         rows([encoded.features for encoded in group], 3),
         rows([encoded.links for encoded in group], 4),
         (0, *np.cumsum([len(encoded.links) for encoded in group]).tolist()),
+        examples,
+        rows([encoded.pieces for encoded in group], 3) if examples else None,
     )

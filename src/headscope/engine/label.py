@@ -21,15 +21,15 @@ def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str,
     count = {"long_name": f"examples with {variable.long_name}", "units": "examples", "source": variable.source}
     counted = {name: coords[name] for name in variable.coords}
     return {
-        variable.name: xr.DataArray(_by_layer(tally.mean, heads), coords, dims, attrs=attributes),
+        variable.name: xr.DataArray(by_layer(tally.mean, heads), coords, dims, attrs=attributes),
         f"{variable.name}_ci": xr.DataArray(
-            _by_layer(tally.interval, heads), coords | {"bound": list(BOUNDS)}, (*dims, "bound"), attrs=interval
+            by_layer(tally.interval, heads), coords | {"bound": list(BOUNDS)}, (*dims, "bound"), attrs=interval
         ),
         f"{variable.name}_n_examples": xr.DataArray(tally.count, counted, tuple(variable.coords), attrs=count),
     }
 
 
-def _by_layer(flat: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
+def by_layer(flat: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
     """From heads in a row to [layer, head, ...]."""
     layer = np.repeat(np.arange(len(heads)), heads)
     head = np.concatenate([np.arange(number) for number in heads])

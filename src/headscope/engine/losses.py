@@ -10,14 +10,19 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
+from headscope.corpora import Corpus
+from headscope.engine.outputs import inputs_of
 from headscope.errors import HeadscopeError
+from headscope.models import Model
 from headscope.models.encoded import CLASS, Encoded
-from headscope.tasks import Kind
+from headscope.tasks import Kind, Task
 
 # Of the tokens of an input, special ones aside, this share is behind a mask (Devlin et al. 2019).
 MASKED_SHARE = 0.15
 # What torch's cross entropy leaves out.
 NOT_ASKED = -100
+
+Answer = float | Int[np.ndarray, " token"]
 
 
 def losses(kind: Kind, logits: Float[Tensor, "example ..."], targets: Tensor) -> Float[Tensor, " example"]:
@@ -35,6 +40,18 @@ def losses(kind: Kind, logits: Float[Tensor, "example ..."], targets: Tensor) ->
     if kind == "classification":
         return cross_entropy(logits, targets.long(), reduction="none")
     return cross_entropy(logits.mT, targets, ignore_index=NOT_ASKED, reduction="none").sum(-1)
+
+
+def questions(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> tuple[list[Encoded], list[Answer]]:
+    """Each example of a corpus of the task as an input, and the answer to it.
+
+    Raises `HeadscopeError` for an example that has none, or that cannot be cut to fit.
+    """
+    inputs, _ = inputs_of(model, corpus)
+    if task.kind != "masked":
+        return inputs, task.targets(corpus).tolist()
+    asked = [masked(encoded, model.tokenizer, seed) for encoded in inputs]
+    return [encoded for encoded, _ in asked], [answer for _, answer in asked]
 
 
 def masked(
@@ -59,7 +76,7 @@ def masked(
     return replace(encoded, inputs=encoded.inputs | {"input_ids": hidden}), answers
 
 
-def collated(answers: Sequence[float | Int[np.ndarray, " token"]], device: torch.device) -> Tensor:
+def collated(answers: Sequence[Answer], device: torch.device) -> Tensor:
     """The targets of a batch as `losses` wants them, from those of its examples; tokens are padded on the right.
 
     >>> collated([np.array([-100, 7, -100]), np.array([5])], torch.device("cpu"))

@@ -1,0 +1,44 @@
+"""The mean output of each head over a corpus: what mode "mean" puts in a disabled head's place."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.engine.batches import batches
+from headscope.engine.settings import DEFAULTS, Settings
+from headscope.models import Model
+from headscope.models.encoded import Encoded
+from headscope.models.fast import fast
+from headscope.models.projections import at_contexts
+
+
+def head_means(
+    model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULTS
+) -> Float[np.ndarray, "layer head width"]:
+    """The mean of each head's context vector over all real tokens, each token weighing the same.
+
+    NaN where a layer has fewer or narrower heads than another. One plain forward pass over the inputs.
+
+    Raises `HeadscopeError` for a model whose linear maps are not found.
+    """
+    layers = model.projections
+    sums = [np.zeros((each.heads, each.width)) for each in layers]
+    tokens, real = 0, torch.empty(0)
+
+    def add(layer: int, contexts: Tensor) -> None:
+        total = real.to(contexts.dtype).flatten() @ contexts.flatten(0, 1)
+        sums[layer] += total.to(torch.float32).cpu().numpy().reshape(sums[layer].shape)
+
+    with torch.inference_mode(), fast(model.network), at_contexts(model.network, layers, add):
+        for batch in batches(model, inputs, settings):
+            real = batch.real
+            tokens += int(real.sum())
+            model.network(**batch.inputs)
+            settings.progress(len(real))
+    whole = np.full((len(layers), max(each.heads for each in layers), max(each.width for each in layers)), np.nan)
+    for layer, total in enumerate(sums):
+        whole[layer, : total.shape[0], : total.shape[1]] = total / tokens
+    return whole

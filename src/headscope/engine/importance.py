@@ -1,0 +1,94 @@
+"""Importance of each head by the gradient of the loss: how much the loss would change with the head's output.
+
+Each head's output at each token is multiplied by a gate that is 1. One backward pass gives the derivative of
+every example's loss in all of its gates, which is the product of the output with its own gradient, summed over
+its numbers. `estimators` makes of these what papers and programs report.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+import xarray as xr
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.batch import Batch, Values
+from headscope.corpora import Corpus
+from headscope.engine.batches import batches
+from headscope.engine.buffer import Buffer
+from headscope.engine.estimators import Cumulative, labelled
+from headscope.engine.losses import Answer, collated, losses, questions
+from headscope.engine.settings import DEFAULTS, Settings
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.encoded import Encoded
+from headscope.models.intervene import gated
+from headscope.tasks import Kind, Task
+
+
+def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DEFAULTS) -> dict[str, xr.DataArray]:
+    """`importance[layer, head, estimator]`, its interval, and `importance_normalised` as the papers do it.
+
+    * `task`: its labels in the order of the model's outputs (`tasks.aligned`); `corpus`: its examples to read, one
+      of its splits.
+
+    Raises `HeadscopeError` if a loss is not finite.
+    """
+    inputs, answers = questions(model, task, corpus, settings.seed)
+    buffer, cumulative = Buffer(settings.seed, settings.resamples), Cumulative()
+    for batch, gradients in gate_gradients(model, task.kind, inputs, answers, settings):
+        signed, absolute = gradients.sum(1), gradients.abs().sum(1)
+        every = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
+        sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
+        buffer.add(batch.index, {name: Values(values, every) for name, values in sums.items()})
+        cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
+        settings.progress(len(signed))
+    return labelled(buffer.flush(), cumulative, model.capture.heads)
+
+
+def gate_gradients(
+    model: Model, kind: Kind, inputs: Sequence[Encoded], answers: Sequence[Answer], settings: Settings = DEFAULTS
+) -> Iterator[tuple[Batch, Float[Tensor, "example token head"]]]:
+    """Each batch, and the derivative of each example's loss in the gate of each head at each of its tokens.
+
+    Heads of all layers stand in a row; padding has 0.
+
+    Raises `HeadscopeError` if a loss is not finite.
+    """
+    answer = {encoded.index: answer for encoded, answer in zip(inputs, answers, strict=True)}
+    gates: list[Tensor] = []
+    with frozen(model.network), model.intervened(gated(gates)):
+        for batch in batches(model, inputs, settings):
+            shape, dtype = batch.real.shape, torch.promote_types(model.network.dtype, torch.float32)
+            gates[:] = [
+                torch.ones(*shape, heads, dtype=dtype, device=model.device, requires_grad=True)
+                for heads in model.capture.heads
+            ]
+            targets = collated([answer[index] for index in batch.index.tolist()], model.device)
+            loss = losses(kind, model.network(**batch.inputs).logits, targets)
+            _refuse_infinite(loss, batch, model)
+            gradients = torch.cat(torch.autograd.grad(loss.sum(), gates), dim=-1)
+            yield batch, gradients * batch.real[..., None]
+
+
+@contextmanager
+def frozen(network: nn.Module) -> Iterator[None]:
+    """Within this context no gradient is computed for the weights, which takes a third of a backward pass."""
+    wanted = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    try:
+        network.requires_grad_(False)
+        yield
+    finally:
+        for parameter in wanted:
+            parameter.requires_grad_(True)
+
+
+def _refuse_infinite(loss: Float[Tensor, " example"], batch: Batch, model: Model) -> None:
+    if not torch.isfinite(loss).all():
+        example = int((~torch.isfinite(loss)).nonzero()[0])
+        raise HeadscopeError(
+            f"model '{model.name}': the loss of example {int(batch.index[example]) + 1} is {loss[example].item()}; "
+            "use --dtype float32, or another model"
+        )
