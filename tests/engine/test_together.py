@@ -41,7 +41,12 @@ def bert(seed: int = 0, **config: Any) -> Model:
 
 
 def deberta() -> Model:
-    sizes = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 32}
+    sizes: dict[str, Any] = {
+        "hidden_size": 24,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "intermediate_size": 32,
+    }
     config = DebertaV2Config(
         vocab_size=len(tiny_vocabulary()), relative_attention=True, pos_att_type=["p2c", "c2p"], **sizes
     )
@@ -84,11 +89,9 @@ def test_each_model_shows_what_it_shows_alone(batch: Batch) -> None:
 def test_no_model_is_further_than_the_block_that_was_asked_for(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
     models, shown = [bert(0), bert(1)], [0, 0]
     for place, model in enumerate(models):
-        monkeypatch.setattr(
-            model.network.embeddings, "forward", _telling(model.network.embeddings.forward, shown, place)
-        )
-        for layer in model.network.encoder.layer:
-            monkeypatch.setattr(layer, "forward", _telling(layer.forward, shown, place))
+        network: Any = model.network
+        for part in (network.embeddings, *network.encoder.layer):
+            monkeypatch.setattr(part, "forward", _telling(part.forward, shown, place))
     with closing(together(models, batch)) as pairs:
         assert shown == [0, 0]
         for layer, _ in pairs:
