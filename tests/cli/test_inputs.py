@@ -58,6 +58,25 @@ def test_several_tasks(given):
     assert [task.name for task in tasks] == ["mine", "yours"]
 
 
+def test_corpora_are_read_by_name_or_are_the_dev_splits_of_tasks(given):
+    named = made(
+        {"corpora": False}, given | {"corpora": ["sample", str(given["data"] / "dev.tsv")], "limit": 2, "data": None}
+    )
+    assert [(corpus.name.rpartition("/")[2], corpus.n_examples) for corpus in named["corpora"]] == [
+        ("sample", 2), ("dev.tsv", 2),
+    ]  # fmt: skip
+    tasks = made({"corpora": False}, given | {"task": "mine, yours"})["corpora"]
+    assert [(corpus.name, corpus.n_examples) for corpus in tasks] == [("mine", 3), ("yours", 3)]
+    split = made({"corpora": False}, given | {"task": "mine", "split": "train", "limit": 1})["corpora"]
+    assert [corpus.n_examples for corpus in split] == [1]
+
+
+def test_corpora_may_be_read_later_or_not_at_all(given):
+    read = made({"read_corpora": False}, given | {"corpora": ["no-such-file.txt"], "data": None})["read_corpora"]
+    with pytest.raises(HeadscopeError, match="no-such-file"):
+        read()
+
+
 def test_compared_models_read_the_task_unless_a_corpus_is_named(given):
     inputs = {"task": True, "corpus": False}
     assert made(inputs, given | {"task": "mine"})["corpus"].n_examples == 3
@@ -80,6 +99,10 @@ def test_models_are_loaded(given):
     [
         ({"task": False}, {"task": "mrpc", "data": None}, "--data"),
         ({"tasks": False}, {}, "--task"),
+        ({"corpora": False}, {"task": "mine", "data": None}, "--data"),
+        ({"corpora": False}, {}, "--task"),
+        ({"corpora": False}, {"task": "mine", "corpora": ["sample"]}, "without CORPUS"),
+        ({"corpora": False}, {"task": "mine", "split": "test"}, "no split 'test'"),
         ({"models": False}, {"models": ["minilm"]}, "two or more"),
     ],
 )

@@ -1,13 +1,16 @@
 """What a study's `run` is given: each input is made from the options that its name asks for.
 
 * `directory`: the folder of the result; `settings`: how a pass runs.
-* `corpus`: a corpus; `tasks`: several tasks; `task`: one, or without --task None where the parameter allows it, else
-  the masked words of a corpus.
+* `corpus`: a corpus; `corpora`: one or more, or with --task and --data the dev splits of tasks; `read_corpora`: reads
+  them when it is called, for what may not need them.
+* `tasks`: several tasks; `task`: one, or without --task None where the parameter allows it, else the masked words
+  of a corpus.
 * `model`: a loaded model, with its task head if there is a task; `models`: two or more of them.
 * `checkpoint` and `loading`: the name of a model and how to load it, for studies that do so themselves.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,8 @@ NEEDS = {
     "task": TASK,
     "tasks": TASK,
     "corpus": ("corpus", *READING, "long"),
+    "corpora": ("corpora", *READING, "data", "long"),
+    "read_corpora": ("corpora", *READING, "data"),
     "model": ("model", *LOADING),
     "models": ("models", *LOADING),
     "checkpoint": ("model", *LOADING),
@@ -75,10 +80,13 @@ def _task(given: Given, done: Given) -> Any:
 
 
 def _tasks(given: Given, done: Given) -> Any:
-    names = given["task"]
-    if not names:
+    return tuple(_read_task(name, given) for name in _names(given))
+
+
+def _names(given: Given) -> list[str]:
+    if not given["task"]:
         raise HeadscopeError("no task is named; use --task NAME (mrpc, or several: rte,mrpc) and --data FOLDER")
-    return tuple(_read_task(name.strip(), given) for name in names.split(","))
+    return [name.strip() for name in given["task"].split(",")]
 
 
 def _read_task(name: str, given: Given) -> Any:
@@ -100,6 +108,19 @@ def _corpus(given: Given, done: Given) -> Any:
     if done.get("task") and given.get("other") is None:
         return done["task"].dev
     return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
+
+
+def _corpora(given: Given, done: Given) -> Any:
+    if not (given["data"] or given["task"]):
+        return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
+    if given["corpora"] or given["data"] is None:
+        raise HeadscopeError(
+            "tasks are read with --task NAME,NAME --data FOLDER and without CORPUS; corpora without both"
+        )
+    from headscope import corpora, tasks
+
+    options = corpora.Options(**{name: given[name] for name in ("columns", "limit", "skip_bad", "split")})
+    return tuple(tasks.texts(name, given["data"], options) for name in _names(given))
 
 
 def _read_corpus(source: str, given: Given) -> Any:
@@ -145,6 +166,8 @@ MAKERS: dict[str, Callable[[Given, Given], Any]] = {
     "task": _task,
     "tasks": _tasks,
     "corpus": _corpus,
+    "corpora": _corpora,
+    "read_corpora": lambda given, done: partial(_corpora, given, done),
     "model": _model,
     "models": _models,
     "checkpoint": _checkpoint,

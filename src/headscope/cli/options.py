@@ -3,12 +3,31 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
+
+
+def most(text: str) -> int | None:
+    """A number of examples; None for all of them.
+
+    >>> most("1000"), most("all")
+    (1000, None)
+    """
+    if text == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise BadParameter(f"'{text}' is no number of examples; write a number or 'all'") from None
+
 
 Model = Annotated[
     str, Argument(metavar="MODEL", help="A Hugging Face id, a local folder, or 'minilm', the built-in model.")
 ]
 Source = Annotated[str, Argument(metavar="CORPUS", help="A file, KIND:SOURCE, or 'sample', the bundled corpus.")]
+Sources = Annotated[
+    list[str] | None,
+    Argument(metavar="CORPUS...", help="Each a file, KIND:SOURCE, or 'sample', the bundled corpus (the default)."),
+]
 Models = Annotated[
     list[str], Argument(metavar="MODEL OTHER...", help="Two or more models; the first is compared with.")
 ]
@@ -26,7 +45,9 @@ Columns = Annotated[
     str | None,
     Option(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1.", rich_help_panel=_CORPUS),
 ]
-Task = Annotated[str | None, Option(help="Task of a GLUE folder: mrpc, rte, ...", rich_help_panel=_CORPUS)]
+Task = Annotated[
+    str | None, Option(help="Task of a GLUE folder: mrpc, rte, ...; several: rte,mrpc", rich_help_panel=_CORPUS)
+]
 Data = Annotated[
     Path | None,
     Option(
@@ -42,7 +63,10 @@ Split = Annotated[str | None, Option(help="Split of a GLUE folder or a hub data 
 Segment = Annotated[
     int, Option(help="Most tokens of a pair of paragraphs (kind 'paragraphs').", rich_help_panel=_CORPUS)
 ]
-Limit = Annotated[int | None, Option(help="Stop after so many examples.", rich_help_panel=_CORPUS)]
+Limit = Annotated[
+    int | None,
+    Option(parser=most, metavar="N|all", help="Stop after so many examples.", rich_help_panel=_CORPUS),
+]
 SkipBad = Annotated[
     bool, Option("--skip-bad", help="Leave out and count what cannot be read.", rich_help_panel=_CORPUS)
 ]

@@ -4,15 +4,16 @@ import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import typer
 
 from headscope import catalog
 from headscope.cli import options
 from headscope.cli.errors import INTERRUPTED, mended
-from headscope.cli.inputs import NEEDS, RUNNING, made, options_of
-from headscope.cli.terminal import as_json, print_result, progress_bar
+from headscope.cli.function import Function, asked_for, functions
+from headscope.cli.inputs import RUNNING, made, options_of
+from headscope.cli.terminal import as_json, in_lines, print_result, progress_bar, without_nan
 
 
 def placeholder(study: str) -> Callable[[], None]:
@@ -21,24 +22,27 @@ def placeholder(study: str) -> Callable[[], None]:
 
 
 def command(study: str) -> Callable[..., None]:
-    """The command of a study: the shared options that its inputs ask for, and those that only its `run` has."""
+    """The command of a study: the shared options that its inputs ask for, and those that only it has.
+
+    A study's `OPTIONS` are its own defaults of shared options; for `INSTEAD` see `headscope.cli.function`.
+    """
     module = catalog.load("studies", study)
-    hints = get_type_hints(module.run, include_extras=True)
-    parameters = inspect.signature(module.run).parameters
-    inputs = {name: parameter.default is None for name, parameter in parameters.items() if name in NEEDS}
-    own = [parameter.replace(annotation=hints[name]) for name, parameter in parameters.items() if name not in NEEDS]
+    known = functions(module)
 
     def run(**given: Any) -> None:
-        extra = {parameter.name: given.pop(parameter.name) for parameter in own}
         with mended(given["debug"]):
-            _run(study, module.run, inputs, extra, given)
+            chosen = asked_for(known, given)
+            extra = {name: given[name] for name in chosen.own}
+            (_run if chosen is known[0] else _run_instead)(study, chosen, extra, given)
 
-    wanted = options_of(inputs)
-    shared = inspect.signature(_shared, eval_str=True).parameters.values()
-    chosen = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in (*(each for each in shared if each.name in wanted), *own)
+    shared = inspect.signature(_shared, eval_str=True).parameters
+    wanted = set().union(*(options_of(each.inputs) for each in known))
+    defaults = getattr(module, "OPTIONS", {})
+    parameters = [
+        each.replace(default=defaults.get(name, each.default)) for name, each in shared.items() if name in wanted
     ]
+    parameters += {name: each for function in known for name, each in function.own.items()}.values()
+    chosen = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
     run.__signature__ = inspect.Signature(chosen)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in chosen}
     return run
@@ -49,6 +53,7 @@ def _shared(  # noqa: PLR0913 (each is an option of the command line)
     model: options.Model = "minilm",
     models: options.Models,
     corpus: options.Source = "sample",
+    corpora: options.Sources = None,
     other: options.Other = None,
     out: options.Out = None,
     kind: options.Kind = None,
@@ -75,17 +80,16 @@ def _shared(  # noqa: PLR0913 (each is an option of the command line)
     """The options that studies share."""
 
 
-def _run(study: str, run: Callable, inputs: dict[str, bool], extra: dict[str, Any], given: dict[str, Any]) -> None:
+def _run(study: str, function: Function, extra: dict[str, Any], given: dict[str, Any]) -> None:
     from headscope import report, results
     from headscope.engine import Settings
 
     given["out"] = given["out"] or Path("out") / study
-    ready = made({"directory": False} | inputs, given)
-    directory = ready["directory"] if "directory" in inputs else ready.pop("directory")
+    ready = made({"directory": False} | dict(function.inputs), given)
+    directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
     with progress_bar(study, _examples(ready)) as (progress, expect):
-        chosen = {name: given[name] for name in RUNNING if name in given}
-        ready["settings"] = Settings(**chosen, progress=progress, expect=expect, keep_interrupted=True)
-        result = run(**ready, **extra)
+        ready["settings"] = Settings(**_running(given), progress=progress, expect=expect, keep_interrupted=True)
+        result = function.call(**ready, **extra)
     results.save(result, directory)
     page = report.write(result, directory)
     if given["json"]:
@@ -96,8 +100,25 @@ def _run(study: str, run: Callable, inputs: dict[str, bool], extra: dict[str, An
         raise typer.Exit(INTERRUPTED)
 
 
+def _run_instead(study: str, function: Function, extra: dict[str, Any], given: dict[str, Any]) -> None:
+    from headscope.engine import Settings
+
+    given["out"] = given["out"] or Path("out") / study
+    ready = made(function.inputs, given)
+    if "settings" in function.inputs:
+        ready["settings"] = Settings(**_running(given))
+    found = function.call(**ready, **extra)
+    typer.echo(json.dumps(without_nan(found)) if given["json"] else in_lines(found))
+
+
+def _running(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in RUNNING if name in given}
+
+
 def _examples(ready: dict[str, Any]) -> int | None:
     """How many examples a pass reads; None where the study will say."""
     if "corpus" in ready:
         return ready["corpus"].n_examples
+    if "corpora" in ready:
+        return sum(corpus.n_examples for corpus in ready["corpora"])
     return ready["task"].dev.n_examples if ready.get("task") else None

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -115,12 +115,30 @@ def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
 def as_json(result: xr.Dataset, page: Path) -> dict[str, Any]:
     """The whole result for programs: attributes, coordinates, variables; NaN becomes null."""
     plain = result.to_dict(data="list")
-    return _without_nan({"report": str(page), "result": str(page.with_name("result.nc")), **plain})
+    return without_nan({"report": str(page), "result": str(page.with_name("result.nc")), **plain})
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
+    """NaN as None, which JSON has as null."""
     if isinstance(value, dict):
-        return {str(key): _without_nan(each) for key, each in value.items()}
+        return {str(key): without_nan(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(each) for each in value]
+        return [without_nan(each) for each in value]
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def in_lines(found: Mapping[str, Any], indent: str = "") -> str:
+    """Names and values, one a line; what is in a value of its own is indented.
+
+    >>> print(in_lines({"n_maps": 2, "f1": {"block": 0.51239}}))
+    n_maps: 2
+    f1:
+      block: 0.512
+    """
+    lines = []
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            lines += [f"{indent}{name}:", in_lines(value, indent + "  ")] if value else [f"{indent}{name}: none"]
+        else:
+            lines.append(f"{indent}{name}: {f'{value:.3f}' if isinstance(value, float) else value}")
+    return "\n".join(lines)

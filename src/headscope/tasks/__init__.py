@@ -2,7 +2,7 @@
 
 from headscope.tasks.labels import aligned
 from headscope.tasks.metrics import LOWER_IS_BETTER, METRICS, resampled, score
-from headscope.tasks.read import masked, read
+from headscope.tasks.read import masked, read, texts
 from headscope.tasks.task import Kind, Task
 
-__all__ = ["LOWER_IS_BETTER", "METRICS", "Kind", "Task", "aligned", "masked", "read", "resampled", "score"]
+__all__ = ["LOWER_IS_BETTER", "METRICS", "Kind", "Task", "aligned", "masked", "read", "resampled", "score", "texts"]

@@ -50,6 +50,18 @@ def read(name: str, data: str | Path, options: Options = DEFAULTS, *, regression
     return read
 
 
+def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
+    """The dev split of a task (or `options.split`) as a corpus with the task's name; its labels do not matter.
+
+    `name` and `data` are those of `read`. Raises `HeadscopeError` if the folder has no such split.
+    """
+    task, split = known(name), options.split or "dev"
+    found = _split(task, data, split, options)
+    if found is None:
+        raise HeadscopeError(f"task '{name}': no split '{split}' in folder '{data}'; add a file {split}.tsv")
+    return replace(found, name=task or name)
+
+
 def masked(corpus: Corpus) -> Task:
     """To tell the words of a corpus that are behind a mask, scored by the mean loss in nats."""
     return Task(name="masked words", kind="masked", metrics=("loss",), dev=corpus)
@@ -70,7 +82,12 @@ def _split(task: str | None, data: str | Path, split: str, options: Options) -> 
 def _table(folder: Path, split: str) -> Path | None:
     if not folder.is_dir():
         raise HeadscopeError(f"folder '{folder}' does not exist; name the folder with the task's train and dev tables")
-    names = [f"{stem}{suffix}{packed}" for stem in SPLITS[split] for suffix in SUFFIXES for packed in ("", ".gz")]
+    names = [
+        f"{stem}{suffix}{packed}"
+        for stem in SPLITS.get(split, (split,))
+        for suffix in SUFFIXES
+        for packed in ("", ".gz")
+    ]
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
