@@ -38,6 +38,7 @@ DIMENSIONS = {
     "seed": "seed of a training",
     "epoch": "pass over the training examples, from 1",
     "progress": "share of a training that is done",
+    "share_removed": "share of the model's heads that is removed",
     "mention_type": "kind of mention",
     "other_layer": "layer of the second head of a pair",
     "other_head": "second head of a pair",
