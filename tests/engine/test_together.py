@@ -41,15 +41,9 @@ def bert(seed: int = 0, **config: Any) -> Model:
 
 
 def deberta() -> Model:
-    sizes: dict[str, Any] = {
-        "hidden_size": 24,
-        "num_hidden_layers": 3,
-        "num_attention_heads": 4,
-        "intermediate_size": 32,
-    }
-    config = DebertaV2Config(
-        vocab_size=len(tiny_vocabulary()), relative_attention=True, pos_att_type=["p2c", "c2p"], **sizes
-    )
+    sizes: dict[str, Any] = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4}
+    position: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
+    config = DebertaV2Config(vocab_size=len(tiny_vocabulary()), intermediate_size=32, **sizes, **position)
     config._attn_implementation = "eager"
     return headscope.wrap(tiny_network(config), tiny_tokenizer(), "deberta")
 

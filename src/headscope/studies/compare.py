@@ -12,9 +12,12 @@ from headscope.comparisons.padded_similarity import PADDED_TO
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.compare import compare
+from headscope.engine.restored import refuse_unless_scored, restored_scores
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.results import check
 from headscope.studies.profile import MEASURES
+from headscope.tasks import Task
 
 COMPARISONS = ("similarity", "js_divergence")
 
@@ -24,21 +27,64 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
+    task: Task | None = None,
+    restore: Annotated[
+        int, Option(metavar="K", min=0, help="Score with the first model's weights in the lowest 0 to K layers.")
+    ] = 0,
+    restore_embeddings: Annotated[
+        bool, Option("--restore-embeddings", help="With layer 1, restore the embeddings too.")
+    ] = False,
     as_coded: Annotated[
         bool, Option("--as-coded", help="Also the cosine of maps padded to 200 tokens, as the released code has it.")
     ] = False,
 ) -> xr.Dataset:
     """What sets each later model apart from the first, in one pass; each mean with its 95% interval.
 
-    Raises `HeadscopeError` if the models cannot be compared, or no example fits into them.
+    * `models`: the first is what the others are compared with; with a `task`, the others have a head for it.
+    * `task`: is scored with the later models, and with their lowest layers restored.
+
+    Raises `HeadscopeError` if the models cannot be compared or scored, or no example fits into them.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run((load("minilm"), load("minilm")), read("sample", Options(limit=4)))
+    >>> dict(result["similarity"].sizes), float(result["similarity"].min().round(5))
+    ({'model': 1, 'layer': 6, 'head': 12}, 1.0)
     """
-    if not as_coded:
-        return compare("compare", models, corpus, MEASURES, COMPARISONS, settings)
+    if restore and task is None:
+        raise HeadscopeError("restore needs a task to score; name it with --task NAME and --data FOLDER")
+    if task:
+        refuse_unless_scored(models, task, restore)
+        settings.expect(corpus.n_examples + (len(models) - 1) * (restore + 1) * task.dev.n_examples)
+    comparisons, pad_to = COMPARISONS, 0
+    if as_coded:
+        _refuse_short(models)
+        comparisons, pad_to = (*COMPARISONS, "padded_similarity"), PADDED_TO
+    result = compare("compare", models, corpus, MEASURES, comparisons, settings, pad_to=pad_to)
+    if task and "interrupted" not in result.attrs:
+        return _with_scores(result, models, task, restore, settings, restore_embeddings)
+    return result
+
+
+def _refuse_short(models: tuple[Model, ...]) -> None:
     for model in models:
         if model.max_tokens < PADDED_TO:
             raise HeadscopeError(
-                f"model '{model.name}' reads {model.max_tokens} tokens, the released code pads to {PADDED_TO}; "
+                f"model '{model.name}' reads {model.max_tokens} tokens, and the released code pads to {PADDED_TO}; "
                 "leave out --as-coded"
             )
-    comparisons = (*COMPARISONS, "padded_similarity")
-    return compare("compare", models, corpus, MEASURES, comparisons, settings, pad_to=PADDED_TO)
+
+
+def _with_scores(
+    result: xr.Dataset, models: tuple[Model, ...], task: Task, layers: int, settings: Settings, embeddings: bool
+) -> xr.Dataset:
+    """The result with the scores of the task, unless Ctrl-C comes before they are there."""
+    names = result["model"].values.tolist()
+    attributes = {"task": task.name, "restored_embeddings": str(embeddings)}
+    try:
+        scores = restored_scores(models, names, task, layers, settings, embeddings=embeddings)
+    except KeyboardInterrupt:
+        if not settings.keep_interrupted:
+            raise
+        return result.assign_attrs(interrupted=f"before {task.name} was scored")
+    return check(result.assign(scores).assign_attrs(attributes))

@@ -1,0 +1,87 @@
+"""Put a model's weights as they were before it was trained back into its lower layers, and take them out again.
+
+Hao et al. 2019, as A Primer in BERTology (Rogers et al. 2020, section 5) sums it up: restoring the weights of lower
+layers to their original values does not dramatically hurt a fine-tuned model. The layers are those of the encoder;
+embeddings, of which the Primer says nothing, stay as they were trained unless they are asked for.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from headscope.errors import HeadscopeError
+from headscope.models.model import Model
+
+Parts = list[list[nn.Module]]
+
+
+@contextmanager
+def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Iterator[Callable[[int], None]]:
+    """Within this context `restore(layer)` puts the source's weights into a layer of the model, counted from 1.
+
+    Afterwards the model is as before. With `embeddings`, they are restored together with layer 1.
+
+    Raises `HeadscopeError` where the layers are not found, or the weights of one do not fit into the other.
+    """
+    ours, theirs = (_parts(each, embeddings) for each in (model, source))
+    for mine, other in zip(ours, theirs, strict=True):
+        if _shapes(mine) != _shapes(other):
+            raise HeadscopeError(
+                f"model '{model.name}' cannot take the layers of '{source.name}': their weights have other names or "
+                "sizes; name the model that it was trained from first"
+            )
+    before: dict[int, list[dict[str, Tensor]]] = {}
+
+    def restore(layer: int) -> None:
+        mine, other = ours[layer - 1], theirs[layer - 1]
+        before.setdefault(layer, [_copied(module) for module in mine])
+        _put(mine, [module.state_dict() for module in other])
+
+    try:
+        yield restore
+    finally:
+        for layer, weights in before.items():
+            _put(ours[layer - 1], weights)
+
+
+def _parts(model: Model, embeddings: bool) -> Parts:
+    """The modules of each layer, from the first: one, or several in families that keep lists of parts (XLM)."""
+    lists: dict[str, nn.ModuleList] = {}
+    for path, module in model.network.base_model.named_modules():
+        within = any(path.startswith(f"{outer}.") for outer in lists)
+        if isinstance(module, nn.ModuleList) and len(module) == len(model.capture.heads) and not within:
+            lists[path] = module
+    if not lists:
+        kind = model.network.config.model_type
+        raise HeadscopeError(f"model type '{kind}': its layers cannot be told apart; leave out --restore")
+    parts = [list(modules) for modules in zip(*lists.values(), strict=True)]
+    if embeddings:
+        parts[0] += _embeddings(model)
+    return parts
+
+
+def _embeddings(model: Model) -> list[nn.Module]:
+    """What turns tokens into the states that enter the first layer: the module beside the layers, or its tables."""
+    base: Any = model.network.base_model
+    word = base.get_input_embeddings()
+    path = next(name for name, module in base.named_modules() if module is word)
+    around = base.get_submodule(path.rpartition(".")[0])
+    if any(isinstance(module, nn.ModuleList) for module in around.modules()):
+        return [module for module in around.children() if isinstance(module, nn.Embedding)]
+    return [around]
+
+
+def _shapes(modules: list[nn.Module]) -> list[dict[str, torch.Size]]:
+    return [{name: weight.shape for name, weight in module.state_dict().items()} for module in modules]
+
+
+def _copied(module: nn.Module) -> dict[str, Tensor]:
+    return {name: weight.clone() for name, weight in module.state_dict().items()}
+
+
+def _put(modules: list[nn.Module], weights: list[dict[str, Tensor]]) -> None:
+    for module, states in zip(modules, weights, strict=True):
+        module.load_state_dict(states)
