@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headscope.types import Example
+
 QUERY_GROUPS = ("all", "sep", "cls")
 
 
@@ -23,6 +25,8 @@ class Batch:
     * `features`: rows (example, feature, token), sorted by example.
     * `links`: rows (example, relation, query, key), sorted by example.
     * `link_ends`: how many rows of `links` belong to the examples before the one with that number.
+    * `examples`: the examples themselves, and `pieces`: rows (example, word, token), words numbered through all
+      sentences of an example; only where the words are asked for (`Words(aligned=True)`).
     """
 
     inputs: Mapping[str, Int[Tensor, "example token"]]
@@ -33,6 +37,8 @@ class Batch:
     features: Int[Tensor, "feature_row 3"]
     links: Int[Tensor, "link_row 4"]
     link_ends: tuple[int, ...]
+    examples: tuple[Example, ...] = ()
+    pieces: Int[Tensor, "piece_row 3"] | None = None
 
     @cached_property
     def lengths(self) -> Float[Tensor, " example"]:
@@ -44,6 +50,30 @@ class Batch:
         """Which tokens are in each of `QUERY_GROUPS`, as ones and zeros."""
         groups = (self.real, self.token_class == 1, self.token_class == 0)
         return torch.stack(groups, dim=1).to(torch.float32)
+
+    @cached_property
+    def sum_of_pieces(self) -> Float[Tensor, "example token word"]:
+        """1 for the tokens of each word: attention to tokens times this is attention to words.
+
+        Raises `RuntimeError` where the words were not asked for.
+        """
+        if self.pieces is None:
+            raise RuntimeError("a measure of words needs them: read the corpus with Words(..., aligned=True)")
+        words = max((example.n_words for example in self.examples), default=0)
+        members = torch.zeros(*self.real.shape, words, device=self.real.device)
+        example, word, token = self.pieces.unbind(-1)
+        members[example, token, word] = 1
+        return members
+
+    @cached_property
+    def mean_of_pieces(self) -> Float[Tensor, "example word token"]:
+        """1 over their number for the tokens of each word: this times attention of tokens is attention of words."""
+        return (self.sum_of_pieces / self.sum_of_pieces.sum(1, keepdim=True).clamp_min(1)).mT
+
+    @cached_property
+    def has_token(self) -> Bool[Tensor, "example word"]:
+        """Which words have a token at all; padding, and words that were dropped or cut off, have none."""
+        return self.sum_of_pieces.sum(1) > 0
 
 
 @dataclass(frozen=True)
@@ -78,6 +108,17 @@ class Rows:
     def squares(self) -> Float[Tensor, "example head query"]:
         """The sum of the squares of each row."""
         return torch.linalg.vecdot(self.attention, self.attention)
+
+    @cached_property
+    def between_words(self) -> Float[Tensor, "example head word word"]:
+        """This block's part of the attention of each word to each word; the parts of all blocks add up to it.
+
+        To a word it is the sum over the word's tokens, from a word the mean over them (Clark et al. 2019, section
+        4.1): with what goes to special tokens, a word's row sums to 1.
+        """
+        members = self.batch.sum_of_pieces[self.examples]
+        to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
+        return self.batch.mean_of_pieces[self.examples, None, :, self.queries] @ to_words
 
     @property
     def real_queries(self) -> Float[Tensor, "example 1 query 1"]:

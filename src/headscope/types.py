@@ -69,6 +69,16 @@ class Example:
         """The one or two segments that are not missing."""
         return (self.first, self.second) if self.second else (self.first,)
 
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences of both segments."""
+        return (*self.first, *self.second)
+
+    @property
+    def n_words(self) -> int:
+        """How many words the example has; what is said of its words numbers them through all of its sentences."""
+        return sum(len(sentence.words) for sentence in self.sentences)
+
 
 def segment_text(sentences: tuple[Sentence, ...]) -> str:
     """The text of a segment: its sentences, joined by a blank.

@@ -1,7 +1,6 @@
 """One input of a model, and what each of its tokens is: annotations reach tokens through the tokenizer's offsets."""
 
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -9,11 +8,13 @@ from jaxtyping import Int
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
-from headscope.models.features import NUMBER, Span, features, links
+from headscope.models.alignment import located, pieces
+from headscope.models.features import NUMBER, features, links
 from headscope.results import TOKEN_CLASSES
 from headscope.types import Example, segment_text
 
 CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}
+NO_PIECES = np.empty((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Encoded:
     * `inputs`: what the model is called with, each [token].
     * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`.
     * `features`: rows (feature, token); `links`: rows (relation, query token, key token).
+    * `example`: what it is an input of, and `pieces`: rows (word, token), see `alignment.pieces`; only where the
+      words are asked for.
     """
 
     index: int
@@ -31,13 +34,17 @@ class Encoded:
     token_class: Int[np.ndarray, " token"]
     features: Int[np.ndarray, "feature_row 2"]
     links: Int[np.ndarray, "link_row 3"]
+    example: Example | None = None
+    pieces: Int[np.ndarray, "piece_row 2"] = field(default_factory=lambda: NO_PIECES)
 
     def __len__(self) -> int:
         return len(self.token_class)
 
 
-def encoded(index: int, example: Example, encoding: Encoding, tokenizer: PreTrainedTokenizerBase) -> Encoded:
-    """One input with what each of its tokens is."""
+def encoded(
+    index: int, example: Example, encoding: Encoding, tokenizer: PreTrainedTokenizerBase, *, words: bool = False
+) -> Encoded:
+    """One input with what each of its tokens is; with `words` also its example and the tokens of its words."""
     inputs = {"input_ids": encoding.ids}
     if "token_type_ids" in tokenizer.model_input_names:
         inputs["token_type_ids"] = encoding.type_ids
@@ -53,6 +60,8 @@ def encoded(index: int, example: Example, encoding: Encoding, tokenizer: PreTrai
         token_class,
         np.array(sorted({*specials, *stops, *feature_rows}), dtype=np.int64).reshape(-1, 2),
         np.array(link_rows, dtype=np.int64).reshape(-1, 3),
+        example if words else None,
+        pieces(example, encoding) if words else NO_PIECES,
     )
 
 
@@ -95,30 +104,10 @@ def _token_classes(
 def _annotations(example: Example, encoding: Encoding) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]]]:
     """The feature rows and link rows of an input."""
     feature_rows, link_rows = [], []
-    for number, sentences in enumerate(example.segments):
-        tokens = _Tokens(encoding, number)
-        base = 0
-        for sentence in sentences:
-            for feature, span in features(sentence):
-                feature_rows += [(feature, token) for token in tokens.covering(span, base)]
-            for relation, source, target in links(sentence):
-                ends = (tokens.covering(sentence.words[word], base) for word in (source, target))
-                link_rows += [(relation, query, key) for query, key in product(*ends)]
-            base += len(sentence.text) + 1
+    for sentence, tokens, base in located(example, encoding):
+        for feature, span in features(sentence):
+            feature_rows += [(feature, token) for token in tokens.covering(span, base)]
+        for relation, source, target in links(sentence):
+            ends = (tokens.covering(sentence.words[word], base) for word in (source, target))
+            link_rows += [(relation, query, key) for query, key in product(*ends)]
     return feature_rows, link_rows
-
-
-class _Tokens:
-    """The tokens of one segment, found by the characters that they cover."""
-
-    def __init__(self, encoding: Encoding, segment: int):
-        numbers = [token for token, of in enumerate(encoding.sequence_ids) if of == segment]
-        self.first = numbers[0] if numbers else 0
-        self.starts = [encoding.offsets[token][0] for token in numbers]
-        self.ends = [encoding.offsets[token][1] for token in numbers]
-
-    def covering(self, span: Span, base: int) -> range:
-        """The tokens that share a character with the span [start, end), counted from `base`."""
-        first = bisect_right(self.ends, span[0] + base)
-        last = bisect_left(self.starts, span[1] + base)
-        return range(self.first + first, self.first + max(first, last))

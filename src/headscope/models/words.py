@@ -7,6 +7,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Literal
 
+import numpy as np
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
@@ -28,21 +29,39 @@ class Words:
     * `max_tokens`: the longest input; `long`: whether longer ones are left out ("skip"), cut at the end
       ("truncate"), or cut into inputs that follow each other ("window").
     * `counts`: how many examples were `empty`, `long` (left out), `truncated`, or split into `windows`.
+    * `aligned`: whether inputs say which tokens their words have, for measures of attention between words; then
+      `counts` also has the `words without a token` of the examples that are read, which the tokenizer drops or that
+      are cut off, and the `words that share a token` with another.
     """
 
     tokenizer: PreTrainedTokenizerBase
     max_tokens: int
     long: Long = "skip"
     counts: Counter[str] = field(default_factory=Counter)
+    aligned: bool = False
 
     def encode(self, examples: Iterable[Example]) -> Iterator[Encoded]:
         """The inputs in the order of the examples; what is left out or cut is counted in `counts`."""
         examples, index = iter(examples), 0
         while group := list(islice(examples, TOGETHER)):
             for example, encoding in zip(group, self._tokenize(group), strict=True):
-                for part in self._fit(example, encoding):
-                    yield encoded(index, example, part, self.tokenizer)
-                    index += 1
+                parts = [
+                    encoded(number, example, part, self.tokenizer, words=self.aligned)
+                    for number, part in enumerate(self._fit(example, encoding), index)
+                ]
+                self._count_words(parts)
+                index += len(parts)
+                yield from parts
+
+    def _count_words(self, parts: list[Encoded]) -> None:
+        """Count the words of an example that have no token in any of its inputs, and those that share one."""
+        if parts and parts[0].example is not None:
+            found = {word for part in parts for word in part.pieces[:, 0].tolist()}
+            counts = {
+                "words without a token": parts[0].example.n_words - len(found),
+                "words that share a token": sum(_sharing(part.pieces) for part in parts),
+            }
+            self.counts.update({reason: count for reason, count in counts.items() if count})
 
     def _tokenize(self, group: list[Example]) -> list[Encoding]:
         """One call for single texts and one for pairs: a pair with an empty text would end in two separators."""
@@ -79,6 +98,13 @@ class Words:
             return []  # the shorter segment alone leaves no room
         cut = {"truncation": side, "max_length": self.max_tokens}
         return self._call([example], **cut, return_overflowing_tokens=self.long == "window")
+
+
+def _sharing(pieces: np.ndarray) -> int:
+    """How many words have a token that is also another word's."""
+    word, token = pieces.T
+    shared = np.bincount(token)[token] > 1 if len(token) else []
+    return len(set(word[shared].tolist()))
 
 
 def offsets_of(checkpoint: Checkpoint) -> Callable[[str], list[Span]]:

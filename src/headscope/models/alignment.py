@@ -1,0 +1,51 @@
+"""Which tokens the words of an example have: both are found by the characters that they cover."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Int
+from tokenizers import Encoding
+
+from headscope.types import Example, Sentence
+
+Span = tuple[int, int]
+
+
+class Tokens:
+    """The tokens of one segment of an input."""
+
+    def __init__(self, encoding: Encoding, segment: int):
+        numbers = [token for token, of in enumerate(encoding.sequence_ids) if of == segment]
+        self.first = numbers[0] if numbers else 0
+        self.starts = [encoding.offsets[token][0] for token in numbers]
+        self.ends = [encoding.offsets[token][1] for token in numbers]
+
+    def covering(self, span: Span, base: int) -> range:
+        """The tokens that share a character with the span [start, end), counted from `base`."""
+        first = bisect_right(self.ends, span[0] + base)
+        last = bisect_left(self.starts, span[1] + base)
+        return range(self.first + first, self.first + max(first, last))
+
+
+def located(example: Example, encoding: Encoding) -> Iterator[tuple[Sentence, Tokens, int]]:
+    """Each sentence of an example, the tokens of its segment, and where in the segment's text it begins."""
+    for number, sentences in enumerate(example.segments):
+        tokens, base = Tokens(encoding, number), 0
+        for sentence in sentences:
+            yield sentence, tokens, base
+            base += len(sentence.text) + 1
+
+
+def pieces(example: Example, encoding: Encoding) -> Int[np.ndarray, "piece_row 2"]:
+    """Rows (word, token): the tokens of each word, in order; words are numbered through all sentences, from 0.
+
+    A word that the tokenizer drops, or that is cut off, has no row. Words that share characters share tokens, and so
+    do those that the tokenizer joins.
+    """
+    rows, before = [], 0
+    for sentence, tokens, base in located(example, encoding):
+        for word, span in enumerate(sentence.words, before):
+            rows += [(word, token) for token in tokens.covering(span, base)]
+        before += len(sentence.words)
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
