@@ -115,3 +115,17 @@ def test_each_kind_has_its_own_count() -> None:
     assert found.count.tolist() == [2, 1, 0]
     np.testing.assert_array_equal(found.mean, [[3.0, 1.0, np.nan], [6.0, 4.0, np.nan]])
     np.testing.assert_array_equal(found.interval[..., 0], found.mean)
+
+
+def test_a_mean_over_words_weighs_examples_by_their_words_and_resamples_them_whole() -> None:
+    """Accuracies: how many words of each example are right, and how many there are."""
+    right, words = np.array([[3.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([4, 2, 0])
+    draws = np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0], [0.0, 3.0, 0.0]])
+    found = tally(right[:, :, None], words[:, None], draws)
+    np.testing.assert_allclose(found.mean[:, 0], [4 / 6, 1 / 6])
+    assert found.count.tolist() == [6]
+    np.testing.assert_allclose(found.resampled_total[..., 0], [[4, 1], [6, 0], [3, 3]])
+    assert found.resampled_count[:, 0].tolist() == [6, 8, 6]
+    assert (found.interval[0, 0] > [0.5, 0.7]).all() and (found.interval[0, 0] < [0.55, 0.76]).all()
+    apart = [tally(right[part, :, None], words[part, None], draws[:, part]) for part in ([0], [1, 2])]
+    np.testing.assert_allclose(merge(apart).mean, found.mean)

@@ -128,7 +128,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Values:
-    """A statistic of each example of a batch, and which examples have it at all."""
+    """A statistic of each example of a batch, and which examples have it at all.
+
+    A statistic of words or links, such as an accuracy, is their sum (the number of those that are right), and `valid`
+    says how many there are in each example: the mean is then over all of them (`tally.tally`).
+    """
 
     values: Float[Tensor, "example head *dims"]
-    valid: Bool[Tensor, "example *dims"]
+    valid: Bool[Tensor, "example *dims"] | Int[Tensor, "example *dims"]

@@ -19,7 +19,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Tally:
-    """The sum of a statistic over examples and how many had it, for the corpus and for each resample."""
+    """The sum of a statistic over examples and how many had it, for the corpus and for each resample.
+
+    A statistic of an example's words or links is summed over them, and counts each of them.
+    """
 
     total: Float[np.ndarray, "head *dims"]
     count: Int[np.ndarray, "*dims"]
@@ -48,10 +51,13 @@ class Tally:
 
 def tally(
     values: Float[np.ndarray, "example head *dims"],
-    valid: Bool[np.ndarray, "example *dims"],
+    valid: Bool[np.ndarray, "example *dims"] | Int[np.ndarray, "example *dims"],
     draws: Float[np.ndarray, "resample example"],
 ) -> Tally:
     """The tally of some examples; `draws` says how often each resample has each of them.
+
+    * `valid`: which examples have the statistic; or how many cases (words, links) of it each has, of which `values`
+      is the sum. The mean is then over all cases of all examples, and whole examples are resampled.
 
     >>> one = tally(np.array([[0.2], [0.4]]), np.array([True, True]), np.ones((3, 2)))
     >>> (one + one).mean.round(3), int((one + one).count)

@@ -7,6 +7,7 @@ from headscope.measures._variable import Variable
 from headscope.results import OFFSETS
 from headscope.tally import tally
 
+WORDS = Variable("made", "something made", "units", "a source", {"offset": OFFSETS}, cases="words")
 VARIABLE = Variable("made", "something made", "units", "a source", {"offset": OFFSETS})
 
 
@@ -38,3 +39,10 @@ def test_each_mean_has_its_interval_and_count() -> None:
     assert np.isnan(made["made"].sel(offset=1)).all()
     assert all({"long_name", "units", "source"} <= set(each.attrs) for each in made.values())
     assert made["made_n_examples"].units == "examples"
+
+
+def test_what_a_mean_is_over_is_said() -> None:
+    few = tally(np.ones((2, 1, 3)), np.array([[5, 2, 0], [1, 0, 0]]), np.ones((4, 2)))
+    count = label(WORDS, few, (1,))["made_n_examples"]
+    assert count.values.tolist() == [6, 2, 0]
+    assert (count.units, count.long_name) == ("words", "words with something made")

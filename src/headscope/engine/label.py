@@ -9,7 +9,7 @@ from headscope.tally import Tally
 
 
 def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
-    """The mean of a measure, its 95% interval and its number of examples, as variables of a result.
+    """The mean of a measure, its 95% interval and its number of examples (or words ...), as variables of a result.
 
     `heads` is the number of heads of each layer; a layer with fewer heads than another is filled with NaN.
     """
@@ -18,14 +18,16 @@ def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str,
     coords |= {name: list(labels) for name, labels in variable.coords.items()}
     attributes = {"long_name": variable.long_name, "units": variable.units, "source": variable.source}
     interval = attributes | {"long_name": f"95% bootstrap interval of {variable.long_name}"}
-    count = {"long_name": f"examples with {variable.long_name}", "units": "examples", "source": variable.source}
+    count = {"long_name": f"{variable.cases} with {variable.long_name}", "units": variable.cases}
     counted = {name: coords[name] for name in variable.coords}
     return {
         variable.name: xr.DataArray(by_layer(tally.mean, heads), coords, dims, attrs=attributes),
         f"{variable.name}_ci": xr.DataArray(
             by_layer(tally.interval, heads), coords | {"bound": list(BOUNDS)}, (*dims, "bound"), attrs=interval
         ),
-        f"{variable.name}_n_examples": xr.DataArray(tally.count, counted, tuple(variable.coords), attrs=count),
+        f"{variable.name}_n_examples": xr.DataArray(
+            tally.count, counted, tuple(variable.coords), attrs=attributes | count
+        ),
     }
 
 
