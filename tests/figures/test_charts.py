@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.figures import attention_map, bars, by_layer, heatmap, matrix, scatter, with_interval
+from headscope.figures import attention_map, bars, by_layer, curve, heatmap, matrix, scatter, with_interval
 from headscope.figures._export import svg
 from profile_result import profile_result
 
@@ -32,6 +32,13 @@ def scores() -> xr.DataArray:
     return array.assign_coords(lower=array - 0.125, upper=array + 0.125)
 
 
+def over_epochs() -> xr.DataArray:
+    """A score and its interval after each of three epochs."""
+    axes = {"epoch": [1, 2, 4], "metric": ["f1", "accuracy"]}
+    array = xr.DataArray([[0.5, 0.75], [0.25, 1.0], [0.375, 0.875]], axes, list(axes), name="score")
+    return array.assign_coords(lower=array - 0.125, upper=array + 0.125)
+
+
 CHARTS = {
     "heatmap": lambda: heatmap(with_interval(RESULT, "entropy")),
     "heatmap of panels": lambda: heatmap(with_interval(RESULT, "feature_attention")),
@@ -42,6 +49,8 @@ CHARTS = {
     "bars": lambda: bars(with_interval(RESULT, "token_share")),
     "bars in groups": lambda: bars(scores()),
     "bars in panels": lambda: bars(scores().expand_dims(metric=["f1", "accuracy"], axis=2)),
+    "curve": lambda: curve(over_epochs().sel(metric="f1", drop=True), "epoch"),
+    "curves": lambda: curve(over_epochs(), "epoch", percent=True, reference=0.5),
     "matrix": lambda: matrix(scores()),
     "matrix of pairs of heads": lambda: matrix(pairs()),
     "scatter": lambda: scatter(embedding()),
@@ -134,3 +143,12 @@ def test_bars_draw_intervals() -> None:
     spec = bars(scores()).to_dict()
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["bar", "rule"]
     assert spec["layer"][1]["encoding"]["x2"]["field"] == "upper"
+
+
+def test_curves_draw_intervals_as_bands_over_numbers() -> None:
+    spec = curve(over_epochs(), "epoch").to_dict()
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["area", "line", "point"]
+    assert spec["layer"][0]["encoding"]["y2"]["field"] == "upper"
+    assert [row["epoch"] for row in spec["datasets"][spec["data"]["name"]]] == [1.0, 1.0, 2.0, 2.0, 4.0, 4.0]
+    with pytest.raises(ValueError, match="select one of"):
+        curve(over_epochs().expand_dims(task=["rte"]), "epoch")

@@ -1,0 +1,70 @@
+"""A line over numbers, such as shares or epochs, with its 95% interval as a band."""
+
+from typing import Any
+
+import altair as alt
+import xarray as xr
+
+from headscope.figures._labels import title
+from headscope.figures._table import in_words, inline, others, rows
+from headscope.figures._theme import CATEGORIES, GREY, finished, hover, named, quantity
+
+
+def curve(
+    array: xr.DataArray,
+    dim: str,
+    *,
+    percent: bool = False,
+    reference: float | None = None,
+    width: int = 520,
+    height: int = 260,
+) -> alt.LayerChart:
+    """Values over the numbers of a dimension; a second dimension gives a line each.
+
+    * `array`: `dim` and at most one more dimension; see `with_interval`.
+    * `percent`: whether the numbers are shares.
+    * `reference`: a value to compare with, drawn as a dashed rule.
+    * `width`, `height`: of the plot, in pixels.
+
+    Raises `ValueError` for other dimensions.
+
+    >>> array = xr.DataArray([0.9, 0.8], coords={"share_removed": [0.0, 0.5]}, name="score")
+    >>> type(curve(array, "share_removed")).__name__
+    'LayerChart'
+    """
+    series = others(array, dim)
+    if len(series) > 1:
+        raise ValueError(f"curve: '{array.name}' has {array.dims}; select one of {series} first")
+    records = [row | {dim: float(row[dim])} for row in rows(array)]
+    axis = alt.Axis(format="%") if percent else alt.Axis()
+    base = alt.Chart(inline(records)).encode(
+        x=alt.X(f"{dim}:Q", title=title(dim), axis=axis, scale=alt.Scale(zero=False, nice=False)),
+        color=_by_series(array, series[0], alt.Color, list(CATEGORIES)) if series else alt.value(CATEGORIES[0]),
+    )
+    # Colour and shape: both, so that the figure also reads without colours.
+    shape = {"shape": _by_series(array, series[0], alt.Shape)} if series else {}
+    y = alt.Y("value:Q", title=quantity(array), scale=alt.Scale(zero=False))
+    layers: list[Any] = []
+    if {"lower", "upper"} <= set(array.coords):
+        layers.append(base.mark_area(opacity=0.18, aria=False).encode(y=alt.Y("lower:Q"), y2="upper:Q"))
+    layers.append(base.mark_line(strokeWidth=2.5, aria=False).encode(y=y))
+    dots = base.mark_point(filled=True, size=48, opacity=1, aria=False)
+    layers.append(dots.encode(y=y, tooltip=hover(array), **shape))
+    if reference is not None:
+        rule = alt.Chart(inline([{"reference": float(reference)}]))
+        layers.append(rule.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y="reference:Q"))
+    chart = alt.layer(*layers).properties(width=width, height=height)
+    return finished(chart, named(array), _description(array, dim))
+
+
+def _by_series(array: xr.DataArray, dim: str, channel: Any, values: list[str] | None = None) -> Any:
+    words = in_words(array, dim)
+    scale = alt.Scale(domain=words, range=values) if values else alt.Scale(domain=words)
+    return channel(f"{dim}:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolOpacity=1))
+
+
+def _description(array: xr.DataArray, dim: str) -> str:
+    low, high = float(array[dim].min()), float(array[dim].max())
+    least, most = float(array.min()), float(array.max())
+    over = f"{title(dim).lower()} from {low:.3g} to {high:.3g}"
+    return f"Curve: {named(array)}, over {over}. Values from {least:.3g} to {most:.3g}."
