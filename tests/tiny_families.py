@@ -6,7 +6,7 @@
 
 from typing import Any
 
-from transformers import CONFIG_MAPPING, PreTrainedModel
+from transformers import CONFIG_MAPPING, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 
 from tiny import tiny_network
 
@@ -164,10 +164,25 @@ PARTS: dict[str, dict[str, Any]] = {"fsmt": {}}
 
 def tiny_family(model_type: str) -> PreTrainedModel:
     """A model of a family in the tables; of an encoder-decoder the whole."""
+    return tiny_network(tiny_config(model_type))
+
+
+def tiny_classifier(
+    model_type: str, kind: type = AutoModelForSequenceClassification, layers: int = 2, **config: Any
+) -> PreTrainedModel:
+    """A model of a family with a task head and so many layers, as `load` leaves it."""
+    counts = dict.fromkeys(("num_hidden_layers", "num_layers", "n_layer", "n_layers"), layers)
+    network = tiny_network(tiny_config(model_type, **counts | config), kind=kind)
+    network.set_attn_implementation("eager")
+    return network
+
+
+def tiny_config(model_type: str, **config: Any) -> PreTrainedConfig:
+    """The configuration of a family; it takes from `config` the names that it has."""
     found = {name: overrides for name, (overrides, _) in FOUND.items()}
     tables = INTERFACE | WHOLE_MASKS | TAP | REFUSED | PARTS | found
     kind = CONFIG_MAPPING[model_type]
     standard = kind()
     names = set(dir(standard)) - set(standard.attribute_map) - WITHOUT.get(model_type, set())
-    sizes = {name: size for name, size in SIZES.items() if name in names}
-    return tiny_network(kind(**(sizes | tables[model_type])))
+    sizes = {name: size for name, size in (SIZES | tables[model_type] | config).items() if name in names}
+    return kind(**(tables[model_type] | sizes))

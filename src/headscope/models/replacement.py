@@ -1,0 +1,58 @@
+"""What takes the place of a disabled head's context vectors, from a layer's values and its mask."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headscope.models.intervene import Mode
+from headscope.models.observer import HIDDEN
+from headscope.models.projections import Projections
+
+Contexts = Float[Tensor, "example query head width"]
+# One query, or one example, where it is the same for all.
+Replacement = Callable[[Float[Tensor, "example key_head key width"], Tensor | None], Contexts]
+
+
+def replacements(
+    mode: Mode, projections: Sequence[Projections], means: Float[np.ndarray, "layer head width"] | None = None
+) -> list[Replacement]:
+    """The replacement of each layer; see `Model.changed` for the modes."""
+    if mode == "uniform":
+        return [partial(uniform, heads=each.heads) for each in projections]
+    vectors = [np.zeros((each.heads, each.width), np.float32) for each in projections]
+    if mode == "mean" and means is not None:
+        vectors = [mean[: each.heads, : each.width] for mean, each in zip(means, projections, strict=True)]
+    return [partial(_constant, torch.from_numpy(vector)) for vector in vectors]
+
+
+def uniform(
+    value: Float[Tensor, "example key_head key width"], mask: Float[Tensor, "example 1 query key"] | None, heads: int
+) -> Contexts:
+    """The context of each head if it looked alike at all keys that a query sees.
+
+    * `mask`: True, or 0, where a query sees a key; None where all see all.
+
+    >>> value = torch.tensor([[[[1.0], [2.0], [6.0]]]])
+    >>> uniform(value, None, heads=1).flatten(), uniform(value, torch.tensor([[[[True, False, True]]]]), 1).flatten()
+    (tensor([3.]), tensor([3.5000]))
+    """
+    value = value.repeat_interleave(heads // max(1, value.shape[1]), dim=1)
+    if mask is None:
+        return value.mean(2, keepdim=True).transpose(1, 2)
+    seen = seen_by(mask).to(value.dtype)
+    return (seen / seen.sum(-1, keepdim=True).clamp_min(1) @ value).transpose(1, 2)
+
+
+def seen_by(mask: Tensor) -> Bool[Tensor, "example 1 query key"]:
+    """Which keys a query sees; one query where all see the same."""
+    seen = mask if mask.dtype == torch.bool else mask > HIDDEN
+    first = seen[:, :, :1]
+    return first if bool((seen == first).all()) else seen
+
+
+def _constant(vector: Float[Tensor, "head width"], value: Tensor, mask: Tensor | None) -> Contexts:
+    return vector.to(value)[None, None]

@@ -1,0 +1,153 @@
+"""A batch whose heads can be disabled one after the other, computing only what changes.
+
+The states that enter layer l are the same whichever of its heads is disabled, and so are the contexts of all other
+heads: one is replaced, which changes the layer's attention output by a small product, and the layers above run on.
+The rest of a layer, and whatever follows the last, is the model's own code. Several variants make one batch.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from headscope.models.projections import Projections
+from headscope.models.replacement import Contexts, Replacement
+from headscope.models.rows import Rows, at, weight
+from headscope.models.stack import Call, Stack, States, instead
+from headscope.models.switch import attending, fused, nothing
+
+# Variants are stacked up to about so many tokens: larger batches leave the cache.
+TOGETHER = 8192
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A batch on its way through a network within `switchable`; `start` comes first.
+
+    * `replacements`: what takes the place of disabled heads' contexts in each layer.
+    * `rows`: the tokens that the task head reads, where the last layer is to run for these alone (see `rows`);
+      the logits of variants are then those of a task head that sees only them.
+    """
+
+    stack: Stack
+    projections: Sequence[Projections]
+    replacements: Sequence[Replacement]
+    inputs: Mapping[str, Int[Tensor, "example token"]]
+    rows: Int[Tensor, "example row"] | None = None
+    # Of each layer: its heads' contexts and what would replace them; its call, by the number of variants.
+    _contexts: list[Contexts] = field(default_factory=list)
+    _replaced: list[Contexts] = field(default_factory=list)
+    _calls: dict[int, list[Call]] = field(default_factory=dict)
+
+    def start(self) -> Float[Tensor, "example ..."]:
+        """The logits of the plain forward pass, of which is kept what variants need."""
+
+        def attend(
+            module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **keywords: Any
+        ) -> tuple[Contexts, None]:
+            contexts, _ = fused(module, query, key, value, attention_mask, **keywords)
+            self._replaced.append(self.replacements[len(self._contexts)](value, attention_mask))
+            self._contexts.append(contexts)
+            return contexts, None
+
+        with attending(attend):
+            self._calls[1], answer = self.stack.calls(self.inputs)
+        return answer.logits
+
+    def disabled(
+        self, layer: int, chosen: Bool[np.ndarray, "variant head"], above: Bool[np.ndarray, "layer head"]
+    ) -> Iterator[Float[Tensor, "example ..."]]:
+        """The logits of each variant.
+
+        * `chosen`: the heads of `layer` (from 0) that each variant disables.
+        * `above`: heads of higher layers that all of them disable.
+        """
+        together = max(1, TOGETHER // self.inputs["input_ids"].numel())
+        outputs, end = self._outputs(layer), len(self.stack.layers) - (self.rows is not None)
+        for first in range(0, len(chosen), together):
+            part = chosen[first : first + together]
+            calls, states = self._stacked(len(part)), repeated(self._calls[1][layer].states, len(part))
+            if layer < end:
+                states = self._changed(layer, states, calls[layer], outputs(part))
+            for higher in range(layer + 1, end):
+                states = self._layer(higher, states, calls[higher], above[higher])
+            if self.rows is None:
+                yield from self._answers(states, len(part))
+            else:
+                yield from self._answers_at(self.rows, states, calls[end], part if layer == end else above[[end]])
+
+    def _stacked(self, variants: int) -> list[Call]:
+        """What each layer is called with for so many copies of the inputs."""
+        if variants not in self._calls:
+            inputs = {name: repeated(tensor, variants) for name, tensor in self.inputs.items()}
+            self._calls[variants] = self.stack.arguments(inputs)
+        return self._calls[variants]
+
+    def _outputs(self, layer: int) -> Callable[[Bool[np.ndarray, "variant head"]], States]:
+        """A function from disabled heads to what the output projection of the layer then gives."""
+        each, contexts = self.projections[layer], self._contexts[layer]
+        plain: States = each.output(contexts.flatten(2))
+        change = (self._replaced[layer] - contexts).flatten(0, 1)
+        mixed = weight(each.output).unflatten(1, (each.heads, each.width)) if each.heads else torch.empty(0)
+
+        def outputs(chosen: Bool[np.ndarray, "variant head"]) -> States:
+            stacked = repeated(plain, len(chosen))
+            for own, disabled in zip(stacked.chunk(len(chosen)), chosen, strict=True):
+                if heads := np.flatnonzero(disabled[: each.heads]).tolist():
+                    own.flatten(0, 1).addmm_(change[:, heads].flatten(1), mixed[:, heads].flatten(1).T)
+            return stacked
+
+        return outputs
+
+    def _changed(self, layer: int, states: States, call: Call, output: States) -> States:
+        """What a layer makes of states if this is its attention output, of which it computes nothing."""
+        each = self.projections[layer]
+        skipped = {module: partial(_nought, weight(module).shape[0]) for module in (each.query, each.key, each.value)}
+        with instead(skipped | {each.output: lambda contexts: output}), attending(nothing):
+            return self.stack.run(layer, states, call)
+
+    def _layer(self, layer: int, states: States, call: Call, disabled: Bool[np.ndarray, " head"]) -> States:
+        """What a layer makes of states with these heads disabled."""
+        heads = np.flatnonzero(disabled[: self.projections[layer].heads]).tolist()
+
+        def attend(
+            module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **keywords: Any
+        ) -> tuple[Contexts, None]:
+            contexts, _ = fused(module, query, key, value, attention_mask, **keywords)
+            contexts[:, :, heads] = self.replacements[layer](value, attention_mask)[:, :, heads]
+            return contexts, None
+
+        with attending(attend if heads else fused):
+            return self.stack.run(layer, states, call)
+
+    def _answers(self, states: States, variants: int) -> Iterator[Tensor]:
+        """The logits from what leaves the last layer; one by one, for they may be as many as there are words."""
+        for each in states.chunk(variants):
+            yield self.stack.finish(self.inputs, each).logits
+
+    def _answers_at(
+        self, rows: Int[Tensor, "example row"], states: States, call: Call, disabled: Bool[np.ndarray, "variant head"]
+    ) -> tuple[Tensor, ...]:
+        """The logits from what enters the last layer, which runs for these tokens alone."""
+        variants, each = len(states) // len(rows), self.projections[-1]
+        heads = torch.from_numpy(disabled[:, : each.heads]).to(states.device)
+        heads = heads.repeat_interleave(len(states) // len(heads), dim=0)
+        with attending(Rows(each, states, heads, self.replacements[-1])):
+            states = self.stack.run(len(self.stack.layers) - 1, at(states, repeated(rows, variants)), call)
+        inputs = {name: repeated(at(tensor, rows), variants) for name, tensor in self.inputs.items()}
+        return self.stack.finish(inputs, states).logits.chunk(variants)
+
+
+def repeated(tensor: Float[Tensor, "example *dims"], variants: int) -> Float[Tensor, "variant_example *dims"]:
+    """The examples once for each variant, one variant after the other."""
+    return tensor.repeat(variants, *[1] * (tensor.ndim - 1))
+
+
+def _nought(width: int, states: States) -> States:
+    """What a linear map to so many numbers would give if it gave nothing."""
+    return states.new_zeros(()).expand(*states.shape[:-1], width)

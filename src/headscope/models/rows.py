@@ -1,0 +1,98 @@
+"""The last layer for a few tokens of each example, which attend to all without a key or a value being formed.
+
+A score is q . (W_K x) = (W_K^T q) . x, and a context W_V (sum of a x): for few queries, moving them into the space of
+the states, and their means of states out of it, costs far less than the keys and values of all tokens.
+
+It is exact where no position is added within attention, and queries, keys and values are made from the very states
+that enter the layer. Who uses it has to check that (`engine.ways`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from headscope.models.attention import HARMLESS
+from headscope.models.projections import Projections
+from headscope.models.replacement import Contexts, Replacement, seen_by
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Attention, for `switch.attending`, from whatever queries a layer makes to all `states`.
+
+    * `states`: what keys and values would be made from.
+    * `disabled`: heads whose contexts are replaced, of each example or of all.
+    * `replacement`: what they are replaced by, from the mean of the values.
+    """
+
+    projections: Projections
+    states: Float[Tensor, "example token width"]
+    disabled: Bool[Tensor, "#example head"]
+    replacement: Replacement
+
+    def __call__(
+        self,
+        module: nn.Module,
+        query: Float[Tensor, "example head row width"],
+        key: Float[Tensor, "example group row width"],
+        value: Float[Tensor, "example group row width"],
+        attention_mask: Float[Tensor, "example 1 query token"] | None,
+        scaling: float | None = None,
+        **keywords: Any,
+    ) -> tuple[Contexts, None]:
+        """Keys and values, which are of the few tokens only, are not read.
+
+        Raises `NotImplementedError` where queries see different keys, and for a keyword that it would ignore.
+        """
+        if unknown := [name for name, given in keywords.items() if given is not None and name not in HARMLESS]:
+            raise NotImplementedError(f"attention is called with {unknown}, which would be ignored")
+        _, heads, rows, width = query.shape
+        groups, seen = value.shape[1], self._seen(attention_mask)
+        query = query * (width**-0.5 if scaling is None else scaling)
+        moved = torch.einsum("ehrw,hwd->ehrd", query, _by_head(weight(self.projections.key), heads, groups))
+        scores = (moved.flatten(1, 2) @ self.states.mT).masked_fill(~seen, -torch.inf)
+        attention = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(scores.dtype)
+        means = (attention @ self.states).unflatten(1, (heads, rows))
+        contexts = torch.einsum("ehrd,hwd->erhw", means, _by_head(weight(self.projections.value), heads, groups))
+        if isinstance(bias := self.projections.value.bias, Tensor):
+            contexts = contexts + _by_head(bias, heads, groups)
+        return torch.where(self.disabled[:, None, :, None], self._instead(seen, groups), contexts), None
+
+    def _seen(self, mask: Tensor | None) -> Bool[Tensor, "#example 1 token"]:
+        """Which tokens every query sees."""
+        if mask is None:
+            return self.states.new_ones(1, 1, self.states.shape[1], dtype=torch.bool)
+        seen = seen_by(mask)
+        if seen.shape[1:3] != (1, 1):
+            raise NotImplementedError("not all tokens see the same")
+        return seen[:, 0]
+
+    def _instead(self, seen: Bool[Tensor, "#example 1 token"], groups: int) -> Contexts:
+        """The value of the mean state is the mean of the values."""
+        share = seen.to(self.states.dtype) / seen.sum(-1, keepdim=True)
+        value = self.projections.value(share @ self.states)
+        return self.replacement(value.unflatten(-1, (groups, -1)).transpose(1, 2), None)
+
+
+def at(tensor: Float[Tensor, "example token *width"], rows: Int[Tensor, "example row"]) -> Tensor:
+    """What a tensor has at these tokens.
+
+    >>> at(torch.tensor([[5, 6, 7]]), torch.tensor([[2, 0]]))
+    tensor([[7, 5]])
+    """
+    return tensor[torch.arange(len(rows), device=rows.device)[:, None], rows]
+
+
+def weight(linear: nn.Module) -> Float[Tensor, "output input"]:
+    """The weights of a linear map."""
+    weights: Any = linear.weight
+    return weights.T if isinstance(linear, Conv1D) else weights
+
+
+def _by_head(weights: Tensor, heads: int, groups: int) -> Float[Tensor, "head width *input"]:
+    """The rows of each head apart; heads that share their keys and values have the same."""
+    return weights.unflatten(0, (groups, -1)).repeat_interleave(heads // groups, dim=0)

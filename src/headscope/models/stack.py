@@ -1,0 +1,104 @@
+"""Run a network again from one of its layers: what enters each layer is kept, the layers below are passed through."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from headscope.models.eager import check_inputs
+from headscope.models.quiet import quiet
+
+States = Float[Tensor, "example token width"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a layer is called with: the states that enter it, and the rest (masks, position embeddings)."""
+
+    states: States
+    arguments: tuple
+    keywords: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A network and its layers, each called once, in order, on the states that the one before returned."""
+
+    network: PreTrainedModel
+    layers: tuple[nn.Module, ...]
+
+    def run(self, layer: int, states: States, call: Call) -> States:
+        """What a layer (from 0) makes of states, with the masks and the rest of another call."""
+        return self.layers[layer](states, *call.arguments, **call.keywords)
+
+    def calls(self, inputs: Mapping[str, Tensor]) -> tuple[list[Call], Any]:
+        """What each layer is called with in a forward pass, and what the network answers."""
+        with _watched(self.layers) as seen:
+            answer = self.network(**inputs)
+        return [call for _, call, _ in seen], answer
+
+    def arguments(self, inputs: Mapping[str, Tensor]) -> list[Call]:
+        """As `calls`, without computing any layer: the states are those that enter the first."""
+        with instead(dict.fromkeys(self.layers, _pass)):
+            return self.calls(inputs)[0]
+
+    def finish(self, inputs: Mapping[str, Tensor], states: States) -> Any:
+        """What the network answers if these states leave its last layer."""
+        with instead(dict.fromkeys(self.layers, _pass) | {self.layers[-1]: lambda *_, **__: states}):
+            return self.network(**inputs)
+
+
+def stack(network: PreTrainedModel, layers: int) -> Stack | None:
+    """The network's stack of so many layers; None if it has none whose layers are called as a stack's are.
+
+    >>> from headscope.models import load
+    >>> type(stack(load("minilm").network, 6).layers[0]).__name__
+    'BertLayer'
+    """
+    lists = [tuple(each) for each in network.modules() if isinstance(each, nn.ModuleList) and len(each) == layers]
+    for found in filter(None, lists):
+        with torch.inference_mode(), quiet(), _watched(found) as seen:
+            network(**check_inputs(network))
+        called, calls, returned = zip(*seen, strict=True) if seen else ((), (), ())
+        entered = [call.states for call in calls[1:]]
+        if called == found and all(one is other for one, other in zip(returned, entered, strict=False)):
+            return Stack(network, found)
+    return None
+
+
+@contextmanager
+def instead(forwards: Mapping[nn.Module, Callable]) -> Iterator[None]:
+    """Within this context these modules do something else."""
+    try:
+        for module, forward in forwards.items():
+            module.forward = forward
+        yield
+    finally:
+        for module in forwards:
+            vars(module).pop("forward", None)
+
+
+def _pass(states: States, *arguments: Any, **keywords: Any) -> States:
+    return states
+
+
+@contextmanager
+def _watched(layers: tuple[nn.Module, ...]) -> Iterator[list[tuple[nn.Module, Call, Any]]]:
+    """Within this context calls of the layers, and what they return, are added to a list."""
+    seen: list[tuple[nn.Module, Call, Any]] = []
+
+    def see(layer: nn.Module, arguments: tuple[Any, ...], keywords: dict, returned: Any) -> None:
+        states, *rest = arguments or (returned,)
+        seen.append((layer, Call(states, tuple(rest), keywords), returned))
+
+    handles = [layer.register_forward_hook(see, with_kwargs=True) for layer in layers]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
