@@ -1,26 +1,26 @@
 """Labelled attention maps on the disk: `maps.npz` and `labels.jsonl` (or `.jsonl.gz`), in the same order.
 
 `maps.npz` holds `length` [n], `values` (the maps, each length x length, rows are queries, one after another) and
-`id` [n].
-A line of `labels.jsonl` has `id`, `label`, `length` and `tokens`; everything else is optional.
+`id` [n]; what a line of `labels.jsonl` holds is in `headscope.patterns.lines`.
 """
 
-import gzip
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from headscope.errors import HeadscopeError
-from headscope.results import PATTERNS, TOKEN_CLASSES
+from headscope.patterns.lines import known, lines
+from headscope.results import TOKEN_CLASSES
 
 ARRAYS, LABELS = "maps.npz", ("labels.jsonl", "labels.jsonl.gz")
+VOTES = ("annotator", "annotator_a", "annotator_b")
 SPECIAL = {"[CLS]": "cls", "<s>": "cls", "[SEP]": "sep", "</s>": "sep", ".": "punct", ",": "punct"}
 
 
@@ -51,7 +51,7 @@ class Map:
     annotator: str = ""
 
     @property
-    def classes(self) -> Float[np.ndarray, " token"]:
+    def classes(self) -> Int[np.ndarray, " token"]:
         """The number of each token's class in `results.TOKEN_CLASSES`."""
         names = self.token_class or tuple(SPECIAL.get(token, "other") for token in self.tokens)
         return np.array([TOKEN_CLASSES.index(name) for name in names])
@@ -62,18 +62,28 @@ def read(folder: str | Path) -> list[Map]:
 
     Raises `HeadscopeError`, with the line, where they are not as written above.
     """
-    folder = Path(folder)
-    lines = list(_lines(_labels(folder)))
-    attention, ids = _attention(folder / ARRAYS)
-    if len(attention) != len(lines):
+    path = _labels(Path(folder))
+    found = list(lines(path))
+    attention, ids = _arrays(Path(folder) / ARRAYS)
+    if len(attention) != len(found):
         raise HeadscopeError(
-            f"'{folder}': {ARRAYS} has {len(attention)} maps, {_labels(folder).name} has {len(lines)} lines; "
+            f"'{folder}': {ARRAYS} has {len(attention)} maps, {path.name} has {len(found)} lines; "
             "write a line for each map, in the same order"
         )
-    return [
-        _map(where, line, each, number)
-        for (where, line), each, number in zip(lines, attention, ids.tolist(), strict=True)
-    ]
+    maps = []
+    for (where, line), each, id in zip(found, attention, ids, strict=True):
+        if line["id"] != id:
+            raise HeadscopeError(f"{where}: id {line['id']} is not that of the map, {id}; keep both in the same order")
+        maps.append(Map(id, each, **known(where, line, len(each))))
+    return maps
+
+
+def labels(path: str | Path) -> dict[int, str]:
+    """The label of each map, by its id, of a file of labels alone; "" while it has none.
+
+    Raises `HeadscopeError`, with the line, where it is not as written above.
+    """
+    return {line["id"]: line["label"] for _, line in lines(Path(path))}
 
 
 def write(folder: str | Path, maps: Sequence[Map]) -> None:
@@ -109,35 +119,9 @@ def write_labels(path: Path, maps: Sequence[Map]) -> None:
 
 def _line(map_: Map) -> dict[str, Any]:
     """What is known of a map, in the order in which it is written."""
-    known = asdict(map_) | {"length": len(map_.attention)}
-    order = (
-        "id",
-        "label",
-        "annotator",
-        "annotator_a",
-        "annotator_b",
-        "model",
-        "corpus",
-        "layer",
-        "head",
-        "length",
-        "tokens",
-    )
-    return {name: known[name] for name in (*order, "token_class") if known[name] or name == "label"}
-
-
-def labels(path: str | Path) -> dict[int, str]:
-    """The label of each map, by its id, of a file of labels alone; "" while it has none.
-
-    Raises `HeadscopeError`, with the line, where it is not as written above.
-    """
-    found: dict[int, str] = {}
-    for where, line in _lines(Path(path)):
-        label = line.get("label") or ""
-        if not isinstance(line.get("id"), int) or label not in ("", *PATTERNS):
-            raise HeadscopeError(f"{where}: it needs a whole number as id and a label of {', '.join(PATTERNS)}")
-        found[line["id"]] = label
-    return found
+    held = vars(map_) | {"length": len(map_.attention)}
+    order = ("id", "label", *VOTES, "model", "corpus", "layer", "head", "length", "tokens", "token_class")
+    return {name: held[name] for name in order if held[name] or name == "label"}
 
 
 def _labels(folder: Path) -> Path:
@@ -147,50 +131,17 @@ def _labels(folder: Path) -> Path:
     raise HeadscopeError(f"'{folder}' has no {' or '.join(LABELS)}; name a folder of labelled maps")
 
 
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise HeadscopeError(f"'{path}' cannot be read: {error}; it must be UTF-8 text") from error
-    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else [], 1):
-        where = f"'{path}', line {number}"
-        try:
-            parsed = json.loads(line)
-        except ValueError as error:
-            raise HeadscopeError(f"{where}: not JSON ({error}); write one object a line") from error
-        if not isinstance(parsed, dict):
-            raise HeadscopeError(f"{where}: not an object; write one object a line")
-        yield where, parsed
-
-
-def _attention(path: Path) -> tuple[list[Float[np.ndarray, "token token"]], np.ndarray]:
+def _arrays(path: Path) -> tuple[list[Float[np.ndarray, "token token"]], list[int]]:
+    """The maps, and their ids."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             lengths, values, ids = (stored[name] for name in ("length", "values", "id"))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise HeadscopeError(f"'{path}' cannot be read: {error}; it needs the arrays length, values and id") from error
-    cells = lengths.astype(np.int64) ** 2
-    if len(ids) != len(lengths) or (lengths < 1).any() or cells.sum() != len(values):
+    ends = (lengths.astype(np.int64) ** 2).cumsum()
+    if len(ids) != len(lengths) or (lengths < 1).any() or (ends[-1] if len(ends) else 0) != len(values):
         raise HeadscopeError(
             f"'{path}': length, values and id do not fit together; values needs length x length for each"
         )
-    parts = np.split(values.astype(np.float32), np.cumsum(cells)[:-1])
-    return [part.reshape(length, length) for part, length in zip(parts, lengths, strict=True)], ids
-
-
-def _map(where: str, line: dict[str, Any], attention: Float[np.ndarray, "token token"], id: int) -> Map:
-    tokens, label, classes = line.get("tokens"), line.get("label", ""), line.get("token_class", ())
-    if line.get("id") != id:
-        raise HeadscopeError(f"{where}: id {line.get('id')} is not that of the map, {id}; keep both files in one order")
-    if label not in ("", *PATTERNS):
-        raise HeadscopeError(f"{where}: label '{label}' is not one of {', '.join(PATTERNS)}")
-    if not isinstance(tokens, list) or len(tokens) != len(attention):
-        raise HeadscopeError(f"{where}: tokens must be a list of {len(attention)}, as long as the map")
-    if classes and (len(classes) != len(tokens) or set(classes) - set(TOKEN_CLASSES)):
-        raise HeadscopeError(f"{where}: token_class must be {len(tokens)} of {', '.join(TOKEN_CLASSES)}")
-    given: dict[str, Any] = {
-        name: line[name] for name in ("model", "corpus", "layer", "head", "annotator") if name in line
-    }
-    votes: dict[str, Any] = {name: line.get(name) or "" for name in ("annotator_a", "annotator_b")}
-    return Map(id, attention, tuple(tokens), label, tuple(classes), **given, **votes)
+    parts = np.split(values.astype(np.float32), ends)
+    return [part.reshape(length, length) for part, length in zip(parts, lengths.tolist(), strict=False)], ids.tolist()

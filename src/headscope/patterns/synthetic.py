@@ -1,7 +1,7 @@
 """Attention maps made up to a pattern: what a network is to learn beyond the few maps that were labelled by eye.
 
 A map is a sum of parts (background, columns, lines along the diagonal, squares, stripes, spots), each with its share
-of a query's attention; rows are then scaled to sum to 1.
+of a query's attention; rows are then scaled to sum to 1. Of causal maps the squares are triangles.
 
 >>> made = next(synthetic(100, seed=0))
 >>> made.attention.shape == (len(made.labels), *made.classes.shape[1:] * 2)
@@ -16,11 +16,11 @@ from jaxtyping import Int
 
 from headscope.patterns import parts
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
-from headscope.patterns.parts import Maps, Random, chance, each
+from headscope.patterns.parts import Canvas, Maps
 from headscope.results import PATTERNS
 
 CELLS = 1 << 20
-CAUSAL, WASHED_OUT = 0.15, 0.2
+CAUSAL, FIRST_ALONE = 0.15, 0.2
 
 
 class Made(NamedTuple):
@@ -42,64 +42,73 @@ def synthetic(n: int, seed: int) -> Iterator[Made]:
         yield made
 
 
-def batch(random: Random, maps: int, length: int) -> Made:
+def batch(random: np.random.Generator, maps: int, length: int) -> Made:
     """This many maps of each pattern, of one length."""
     made = []
+    causal = random.random() < CAUSAL
     for number, pattern in enumerate(PATTERNS):
-        classes = parts.tokens(random, maps, length)
-        attention = _finished(random, MAKERS[pattern](random, classes), washed=pattern != "diagonal")
-        made.append(Made(attention, classes, np.full(maps, number)))
+        canvas = parts.canvas(random, maps, length, causal)
+        made.append(Made(_finished(canvas, MAKERS[pattern](canvas)), canvas.classes, np.full(maps, number)))
     return Made(*(np.concatenate(arrays) for arrays in zip(*made, strict=True)))
 
 
-def vertical(random: Random, classes: Int[np.ndarray, "map token"]) -> Maps:
-    """One or a few columns through most rows."""
-    strength = each(random, classes, 0.7, 6)
-    return parts.background(random, classes) + strength * parts.columns(random, classes, broken=0.35)
+def vertical(canvas: Canvas) -> Maps:
+    """One or a few columns through most rows, or attention that hardly depends on the query."""
+    few = canvas.between(0.7, 6) * parts.columns(canvas, broken=0.35)
+    return parts.background(canvas) + np.where(canvas.chance(0.75), few, 6 * parts.many_columns(canvas))
 
 
-def diagonal(random: Random, classes: Int[np.ndarray, "map token"]) -> Maps:
+def diagonal(canvas: Canvas) -> Maps:
     """A line or a band along the main diagonal, with at most a trace of a column."""
-    strength, trace = each(random, classes, 2, 15), each(random, classes, 0, 0.15) * chance(random, classes, 0.5)
-    column = parts.columns(random, classes, broken=0.8)
-    return parts.background(random, classes) + strength * (parts.band(random, classes) + trace * column)
+    trace = canvas.between(0, 0.15) * canvas.chance(0.5) * parts.columns(canvas, broken=0.8)
+    return parts.background(canvas) + canvas.between(2, 15) * (_lines(canvas) + trace)
 
 
-def vertical_diagonal(random: Random, classes: Int[np.ndarray, "map token"]) -> Maps:
+def vertical_diagonal(canvas: Canvas) -> Maps:
     """A column through most rows, and a diagonal."""
-    strength, share = each(random, classes, 2, 15), each(random, classes, 0.25, 0.75)
-    both = (1 - share) * parts.band(random, classes) + share * parts.columns(random, classes, broken=0.4)
-    return parts.background(random, classes) + strength * both
+    share = canvas.between(0.25, 0.75)
+    both = (1 - share) * _lines(canvas) + share * parts.columns(canvas, broken=0.4)
+    return parts.background(canvas) + canvas.between(2, 15) * both
 
 
-def block(random: Random, classes: Int[np.ndarray, "map token"]) -> Maps:
-    """Even attention inside squares that follow the segments, or over all tokens."""
-    inside = parts.squares(random, classes)
-    outside = each(random, classes, 0, 0.25) * chance(random, classes, 0.6)
-    return (inside + outside * (1 - inside)) * parts.noise(random, classes, each(random, classes, 0, 0.3))
+def block(canvas: Canvas) -> Maps:
+    """Even attention inside squares that follow the segments, or over all tokens; at most a trace of a column."""
+    inside = np.where(canvas.chance(0.6), parts.squares(canvas), 1)
+    outside = canvas.between(0, 0.25) * canvas.chance(0.6)
+    trace = canvas.between(0, 1) * canvas.chance(0.3) * _faint(canvas)
+    return (inside + outside * (1 - inside) + trace) * parts.noise(canvas, canvas.between(0, 0.3))
 
 
-def heterogeneous(random: Random, classes: Int[np.ndarray, "map token"]) -> Maps:
+def heterogeneous(canvas: Canvas) -> Maps:
     """None of these: uneven attention, spots, stripes far from the diagonal, weak columns that rows share little."""
-    uneven = parts.noise(random, classes, each(random, classes, 0.6, 1.6))
-    uneven *= np.where(chance(random, classes, 0.4), parts.patches(random, classes), 1)
-    uneven *= 1 + each(random, classes, 0, 0.5) * classes.shape[1] * parts.columns(random, classes, broken=0.8)
-    striped = chance(random, classes, 0.25)
-    stripes = each(random, classes, 5, 40) * parts.stripes(random, classes)
-    spots = each(random, classes, 5, 40) * chance(random, classes, 0.5) * parts.spots(random, classes)
+    uneven = parts.noise(canvas, canvas.between(0.6, 1.6))
+    uneven *= np.where(canvas.chance(0.4), parts.patches(canvas), 1)
+    uneven *= 1 + canvas.between(0, 3) * _faint(canvas)
+    striped = canvas.chance(0.25)
+    stripes = canvas.between(5, 40) * parts.stripes(canvas)
+    spots = canvas.between(5, 40) * canvas.chance(0.5) * parts.spots(canvas)
     return np.where(striped, 0.2, 1) * uneven + striped * stripes + spots
 
 
 MAKERS = {maker.__name__: maker for maker in (vertical, diagonal, vertical_diagonal, block, heterogeneous)}
 
 
-def _finished(random: Random, attention: Maps, washed: bool) -> Maps:
-    """Rows that sum to 1; some maps causal, and in some the first token looks at nothing but itself."""
-    length = attention.shape[1]
-    one = (len(attention), 1, 1)
-    causal = (random.random(one) < CAUSAL) & ~np.tri(length, dtype=bool)
-    attention = np.where(causal, 0, attention + 1e-6)
+def _lines(canvas: Canvas) -> Maps:
+    """A band, and in some maps weaker or equal stripes far from it."""
+    stripes = canvas.between(0.1, 0.7) * canvas.chance(0.2) * parts.stripes(canvas)
+    return parts.band(canvas) + stripes
+
+
+def _faint(canvas: Canvas) -> Maps:
+    """Broken columns, as a share of their largest cell."""
+    made = parts.columns(canvas, broken=0.8)
+    return made / made.max((1, 2), keepdims=True)
+
+
+def _finished(canvas: Canvas, attention: Maps) -> Maps:
+    """Rows that sum to 1; in some maps the first token looks at little but itself."""
+    attention = np.where(np.tri(canvas.length, dtype=bool) | (not canvas.causal), attention + 1e-6, 0)
     attention = attention / attention.sum(-1, keepdims=True)
-    first = (random.random(len(attention)) < WASHED_OUT) & washed
-    attention[first, 0] = np.eye(length)[0] * 0.9 + 0.1 * attention[first, 0]
+    alone = np.flatnonzero(canvas.chance(FIRST_ALONE))
+    attention[alone, 0] = 0.9 * np.eye(canvas.length)[0] + 0.1 * attention[alone, 0]
     return attention.astype(np.float32)

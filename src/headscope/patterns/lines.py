@@ -1,0 +1,74 @@
+"""The lines of a file of labels: JSON objects, one for each map.
+
+A line has `id`, `label` ("" while there is none), `tokens`, and where they are known, `token_class` (of each token:
+cls, sep, punct, other), `model`, `corpus`, `layer` and `head` (from 1), `annotator`, `annotator_a` and `annotator_b`.
+Anything else is left alone.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from headscope.errors import HeadscopeError
+from headscope.results import PATTERNS, TOKEN_CLASSES
+
+NAMES = ("model", "corpus", "annotator", "annotator_a", "annotator_b")
+NUMBERS = ("layer", "head")
+
+
+def lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line, after where it stands.
+
+    Raises `HeadscopeError` for a line that is no object, or has no whole number as id or none of the labels.
+    """
+    for number, text in enumerate(_texts(path), 1):
+        where = f"'{path}', line {number}"
+        try:
+            line = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise HeadscopeError(f"{where}: not JSON ({error}); write one object a line") from error
+        if not isinstance(line, dict):
+            raise HeadscopeError(f"{where}: not an object; write one object a line")
+        if not isinstance(line.get("id"), int):
+            raise HeadscopeError(f"{where}: id {line.get('id')!r} is no whole number")
+        line["label"] = line.get("label") or ""
+        if line["label"] not in ("", *PATTERNS):
+            raise HeadscopeError(f"{where}: label {line['label']!r} is not one of {', '.join(PATTERNS)}")
+        yield where, line
+
+
+def known(where: str, line: dict[str, Any], length: int) -> dict[str, Any]:
+    """What a line says of a map of so many tokens.
+
+    Raises `HeadscopeError` for what does not fit to the map.
+    """
+    tokens: Any = line.get("tokens")
+    classes: Any = line.get("token_class") or []
+    if not _are(tokens, str) or len(tokens) != length:
+        raise HeadscopeError(f"{where}: tokens must be a list of {length}, as long as the map")
+    if classes and (not _are(classes, str) or len(classes) != length or set(classes) - set(TOKEN_CLASSES)):
+        raise HeadscopeError(f"{where}: token_class must be {length} of {', '.join(TOKEN_CLASSES)}")
+    names = {name: line.get(name) or "" for name in NAMES}
+    numbers = {name: line.get(name) or 0 for name in NUMBERS}
+    for kind, kinds in ((str, names), (int, numbers)):
+        for name, value in kinds.items():
+            if not isinstance(value, kind):
+                raise HeadscopeError(f"{where}: {name} {value!r} is not a {'name' if kind is str else 'number'}")
+    return {"label": line["label"], "tokens": tuple(tokens), "token_class": tuple(classes), **names, **numbers}
+
+
+def _are(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
+def _texts(path: Path) -> list[str]:
+    try:
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise HeadscopeError(f"'{path}' cannot be read: {error}; it must be UTF-8 text") from error
+    # Not `splitlines`: it would also split at characters that a token may hold.
+    return text.removesuffix("\n").split("\n") if text else []
