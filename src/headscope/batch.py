@@ -71,6 +71,11 @@ class Batch:
         return (self.sum_of_pieces / self.sum_of_pieces.sum(1, keepdim=True).clamp_min(1)).mT
 
     @cached_property
+    def first_of_pieces(self) -> Float[Tensor, "example word token"]:
+        """1 for the first token of each word, in the place of `mean_of_pieces`: what Clark et al.'s code does."""
+        return (self.sum_of_pieces * (self.sum_of_pieces.cumsum(1) == 1)).mT
+
+    @cached_property
     def has_token(self) -> Bool[Tensor, "example word"]:
         """Which words have a token at all; padding, and words that were dropped or cut off, have none."""
         return self.sum_of_pieces.sum(1) > 0
@@ -116,9 +121,13 @@ class Rows:
         To a word it is the sum over the word's tokens, from a word the mean over them (Clark et al. 2019, section
         4.1): with what goes to special tokens, a word's row sums to 1.
         """
+        return self.from_words(self.batch.mean_of_pieces)
+
+    def from_words(self, sources: Float[Tensor, "example word token"]) -> Float[Tensor, "example head word word"]:
+        """As `between_words`, with the weight of each token for the word that looks."""
         members = self.batch.sum_of_pieces[self.examples]
         to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
-        return self.batch.mean_of_pieces[self.examples, None, :, self.queries] @ to_words
+        return sources[self.examples, None, :, self.queries] @ to_words
 
     @property
     def real_queries(self) -> Float[Tensor, "example 1 query 1"]:

@@ -18,6 +18,7 @@ TOKEN_CLASSES = ("cls", "sep", "punct", "other")
 OFFSETS = (-1, 0, 1)
 FEATURES = ("noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct")
 PATTERNS = ("vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous")
+DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun")
 
 DIMENSIONS = {

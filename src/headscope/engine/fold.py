@@ -7,7 +7,7 @@ measures read off it is finished into values for each example at the end of a ba
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -22,15 +22,15 @@ from headscope.tally import Tally
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a pass; `tallies` are those of the inputs that were done."""
+    """Ctrl-C during a pass; `tallies` are those of the inputs that were done, or whatever the pass gives."""
 
-    def __init__(self, tallies: dict[str, Tally]):
+    def __init__(self, tallies: Any):
         super().__init__()
         self.tallies = tallies
 
 
 class Reader(Protocol):
-    """An observer that is told of each batch before the model reads it, and asked afterwards what it has seen."""
+    """An observer that is told of each batch before the model reads it."""
 
     batch: Batch
 
@@ -43,6 +43,10 @@ class Reader(Protocol):
     ) -> None:
         """See `Observer`."""
         ...
+
+
+class Finisher(Reader, Protocol):
+    """A reader that is asked after each batch what it has seen."""
 
     def finish(self) -> dict[str, Values]:
         """The values of the batch's examples, by name; heads of all layers in a row."""
@@ -110,23 +114,34 @@ def fold(
 def collect(
     model: Model,
     inputs: Iterable[Encoded],
-    reader: Reader,
+    reader: Finisher,
     settings: Settings = DEFAULTS,
     progress: Callable[[list[Encoded]], None] = lambda group: None,
 ) -> dict[str, Tally]:
     """As `fold`, with any reader: the tallies are of what it finishes."""
-    exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id
-    pad = pad if isinstance(pad, int) else 0
-    buffer, layers = Buffer(settings.seed, settings.resamples), len(model.capture.heads)
+    buffer = Buffer(settings.seed, settings.resamples)
+
+    def done(group: list[Encoded]) -> None:
+        buffer.add(reader.batch.index, reader.finish())
+        progress(group)
+
     try:
-        with torch.inference_mode(), model.observed(reader) as watch:
-            for group in by_length(inputs, settings.batch_tokens, settings.seed):
-                reader.start(collate(group, pad=pad, class_exists=exists, device=model.device))
-                model.network(**reader.batch.inputs)
-                if watch.calls != layers:
-                    raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
-                buffer.add(reader.batch.index, reader.finish())
-                progress(group)
+        show(model, inputs, reader, settings, done)
     except KeyboardInterrupt:
         raise Interrupted(buffer.flush()) from None
     return buffer.flush()
+
+
+def show(
+    model: Model, inputs: Iterable[Encoded], reader: Reader, settings: Settings, done: Callable[[list[Encoded]], None]
+) -> None:
+    """One pass over all inputs; `done` is told of each batch once the reader has seen all of its attention."""
+    exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id
+    pad, layers = pad if isinstance(pad, int) else 0, len(model.capture.heads)
+    with torch.inference_mode(), model.observed(reader) as watch:
+        for group in by_length(inputs, settings.batch_tokens, settings.seed):
+            reader.start(collate(group, pad=pad, class_exists=exists, device=model.device))
+            model.network(**reader.batch.inputs)
+            if watch.calls != layers:
+                raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
+            done(group)

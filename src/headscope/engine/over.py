@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from headscope.corpora import Corpus
 from headscope.engine.coverage import Coverage
@@ -11,16 +12,15 @@ from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models.encoded import Encoded
 from headscope.models.words import Words
-from headscope.tally import Tally
 
 Done = Callable[[list[Encoded]], None]
-Pass = Callable[[Iterable[Encoded], Done], dict[str, Tally]]
+Found = TypeVar("Found")
 
 
 def over(
-    corpus: Corpus, words: Words, settings: Settings, pass_: Pass
-) -> tuple[dict[str, Tally], Coverage, dict[str, str | int | float]]:
-    """The tallies of `pass_(inputs, done)`, what it has read, and the attributes that say so.
+    corpus: Corpus, words: Words, settings: Settings, pass_: Callable[[Iterable[Encoded], Done], Found]
+) -> tuple[Found, Coverage, dict[str, str | int | float]]:
+    """What `pass_(inputs, done)` gives (tallies), what it has read, and the attributes that say so.
 
     Raises `HeadscopeError` if no example fits into the model.
     """
