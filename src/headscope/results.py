@@ -41,6 +41,8 @@ DIMENSIONS = {
     "progress": "share of a training that is done",
     "share_removed": "share of the model's heads that is removed",
     "mention_type": "kind of mention",
+    "query": "token that looks",
+    "key": "token that is looked at",
     "other_layer": "layer of the second head of a pair",
     "other_head": "second head of a pair",
     "axis": "axis of an embedding",
@@ -61,8 +63,9 @@ ATTRIBUTES = (
 
 
 def means(result: xr.Dataset) -> list[str]:
-    """The variables that are not the interval or the count of another, in their order."""
-    return [str(name) for name in result.data_vars if not str(name).endswith(("_ci", "_n_examples"))]
+    """The variables that are not the interval or the count of another, nor maps, in their order."""
+    beside = ("_ci", "_n_examples")
+    return [str(name) for name, array in result.items() if not str(name).endswith(beside) and "query" not in array.dims]
 
 
 def check(result: xr.Dataset) -> xr.Dataset:

@@ -18,12 +18,16 @@ def label(dim: str, value: object) -> str:
 
     >>> label("token_class", "sep"), label("offset", -1), label("relation", "verb_to_subject"), label("task", "mnli")
     ('[SEP]', 'previous token', 'verb → subject', 'mnli')
+    >>> label("pattern", "vertical_diagonal")
+    'vertical + diagonal'
     """
     if dim == "offset":
         offset = int(str(value))
         return OFFSETS.get(offset, f"offset {offset:+d}")
     if dim in ("token_class", "feature"):
         return WORDS.get(str(value), str(value))
+    if dim == "pattern":
+        return str(value).replace("_", " + ")
     return str(value).replace("_to_", " → ").replace("_", " ")
 
 

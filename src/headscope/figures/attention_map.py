@@ -1,4 +1,4 @@
-"""Attention map of one example: which token looks at which."""
+"""Attention map of one example, or several beside each other: which token looks at which."""
 
 import json
 from collections.abc import Sequence
@@ -9,8 +9,11 @@ import xarray as xr
 from headscope.figures._table import inline, others
 from headscope.figures._theme import SEQUENTIAL, finished, named
 
+Tokens = Sequence[str]
+SEPARATOR = "\x1f"
 
-def attention_map(weights: xr.DataArray, tokens: Sequence[str], *, side: int = 420) -> alt.Chart:
+
+def attention_map(weights: xr.DataArray, tokens: Tokens, *, side: int = 420) -> alt.Chart:
     """Queries from top to bottom, keys from left to right; a row of weights sums to 1.
 
     * `weights`: dimensions query and key, one head of one example.
@@ -23,27 +26,62 @@ def attention_map(weights: xr.DataArray, tokens: Sequence[str], *, side: int = 4
     >>> attention_map(weights, ["the", "the"]).data.values[1]
     {'query': 0, 'key': 1, 'from': 'the', 'to': 'the', 'value': 0.1}
     """
+    legend = alt.Legend(title="Attention (share)")
+    chart = _chart(weights, tokens, side, alt.Color("value:Q", scale=_scale(1.0), legend=legend))
+    return finished(chart, named(weights), _told(tokens))
+
+
+def attention_maps(maps: Sequence[tuple[xr.DataArray, Tokens]], title: str, *, side: int = 280) -> alt.HConcatChart:
+    """Maps side by side, each in shades of its own largest value, which its title tells.
+
+    * `maps`: as for `attention_map`; their names are their titles.
+    * `side`: about how large each map is, in pixels.
+
+    >>> weights = xr.DataArray([[0.9, 0.1], [0.5, 0.5]], dims=["query", "key"], name="8-10")
+    >>> attention_maps([(weights, ["a", "b"])], "Maps").hconcat[0].title.text
+    '8-10, up to 0.90'
+    """
+    charts = []
+    for weights, tokens in maps:
+        most = float(weights.max())
+        chart = _chart(weights, tokens, side, alt.Color("value:Q", scale=_scale(most), legend=None))
+        heading = alt.TitleParams(f"{named(weights)}, up to {most:.2f}", fontSize=12)
+        charts.append(chart.properties(title=heading))
+    chart = alt.hconcat(*charts).resolve_scale(color="independent")
+    return finished(chart, title, f"{title}: {'; '.join(_told(tokens) for _, tokens in maps)}")
+
+
+def _chart(weights: xr.DataArray, tokens: Tokens, side: int, colour: alt.Color) -> alt.Chart:
     if others(weights, "query", "key") or weights.shape != (len(tokens), len(tokens)):
         raise ValueError(f"attention_map: weights {dict(weights.sizes)} do not match {len(tokens)} tokens")
     cell = max(8, min(28, side // max(1, len(tokens))))
-    written = f"{json.dumps(list(tokens))}[datum.value]"
+    # One text, split by Vega: a text of its own that reads like a word of its language ("if") would be taken for it.
+    written = (
+        f"split({json.dumps(''.join(token + SEPARATOR for token in tokens))}, {json.dumps(SEPARATOR)})[datum.value]"
+    )
     axis = {"labelExpr": written, "domain": False, "ticks": False, "labelOverlap": False}
-    legend = alt.Legend(title="Attention (share)")
-    chart = (
+    return (
         alt.Chart(inline(_cells(weights.transpose("query", "key"), tokens)))
         .mark_rect(aria=False)
         .encode(
             x=alt.X("key:O", title="Key (looked at)", axis=alt.Axis(orient="top", labelAngle=-90, **axis)),
             y=alt.Y("query:O", title="Query (looks)", axis=alt.Axis(**axis)),
-            color=alt.Color("value:Q", scale=alt.Scale(scheme=SEQUENTIAL, domain=[0, 1]), legend=legend),
+            color=colour,
             tooltip=["from:N", "to:N", alt.Tooltip("value:Q", title="attention", format=".4f")],
         )
         .properties(width=cell * len(tokens), height=cell * len(tokens))
     )
-    return finished(chart, named(weights), f"Attention map of {len(tokens)} tokens: {' '.join(tokens)}")
 
 
-def _cells(weights: xr.DataArray, tokens: Sequence[str]) -> list[dict]:
+def _scale(most: float) -> alt.Scale:
+    return alt.Scale(scheme=SEQUENTIAL, domain=[0, most])
+
+
+def _told(tokens: Tokens) -> str:
+    return f"Attention map of {len(tokens)} tokens: {' '.join(tokens)}"
+
+
+def _cells(weights: xr.DataArray, tokens: Tokens) -> list[dict]:
     return [
         {"query": query, "key": key, "from": tokens[query], "to": tokens[key], "value": value}
         for query, row in enumerate(weights.values.tolist())

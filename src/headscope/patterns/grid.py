@@ -91,7 +91,7 @@ def _pooled(
     """The same for maps whose cells are of one size."""
     examples, heads, queries, _ = attention.shape
     lead = start % side
-    first, rows = start // side, -(-(lead + queries) // side)
+    first, rows = min(start // side, SIZE), -(-(lead + queries) // side)  # beyond the grid there is padding alone
     keys = side * SIZE - attention.shape[3]
     attention = pad(attention, (0, keys, lead, rows * side - queries - lead))
     windowed = attention.reshape(examples, heads, rows, side, -1)

@@ -1,0 +1,81 @@
+"""What the command `patterns` does instead of the study: train or score the classifier, label maps, compare labels."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from headscope import labelling, models
+from headscope.corpora import Corpus
+from headscope.engine import Settings
+from headscope.patterns import classifier, maps
+from headscope.patterns.evaluate import evaluate as scored
+
+PANEL = "Instead of the study"
+
+
+def evaluate(
+    evaluate: Annotated[
+        Path, Option(metavar="MAPS", help="Score the classifier on a folder of labelled maps.", rich_help_panel=PANEL)
+    ],
+    weights: Annotated[
+        Path | None, Option(metavar="FILE", help="A classifier that --train wrote; by default the one built in.")
+    ] = None,
+) -> dict[str, Any]:
+    """`accuracy`, `macro_f1` and `f1` by pattern, with intervals over texts.
+
+    Raises `HeadscopeError` if the folder has no labelled maps.
+    """
+    return scored(maps.read(evaluate), classifier.load(weights))
+
+
+def label(  # noqa: PLR0913 (each is an option of the command)
+    label: Annotated[
+        bool,
+        Option(
+            "--label",
+            help="Label maps of MODEL and CORPUS in the browser; or those of a folder, named as MODEL.",
+            rich_help_panel=PANEL,
+        ),
+    ],
+    checkpoint: str,
+    loading: dict[str, Any],
+    read_corpora: Callable[[], tuple[Corpus, ...]],
+    directory: Path,
+    settings: Settings,
+    *,
+    number: Annotated[int, Option(min=1, help="How many maps to label.", rich_help_panel=PANEL)] = 100,
+    annotator: Annotated[str, Option(help="Your name, if others label the same maps.", rich_help_panel=PANEL)] = "",
+    port: Annotated[int, Option(min=0, max=65535, help="Port of the local page; 0: any.", rich_help_panel=PANEL)] = 0,
+) -> dict[str, Any]:
+    """Serve the page until Ctrl-C. Maps are drawn once; labels are saved one by one, and taken up again next time.
+
+    Raises `HeadscopeError` if there is nothing to label, or the port is taken.
+    """
+    folder = next((each for each in (Path(checkpoint), directory) if (each / maps.ARRAYS).is_file()), None)
+    if folder is None:
+        folder, model = directory, models.load(checkpoint, **loading)
+        maps.write(folder, labelling.sampled(model, read_corpora(), number, settings))
+    session = labelling.opened(folder, annotator)
+    labelling.serve(session, port, lambda address: print(address, file=sys.stderr, flush=True))
+    return {"labels": str(session.path), "labelled": sum(map(bool, session.labels)), "maps": len(session.maps)}
+
+
+def agreement(
+    agreement: Annotated[
+        tuple[Path, Path],
+        Option(
+            "--agreement",
+            metavar="FILE FILE",
+            help="Compare two files of labels: share of maps and Cohen's kappa.",
+            rich_help_panel=PANEL,
+        ),
+    ],
+) -> dict[str, Any]:
+    """`n_maps`, `agreement`, `kappa`, and which labels `differ` how often.
+
+    Raises `HeadscopeError` if they have no labelled map in common.
+    """
+    return labelling.agreement(*agreement)
