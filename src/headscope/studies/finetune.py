@@ -19,18 +19,16 @@ from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
-from headscope.models import Model
-from headscope.models.check import Capture
 from headscope.models.checkpoint import locate
 from headscope.models.minilm import verify
 from headscope.models.placing import device_of
 from headscope.tasks import Task
-from headscope.training import Recipe, initial
+from headscope.training import Recipe, Trained, initial
 from headscope.training.recipe import Init, Keep, Precision
 from headscope.training.scores import labelled
-from headscope.training.table import Place, Row, limited, runs
+from headscope.training.table import Place, Row, Run, limited, runs
 
-INITS = ("pretrained", "random", "frozen", "finetuned")
+INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -55,14 +53,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     max_tokens: Annotated[int, Option(help="Longer inputs are cut.")] = 128,
     keep: Annotated[Keep, Option(help="Keep the model of the best epoch on dev, or of the last.")] = "best",
     train_limit: Annotated[
-        list[str] | None, Option(metavar="[TASK=]N", help="Train on N examples only, chosen by the seed.")
+        list[str] | None, Option(metavar="[TASK=]N", help="Train on N examples only, chosen at random.")
     ] = None,
 ) -> xr.Dataset:
     """`score[task, init, metric]`: mean over seeds, with its spread, the epochs' scores, the loss and chance beside it.
 
     What is done is kept in `directory`: each run (task, init, seed) and, of the first seed, its model, an
     ordinary Hugging Face folder `models/TASK-INIT` (`model` where there is only one). A run that was
-    interrupted goes on from its last checkpoint, and ends as it would have without.
+    interrupted goes on from its last checkpoint and ends as it would have without; one that has ended is
+    read, not run again.
 
     Raises `HeadscopeError` if a task has no train split, a loss is no finite number, the disk is full, or
     the folder has runs with other settings.
@@ -72,22 +71,24 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         batch=batch, epochs=epochs, learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay,
         precision=precision, max_tokens=max_tokens, keep=keep,
     )  # fmt: skip
-    recipes = {each: recipe for each in inits}
-    if frozen_rate is not None and "frozen" in inits:
-        recipes["frozen"] = replace(recipe, learning_rate=frozen_rate)
+    rates = {"frozen": frozen_rate or learning_rate}
+    recipes = {each: replace(recipe, learning_rate=rates.get(each, learning_rate)) for each in inits}
     limits = _limits(train_limit or [], tasks)
-    tasks = tuple(limited(task, limits[task.name], settings.seed) if task.name in limits else task for task in tasks)
+    tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
     place = _place(checkpoint, directory, **loading)
-    rows = [Row(task, recipe, initial(place.checkpoint, task, inits[-1], settings.seed)) for task in tasks]
-    planned = list(
-        runs(rows, recipes, range(settings.seed, settings.seed + seeds), place, _models(place, tasks, inits))
-    )
+    start = initial(place.checkpoint, tasks[0], inits[-1], settings.seed, remote_code=place.remote_code)
+    rows = [Row(task, max_tokens, start.model) for task in tasks]
+    models = _models(place.directory, tasks, inits)
+    planned = list(runs(rows, recipes, range(settings.seed, settings.seed + seeds), place.directory, models))
     settings.expect(sum(one.steps for one in planned))
     found = {(one.row.task.name, one.init, one.seed): one.result(place, settings) for one in planned}
     variables = labelled(tasks, inits, sorted({one.seed for one in planned}), found, settings)
-    attributes = _attributes(rows, place, settings)
-    attributes |= {"recipe": json.dumps(recipe.as_settings() | {"frozen_rate": frozen_rate, "train_limit": limits})}
-    attributes |= {"duration_s": round(time.monotonic() - started, 3)}
+    attributes = _attributes(rows, place, settings) | {
+        "new_weights": ", ".join(start.new),
+        "skipped": json.dumps(_cut(rows, planned, found)),
+        "recipe": json.dumps(recipe.as_settings() | {"frozen_rate": rates["frozen"], "train_limit": limits}),
+        "duration_s": round(time.monotonic() - started, 3),
+    }
     return results.check(variables.assign_attrs(attributes))
 
 
@@ -108,11 +109,11 @@ def _place(
     return Place(found, sha256, Path(directory), device_of(device), remote_code)
 
 
-def _models(place: Place, tasks: tuple[Task, ...], inits: tuple[str, ...]) -> dict[tuple[str, str], Path]:
+def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...]) -> dict[tuple[str, str], Path]:
     """Where the models go."""
     if len(tasks) == len(inits) == 1:
-        return {(tasks[0].name, inits[0]): place.directory / "model"}
-    return {(task.name, init): place.directory / "models" / f"{task.name}-{init}" for task in tasks for init in inits}
+        return {(tasks[0].name, inits[0]): directory / "model"}
+    return {(task.name, init): directory / "models" / f"{task.name}-{init}" for task in tasks for init in inits}
 
 
 def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:
@@ -123,7 +124,7 @@ def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:
         task, _, number = one.rpartition("=")
         if not number.isdecimal() or int(number) < 1 or (task and _plain(task) not in names):
             raise HeadscopeError(
-                f"train limit '{one}' is none of [TASK=]N with one of {', '.join(names.values())}; write sst-2=8000"
+                f"train limit '{one}' is not [TASK=]N with TASK one of {', '.join(names.values())}; write sst-2=8000"
             )
         limits |= {names[each]: int(number) for each in names if not task or each == _plain(task)}
     return limits
@@ -137,17 +138,19 @@ def _attributes(rows: list[Row], place: Place, settings: Settings) -> dict[str, 
     devs = [row.task.dev for row in rows]
     sha256 = hashlib.sha256("".join(dev.sha256 for dev in devs).encode()).hexdigest() if devs[1:] else devs[0].sha256
     corpus = Corpus(", ".join(dev.name for dev in devs), sha256, sum(map(len, devs)), {}, lambda: iter(()))
-    start, checkpoint = rows[0].initial, place.checkpoint
-    model = Model(checkpoint.name, start.network, start.tokenizer, Capture("", ()), checkpoint.revision, place.sha256)
-    cut = {f"{row.task.name} {reason}": count for row in rows for reason, count in _cut(row).items()}
+    found = place.checkpoint
+    model = replace(rows[0].reader, name=found.name, revision=found.revision, sha256=place.sha256)
     return provenance("finetune", model, corpus, settings) | {
         "n_examples": corpus.n_examples,
         "n_tokens": sum(len(encoded) for row in rows for encoded in row.dev[0]),
-        "new_weights": ", ".join(start.new),
-        "skipped": json.dumps(cut),
     }
 
 
-def _cut(row: Row) -> dict[str, int]:
-    """How many inputs were cut; of the training examples only if they were needed."""
-    return dict(row.dev[1] + (row.labelled[1] if "labelled" in vars(row) else type(row.dev[1])()))
+def _cut(rows: list[Row], planned: list[Run], found: dict[tuple[str, str, int], Trained]) -> dict[str, int]:
+    """How many inputs of each task were cut."""
+    cut = {f"{row.task.name} dev examples cut": row.dev[1].total() for row in rows}
+    for one in planned:
+        if one.init != "pretrained":
+            name = one.row.task.name
+            cut[f"{name} train examples cut"] = int(found[name, one.init, one.seed].cut)
+    return {reason: count for reason, count in cut.items() if count}

@@ -2,7 +2,8 @@
 
 from headscope.training.initial import Initial, initial
 from headscope.training.journal import Journal, Trained
+from headscope.training.labelled import Labelled
+from headscope.training.loop import Examples, train
 from headscope.training.recipe import Init, Recipe
-from headscope.training.train import dev_inputs, labelled_inputs, train
 
-__all__ = ["Init", "Initial", "Journal", "Recipe", "Trained", "dev_inputs", "initial", "labelled_inputs", "train"]
+__all__ = ["Examples", "Init", "Initial", "Journal", "Labelled", "Recipe", "Trained", "initial", "train"]

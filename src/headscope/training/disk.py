@@ -53,9 +53,11 @@ def replace(source: Path, target: Path) -> None:
     remove(old)
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder, if it is there."""
-    shutil.rmtree(folder, ignore_errors=True)
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_file():
+        path.unlink()
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_full(path: Path) -> bool:

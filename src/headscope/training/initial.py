@@ -5,10 +5,18 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import torch
-from transformers import AutoModel, AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
+from transformers import (
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+    AutoModel,
+    AutoModelForSequenceClassification,
+    PreTrainedConfig,
+    PreTrainedModel,
+)
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
 from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.check import Capture
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
 from headscope.models.quiet import quiet, refusing
@@ -23,7 +31,17 @@ class Initial:
 
     network: PreTrainedModel
     tokenizer: Tokenizer
-    new: tuple[str, ...]
+    new: tuple[str, ...] = ()
+
+    @property
+    def pad(self) -> int:
+        """The token that inputs are padded with."""
+        return int(str(self.tokenizer.pad_token_id))
+
+    @property
+    def model(self) -> Model:
+        """As a model for plain forward passes; how its attention can be captured is not looked into."""
+        return Model("", self.network, self.tokenizer, Capture("", ()))
 
 
 def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_code: bool = False) -> Initial:
@@ -61,7 +79,7 @@ def _config(checkpoint: Checkpoint, task: Task, tokenizer: Tokenizer, remote_cod
     kind = config.model_type
     if config.is_encoder_decoder:
         raise HeadscopeError(f"model '{checkpoint.name}' is an encoder-decoder; name an encoder, such as a BERT")
-    known = type(config) in AutoModelForSequenceClassification._model_mapping
+    known = type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
     if not known and "AutoModelForSequenceClassification" not in checkpoint.config.get("auto_map", {}):
         raise HeadscopeError(f"model '{checkpoint.name}': type '{kind}' has no classifier in transformers; use another")
     names = task.labels or ("score",)

@@ -6,12 +6,12 @@ killed goes on from its last checkpoint, one that ended is not run again.
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from safetensors.numpy import load_file, save_file
 
 from headscope.errors import HeadscopeError
@@ -25,11 +25,13 @@ class Trained:
     * `outputs`: what the kept model answers to the dev examples.
     * `epoch_outputs`: what the model answered after each epoch.
     * `train_loss`: of each step.
+    * `cut`: how many training examples were longer than the recipe allows.
     """
 
     outputs: Float[np.ndarray, "example output"]
     epoch_outputs: Float[np.ndarray, "epoch example output"]
     train_loss: Float[np.ndarray, " step"]
+    cut: Int[np.ndarray, ""] = field(default_factory=lambda: np.zeros((), dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,12 @@ class Journal:
     folder: Path
 
     def open(self, settings: dict[str, Any]) -> None:
-        """Begin the run, or go on with it.
+        """Begin the run, or go on with it; what a killed run was just writing is removed.
 
         Raises `HeadscopeError` if the folder has a run with other settings.
         """
+        for unfinished in [*self.folder.glob("checkpoint-*"), *self.folder.glob(".*.new"), *self.folder.glob(".*.old")]:
+            remove(unfinished)
         path, settings = self.folder / "settings.json", json.loads(json.dumps(settings))
         if path.is_file():
             before = json.loads(path.read_text(encoding="utf-8"))
@@ -72,10 +76,8 @@ class Journal:
     def end(self, trained: Trained) -> None:
         """Keep what the run came to; its checkpoints are removed."""
         self._write("run", vars(trained))
-        for path in [*self.folder.glob("epoch-*.safetensors")]:
-            path.unlink()
-        for folder in [*self.folder.glob("step-*"), *self.folder.glob("checkpoint-*")]:
-            remove(folder)
+        for path in [*self.folder.glob("epoch-*"), *self.folder.glob("step-*")]:
+            remove(path)
 
     def answered(self, epoch: int) -> Float[np.ndarray, "example output"]:
         """What the model answered after an epoch."""
@@ -104,7 +106,7 @@ class Journal:
         scratch = self.folder / f".{name}.new"
         try:
             with writing(path):
-                save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, scratch)
+                save_file({key: np.array(array, order="C") for key, array in arrays.items()}, scratch)
                 os.replace(scratch, path)
         finally:
             scratch.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """The runs of a table: each task with each init and each seed, kept one by one, so that a table can go on."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,18 +9,21 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from headscope.corpora import Corpus
 from headscope.engine import Settings
+from headscope.engine.outputs import inputs_of
+from headscope.models import Model
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.encoded import Encoded
 from headscope.tasks import Task
 from headscope.training import disk
-from headscope.training.initial import Initial, initial
+from headscope.training.initial import initial
 from headscope.training.journal import Journal, Trained
 from headscope.training.labelled import Labelled
+from headscope.training.loop import Examples, answers, train
 from headscope.training.recipe import Recipe
-from headscope.training.train import answering, dev_inputs, labelled_inputs, train
 
 
 @dataclass(frozen=True)
@@ -36,21 +39,27 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """A task with its inputs, which are made when they are first needed and then shared by its runs."""
+    """A task with its inputs, which are made when they are first needed and then shared by its runs.
+
+    `reader` is any model with the tokenizer and the length of those that are trained.
+    """
 
     task: Task
-    recipe: Recipe
-    initial: Initial
+    max_tokens: int
+    reader: Model
 
     @cached_property
     def dev(self) -> tuple[list[Encoded], Counter[str]]:
         """The dev inputs, and how many were cut."""
-        return dev_inputs(self.initial, self.task, self.recipe)
+        return inputs_of(self.reader, self.task.dev, self.max_tokens)
 
     @cached_property
-    def labelled(self) -> tuple[Labelled, Counter[str]]:
-        """The training examples, and how many were cut."""
-        return labelled_inputs(self.initial, self.task, self.recipe)
+    def examples(self) -> Examples:
+        """What is trained on and what is scored."""
+        task, corpus = self.task, self.task.training()
+        inputs, cut = inputs_of(self.reader, corpus, self.max_tokens)
+        labelled = Labelled(inputs, task.targets(corpus), task.kind == "regression")
+        return Examples(labelled, self.dev[0], task.targets(task.dev), cut.total())
 
 
 @dataclass(frozen=True)
@@ -95,38 +104,37 @@ class Run:
 
     def _run(self, place: Place, settings: Settings) -> Trained:
         start = initial(place.checkpoint, self.row.task, self.init, self.seed, remote_code=place.remote_code)
-        start.network.to(place.device)  # type: ignore[arg-type]
-        dev, _ = self.row.dev
+        nn.Module.to(start.network, place.device)
         if self.init != "pretrained":
-            examples = self.row.labelled[0], dev
             save = self.model is not None
-            return train(
-                start, self.row.task, examples, self.recipe, settings, self.journal, device=place.device, save=save
-            )
-        answers = answering(start, dev, settings)(start.network.eval())
-        trained = Trained(answers, answers[None][:0], np.zeros(0, dtype=np.float32))
+            return train(start, self.row.task, self.row.examples, self.recipe, settings, self.journal, save=save)
+        outputs = answers(start.model, self.row.dev[0], settings)
+        trained = Trained(outputs, outputs[None][:0], np.zeros(0, dtype=np.float32))
         self.journal.end(trained)
         return trained
 
 
 def runs(
-    rows: list[Row], recipes: dict[str, Recipe], seeds: range, place: Place, models: dict[tuple[str, str], Path]
+    rows: list[Row],
+    recipes: Mapping[str, Recipe],
+    seeds: range,
+    directory: Path,
+    models: Mapping[tuple[str, str], Path],
 ) -> Iterator[Run]:
-    """The runs of each task with each init of `recipes` and each seed; the models of the first seed are kept."""
+    """The runs of each task with each init of `recipes` and each seed; of the first seed the models are kept."""
     for row in rows:
         for init, recipe in recipes.items():
             for seed in seeds:
-                journal = Journal(place.directory / "runs" / f"{row.task.name}-{init}-{seed}")
-                model = models.get((row.task.name, init)) if seed == seeds[0] and init != "pretrained" else None
+                journal = Journal(directory / "runs" / f"{row.task.name}-{init}-{seed}")
+                model = models[row.task.name, init] if seed == seeds[0] and init != "pretrained" else None
                 yield Run(row, init, seed, recipe, journal, model)
 
 
-def limited(task: Task, examples: int, seed: int) -> Task:
-    """The task with so many of its training examples, chosen by a seed and in their order."""
+def limited(task: Task, examples: int) -> Task:
+    """The task with so many of its training examples, the same for all seeds, in their order."""
     corpus = task.training()
     if examples >= corpus.n_examples:
         return task
-    chosen = set(np.random.default_rng(seed).choice(corpus.n_examples, examples, replace=False).tolist())
+    chosen = set(np.random.default_rng(0).choice(corpus.n_examples, examples, replace=False).tolist())
     kept = [example for number, example in enumerate(corpus) if number in chosen]
-    train = Corpus(corpus.name, corpus.sha256, len(kept), corpus.skipped, lambda: iter(kept))
-    return replace(task, train=train)
+    return replace(task, train=Corpus(corpus.name, corpus.sha256, len(kept), corpus.skipped, lambda: iter(kept)))

@@ -1,0 +1,356 @@
+"""Training against a naive loop, killed and resumed, with what it keeps and what it refuses."""
+
+import errno
+import json
+import math
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import AutoModelForSequenceClassification, PreTrainedModel
+
+import headscope
+from headscope import HeadscopeError, Settings
+from headscope.engine.outputs import inputs_of, outputs
+from headscope.models.checkpoint import locate
+from headscope.tasks import Task, score
+from headscope.training import Examples, Initial, Journal, Recipe, Trained, initial, keeper, train
+from headscope.training.labelled import LengthGrouped, collate
+from headscope.training.table import Row
+from small_tasks import birds, counts, tiny_folder
+
+RECIPE = Recipe(batch=8, epochs=3, learning_rate=1e-2, max_tokens=32)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_folder(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model without dropout: nothing is drawn but the order of the batches."""
+    nothing = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    return tiny_folder(tmp_path_factory.mktemp("still"), **nothing)
+
+
+def ready(folder: Path, task: Task, init: str = "finetuned") -> tuple[Initial, Examples]:
+    start = initial(locate(str(folder)), task, init, seed=0)
+    return start, Row(task, RECIPE.max_tokens, start.model).examples
+
+
+def run(
+    folder: Path, where: Path, task: Task | None = None, recipe: Recipe = RECIPE, init: str = "finetuned", **given: Any
+) -> Trained:
+    task = task or birds()
+    start, examples = ready(folder, task, init)
+    journal = Journal(where)
+    journal.open({"recipe": recipe.as_settings()})
+    return train(start, task, examples, recipe, Settings(**given), journal)
+
+
+def naive(network: PreTrainedModel, examples: Examples, recipe: Recipe) -> list[float]:
+    """The losses of a plain loop: AdamW, no decay of biases and norms, a rate that rises and falls in lines."""
+    decayed = [p for name, p in network.named_parameters() if not ("bias" in name or "LayerNorm" in name)]
+    others = [p for name, p in network.named_parameters() if "bias" in name or "LayerNorm" in name]
+    groups = [{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": others, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=recipe.learning_rate)
+    batches = LengthGrouped([len(encoded) for encoded in examples.train.inputs], recipe.batch, seed=0)
+    total, losses = recipe.epochs * len(batches), []
+    rising = math.ceil(recipe.warmup * total)
+    network.train()
+    for epoch in range(recipe.epochs):
+        batches.set_epoch(epoch)
+        for group in batches:
+            step = len(losses)
+            share = step / rising if step < rising else (total - step) / (total - rising)
+            for part in optimizer.param_groups:
+                part["lr"] = recipe.learning_rate * share
+            rows = [examples.train[number] for number in group]
+            loss = network(**collate(rows, pad=0, regression=examples.train.regression)).loss
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("task", [birds(), counts()], ids=["classes", "scores"])
+def test_training_is_that_of_a_naive_loop(still: Path, tmp_path: Path, task: Task) -> None:
+    recipe = replace(RECIPE, epochs=2, keep="last", learning_rate=1e-3)
+    trained = run(still, tmp_path, task, recipe)
+    start, examples = ready(still, task)
+    losses = naive(start.network, examples, recipe)
+    np.testing.assert_allclose(trained.train_loss, losses, atol=1e-5)
+    stored = load_file(tmp_path / "model" / "model.safetensors")
+    for name, weight in start.network.state_dict().items():
+        if name.endswith("key.bias"):  # has no gradient but rounding, which Adam makes as large as any other
+            continue
+        torch.testing.assert_close(stored[name], weight, atol=1e-5, rtol=0)
+
+
+def test_it_learns(folder: Path, tmp_path: Path) -> None:
+    trained = run(folder, tmp_path, birds(24, 160), replace(RECIPE, learning_rate=2e-3), init="random")
+    targets = birds().targets(birds().dev)
+    assert score("accuracy", trained.outputs, targets) > 0.9
+    assert trained.train_loss[-5:].mean() < trained.train_loss[:5].mean()
+
+
+def test_frozen_encoder_stays_as_it_was(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path, init="frozen")
+    start, _ = ready(folder, birds())
+    stored = load_file(tmp_path / "model" / "model.safetensors")
+    before = start.network.state_dict()
+    changed = {name for name in stored if not torch.equal(stored[name], before[name])}
+    assert changed == set(start.new)
+
+
+class Killed(BaseException):
+    """What ends a run in these tests."""
+
+
+def kill(monkeypatch: pytest.MonkeyPatch, target: object, name: str, call: int) -> None:
+    """Let a function raise `Killed` instead of doing its work, at its `call`-th call from 1."""
+    calls, work = [], getattr(target, name)
+
+    def killing(*args: Any) -> Any:
+        calls.append(1)
+        if len(calls) == call:
+            raise Killed
+        return work(*args)
+
+    monkeypatch.setattr(target, name, killing)
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trained, Path]:
+    """A run that nothing interrupts, without checkpoints."""
+    where = tmp_path_factory.mktemp("whole")
+    return run(folder, where, recipe=replace(RECIPE, keep="last")), where / "model" / "model.safetensors"
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [("checkpointed", 1), ("checkpointed", 5), ("checkpointed", 8), ("answer", 2), ("end", 1)],
+)
+def test_interrupted_run_ends_with_the_same_weights(
+    folder: Path,
+    whole: tuple[Trained, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    call: int,
+) -> None:
+    monkeypatch.setattr(keeper, "CHECKPOINT_SECONDS", 0.0)
+    recipe = replace(RECIPE, keep="last")
+    with monkeypatch.context() as patch:
+        kill(patch, Journal, name, call)
+        with pytest.raises(Killed):
+            run(folder, tmp_path, recipe=recipe)
+    steps: list[int] = []
+    trained = run(folder, tmp_path, recipe=recipe, progress=steps.append)
+    assert sum(steps) == 15
+    if (name, call) != ("checkpointed", 1):
+        assert steps[0] > 0, "it began anew"
+    for key, expected in vars(whole[0]).items():
+        np.testing.assert_array_equal(getattr(trained, key), expected)
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == whole[1].read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "run.safetensors", "settings.json"]
+
+
+SCRIPT = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from dataclasses import replace
+from headscope.training import keeper
+import training.test_loop as tests
+keeper.CHECKPOINT_SECONDS = 0.0
+steps = []
+def progress(done):
+    steps.append(done)
+    if sum(steps) == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+tests.run(Path(sys.argv[2]), Path(sys.argv[3]), recipe=replace(tests.RECIPE, keep="last"), progress=progress)
+"""
+
+
+def test_killed_process_goes_on(folder: Path, whole: tuple[Trained, Path], tmp_path: Path) -> None:
+    tests = Path(__file__).parents[1]
+    command = [sys.executable, "-c", SCRIPT, str(tests), str(folder), str(tmp_path)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert [path.name for path in tmp_path.glob("step-*")] == ["step-6"]
+    steps: list[int] = []
+    run(folder, tmp_path, recipe=replace(RECIPE, keep="last"), progress=steps.append)
+    assert steps == [6, *[1] * 9]
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == whole[1].read_bytes()
+
+
+def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "CHECKPOINT_SECONDS", 0.0)
+    with monkeypatch.context() as patch:
+        kill(patch, Journal, "checkpointed", 4)
+        with pytest.raises(Killed):
+            run(folder, tmp_path)
+    load, safe = torch.load, []
+
+    def watched(*args: Any, **keywords: Any) -> Any:
+        safe.append(keywords.get("weights_only"))
+        return load(*args, **keywords)
+
+    monkeypatch.setattr(torch, "load", watched)
+    run(folder, tmp_path)
+    assert safe and all(one is True for one in safe)
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, task: Task, right: list[int]) -> list[torch.Tensor]:
+    """After each epoch let the model answer so many dev examples right; gives its classifier after each."""
+    targets, counted, seen = task.targets(task.dev).astype(int), iter(right), []
+
+    def answer(model: Any, *_: object) -> np.ndarray:
+        seen.append(model.network.classifier.weight.detach().clone())
+        told = np.where(np.arange(len(targets)) < next(counted), targets, 1 - targets)
+        return np.eye(2, dtype=np.float32)[told]
+
+    monkeypatch.setattr("headscope.training.loop.answers", answer)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("keep", "right", "kept"), [("best", [5, 9, 9], 1), ("best", [9, 5, 6], 0), ("last", [9, 5, 6], 2)]
+)
+def test_model_of_the_best_or_of_the_last_epoch_is_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: Any, right: list[int], kept: int
+) -> None:
+    seen = scripted(monkeypatch, birds(), right)
+    trained = run(folder, tmp_path, recipe=replace(RECIPE, keep=keep))
+    np.testing.assert_array_equal(trained.outputs, trained.epoch_outputs[kept])
+    weight = load_file(tmp_path / "model" / "model.safetensors")["classifier.weight"]
+    assert [torch.equal(weight, each) for each in seen] == [epoch == kept for epoch in range(3)]
+
+
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+@pytest.mark.parametrize("task", [birds(), counts()], ids=["classes", "scores"])
+def test_kept_model_is_an_ordinary_folder(folder: Path, tmp_path: Path, task: Task, precision: Any) -> None:
+    trained = run(folder, tmp_path, task, replace(RECIPE, epochs=1, precision=precision))
+    model = headscope.load(str(tmp_path / "model"), head=True)
+    inputs, _ = inputs_of(model, task.dev, RECIPE.max_tokens)
+    np.testing.assert_allclose(outputs(model, inputs), trained.outputs, atol=1e-5)
+    network = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model")
+    assert network.config.id2label == dict(enumerate(task.labels or ("score",)))
+    assert {path.suffix for path in (tmp_path / "model").iterdir()} == {".json", ".safetensors"}
+
+
+def test_precision_of_a_run_is_its_own(folder: Path, tmp_path: Path) -> None:
+    mixed = run(folder, tmp_path / "mixed", recipe=replace(RECIPE, precision="bf16"))
+    full = run(folder, tmp_path / "full", recipe=replace(RECIPE, keep="last"))
+    again = run(folder, tmp_path / "again", recipe=replace(RECIPE, keep="last"))
+    np.testing.assert_array_equal(full.train_loss, again.train_loss)
+    assert 0 < np.abs(mixed.train_loss - full.train_loss)[:3].max() < 0.02
+
+
+def test_loss_that_is_no_number_stops_at_once(folder: Path, tmp_path: Path) -> None:
+    start, examples = ready(folder, birds())
+    steps: list[int] = []
+
+    def spoil(done: int) -> None:
+        steps.append(done)
+        if sum(steps) == 4:
+            with torch.no_grad():
+                start.network.get_parameter("classifier.weight").fill_(torch.nan)
+
+    with pytest.raises(HeadscopeError, match=r"the loss is nan at step 5; lower --learning-rate$"):
+        train(start, birds(), examples, RECIPE, Settings(progress=spoil), Journal(tmp_path))
+    assert sum(steps) == 4
+
+
+def test_outputs_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
+    start, examples = ready(folder, birds())
+    steps: list[int] = []
+
+    def spoil(done: int) -> None:
+        steps.append(done)
+        if sum(steps) == 5:
+            with torch.no_grad():
+                start.network.get_parameter("classifier.weight").fill_(torch.nan)
+
+    with pytest.raises(HeadscopeError, match="the outputs are no numbers after epoch 1"):
+        train(start, birds(), examples, RECIPE, Settings(progress=spoil), Journal(tmp_path))
+    assert not list(tmp_path.glob("epoch-*"))
+
+
+def test_precision_needs_the_device(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="'fp16' needs a GPU; use bf16 or no"):
+        run(folder, tmp_path, recipe=replace(RECIPE, precision="fp16"))
+
+
+def full_disk(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def torn(*_: object, **__: object) -> None:
+    """What torch raises."""
+    raise RuntimeError(
+        "[enforce fail at inline_container.cc:595] . PytorchStreamWriter failed: No space left on device"
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "failing"),
+    [
+        ("transformers.modeling_utils.PreTrainedModel.save_pretrained", full_disk),
+        ("torch.save", torn),
+        ("headscope.training.journal.save_file", full_disk),
+    ],
+)
+def test_full_disk_is_said_and_the_run_goes_on_later(
+    folder: Path,
+    whole: tuple[Trained, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    failing: Any,
+) -> None:
+    monkeypatch.setattr(keeper, "CHECKPOINT_SECONDS", 0.0)
+    with monkeypatch.context() as patch, pytest.raises(HeadscopeError, match=r"no space left.*; make room") as raised:
+        patch.setattr(target, failing)
+        run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))
+    assert "\n" not in str(raised.value)
+    left = {path.name.partition("-")[0].partition(".")[0] for path in tmp_path.iterdir()}
+    assert left <= {"settings", "step", "epoch"}
+    trained = run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))
+    np.testing.assert_array_equal(trained.outputs, whole[0].outputs)
+
+
+def test_folder_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None:
+    Journal(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
+    Journal(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
+    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.001, asked is 0\.002"):
+        Journal(tmp_path).open({"learning_rate": 2e-3, "seed": 0})
+    assert json.loads((tmp_path / "settings.json").read_text()) == {"learning_rate": 1e-3, "seed": 0}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"precision": "int8"}, "precision 'int8' is unknown; use one of no, bf16, fp16"),
+        ({"keep": "all"}, "keep 'all' is unknown; use one of best, last"),
+        ({"batch": 0}, "batch 0 is too small"),
+        ({"epochs": 0}, "epochs 0 is too small"),
+        ({"learning_rate": 0.0}, "learning_rate 0.0 makes no sense"),
+        ({"learning_rate": math.nan}, "learning_rate nan makes no sense"),
+        ({"weight_decay": -1.0}, "weight_decay -1.0 is too small"),
+        ({"warmup": 1.0}, "warmup 1.0 is no share of the steps"),
+    ],
+)
+def test_recipe_that_makes_no_sense_is_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(HeadscopeError, match=words):
+        Recipe(**given)
