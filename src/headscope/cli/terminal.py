@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +107,9 @@ def scores(array: xr.DataArray) -> Table:
 def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
     name = str(array.name).replace("_", " ")
     others = [dim for dim in array.dims if dim != "layer"]
-    if not others:
-        yield name, array.values
-    for label in array[others[0]].values if others else ():
-        yield f"{name}: {str(label).replace('_', ' ')}", array.sel({others[0]: label}).values
+    for labels in product(*(array[dim].values for dim in others)):
+        words = [str(label).replace("_", " ") for label in labels]
+        yield ": ".join([name, *words]), array.sel(dict(zip(others, labels, strict=True))).values
 
 
 def as_json(result: xr.Dataset, page: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The variables of a result as tables of a page."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -93,20 +94,29 @@ def _cell(record: dict) -> tuple[str, str]:
 
 
 def top_heads(result: xr.Dataset, name: str) -> Table | None:
-    """The five heads with the largest values of a variable; None for one that is not of heads alone."""
+    """The five heads with the most remarkable values of a variable; None for one that is not of heads alone.
+
+    These are the largest; where values lie on both sides of 0 the furthest from it, and of cosines the smallest.
+    """
     array = measured(result, name)
-    if array is None or not {"layer", "head"} <= set(array.dims) or array.ndim > 3:
+    if array is None or not {"layer", "head"} <= set(array.dims) or array.ndim > 4 or "other_layer" in array.dims:
         return None
-    across = next((str(dim) for dim in array.dims if dim not in ("layer", "head")), "")
-    parts = [array.sel({across: value}) for value in array[across].values.tolist()] if across else [array]
-    rows = [
-        _ranked(part, label(across, part[across].item()) if across else "all") for part in parts if part.notnull().any()
-    ]
+    across = [str(dim) for dim in array.dims if dim not in ("layer", "head")]
+    rows = []
+    for labels in product(*(array[dim].values.tolist() for dim in across)):
+        part = array.sel(dict(zip(across, labels, strict=True)))
+        if part.notnull().any():
+            words = tuple(label(dim, value) for dim, value in zip(across, labels, strict=True))
+            rows.append((words or ("all",), _ranked(part)))
     columns = tuple(Column(str(rank), f"{rank}.") for rank in range(1, RANKS + 1))
-    return Table(name, named(array), "", "", (title(across) if across else "",), columns, rows)
+    return Table(name, named(array), "", "", tuple(map(title, across)) or ("",), columns, rows)
 
 
-def _ranked(array: xr.DataArray, words: str) -> tuple[tuple[str], list[tuple[str, str] | None]]:
-    found = strongest(array)[:RANKS]
-    cells = [(str(one), "") for one in found]
-    return (words,), [*cells, *[None] * (RANKS - len(cells))]
+def _ranked(array: xr.DataArray) -> list[tuple[str, str] | None]:
+    found = strongest(array)
+    if array.attrs.get("units") == "cosine":
+        found = found[::-1]
+    elif found[-1].value < 0:
+        found = sorted(found, key=lambda reading: -abs(reading.value))
+    cells = [(str(one), "") for one in found[:RANKS]]
+    return [*cells, *[None] * (RANKS - len(cells))]

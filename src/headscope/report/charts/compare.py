@@ -1,0 +1,66 @@
+"""Figures of a comparison, after Kovaleva et al. (2019), Figure 5."""
+
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.figures import bars, by_layer, heatmap, with_interval
+from headscope.report._change import change
+from headscope.report.parts import Figure
+
+ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restored layers"
+# More models than this have only the figures that show all of them together.
+MOST_MODELS = 4
+FIVE = "1 less the cosine similarity; darker where attention changed more. After Kovaleva et al. (2019), Figure 5."
+DIFFERENCES = {
+    "attention_to": "Share of attention to each class of token: later model less the first.",
+    "attention_offset": "Attention to the previous, the same and the next token: later model less the first.",
+    "entropy": "In nats: above 0 where attention has become broader.",
+    "feature_attention": "Attention to the most attended token of each feature: later model less the first. "
+    "Kovaleva et al. (2019), section 4.4.",
+}
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a comparison, without those whose values are all missing."""
+    return [*_alike(result), *_otherwise(result), *_restored(result)]
+
+
+def _alike(result: xr.Dataset) -> Iterator[Figure]:
+    similarity, layers = (change(with_interval(result, name)) for name in ("similarity", "layer_similarity"))
+    divergence = with_interval(result, "js_divergence")
+    last, heads = "Means over the heads of a layer, with their 95% intervals over examples.", "A dot for each head."
+    yield Figure("layer_similarity", ALIKE, bars(layers.transpose("layer", "model")), last, "layer_similarity")
+    yield Figure("similarity", ALIKE, heatmap(_squeezed(similarity)), FIVE, "similarity")
+    yield Figure("similarity-by_layer", ALIKE, by_layer(_squeezed(similarity)), heads, "similarity")
+    if "padded_similarity" in result:
+        padded = change(with_interval(result, "padded_similarity"))
+        coded = "As released: inputs padded to 200 tokens, padding counted."
+        yield Figure("padded_similarity", ALIKE, heatmap(_squeezed(padded)), coded, "padded_similarity")
+    nats = "From 0 for the same attention to 0.69 nats for nothing in common."
+    yield Figure("js_divergence", ALIKE, heatmap(_squeezed(divergence)), nats, "js_divergence")
+
+
+def _otherwise(result: xr.Dataset) -> Iterator[Figure]:
+    models = result["model"].values.tolist()
+    for name, caption in DIFFERENCES.items() if len(models) <= MOST_MODELS else ():
+        variable = f"difference_{name}"
+        for model in models:
+            array = with_interval(result, variable).sel(model=model)
+            if not bool(array.isnull().all()):
+                stem = variable if len(models) == 1 else f"{variable}-{model}"
+                title = array.attrs["long_name"] if len(models) == 1 else f"{array.attrs['long_name']}: {model}"
+                chart = heatmap(array.assign_attrs(long_name=title), diverging=True)
+                yield Figure(stem, OTHERWISE, chart, caption, variable)
+
+
+def _restored(result: xr.Dataset) -> Iterator[Figure]:
+    if "restored_score" in result:
+        scores = with_interval(result, "restored_score").transpose("restored", "metric", "model")
+        caption = "Number of the lowest layers that have the first model's weights. After Hao et al. (2019)."
+        yield Figure("restored_score", SCORES, bars(_squeezed(scores)), caption, "restored_score")
+
+
+def _squeezed(array: xr.DataArray) -> xr.DataArray:
+    """Without the dimension `model` where there is one model only."""
+    return array.isel(model=0, drop=True) if array.sizes["model"] == 1 else array

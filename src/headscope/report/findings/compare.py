@@ -1,0 +1,163 @@
+"""Findings of a comparison: which layers and heads changed most, and how, after Kovaleva et al. (2019), Figure 5."""
+
+from collections.abc import Iterator
+from math import log
+
+import xarray as xr
+
+from headscope.figures._labels import label
+from headscope.report._change import change
+from headscope.report.findings._words import Reading, examples, listed, measured, number, strongest
+from headscope.report.parts import Finding
+from headscope.results import FEATURES
+
+SAME = 1e-5
+LIKE = 0.9
+LINGUISTIC = FEATURES[:6]
+# What is told of a profile's changes: topic, variable and place.
+CHANGES = {
+    "Attention to separators": ("difference_attention_to", {"token_class": "sep"}),
+    "Attention to the start token": ("difference_attention_to", {"token_class": "cls"}),
+    "Attention to punctuation": ("difference_attention_to", {"token_class": "punct"}),
+    "Previous token": ("difference_attention_offset", {"offset": -1}),
+    "Next token": ("difference_attention_offset", {"offset": 1}),
+    "Breadth": ("difference_entropy", {}),
+}
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """What a comparison says of each later model, without what did not change at all."""
+    models = result["model"].values.tolist()
+    return [
+        Finding(finding.topic if len(models) == 1 else f"{model}: {finding.topic.lower()}", finding.text)
+        for model in models
+        for finding in _of_model(result.sel(model=model), str(model), str(result.attrs.get("reference", "the first")))
+    ]
+
+
+def _of_model(result: xr.Dataset, model: str, first: str) -> Iterator[Finding]:
+    layers, heads = (measured(result, name) for name in ("layer_similarity", "similarity"))
+    if layers is None or heads is None:
+        return
+    if float(change(heads).max()) < SAME:
+        yield Finding("Attention", f"All heads of {model} attend as those of {first} do: no similarity is below 1.")
+    else:
+        yield _layers(change(layers), model, first)
+        yield _heads(heads)
+        yield from _divergence(result)
+        yield from _padded(result, heads)
+        yield from _changes(result)
+        yield from _features(result)
+    yield from _restored(result, first)
+
+
+def _layers(array: xr.DataArray, model: str, first: str) -> Finding:
+    ranked = sorted(_by_layer(array), key=lambda reading: -reading.value)
+    named = ", ".join(map(str, ranked[:4]))
+    least = f", least in {ranked[-1]}" if len(ranked) > 4 else ""
+    told = f"Compared with {first}, the attention of {model} changed most in {named}{least}"
+    meaning = "(1 less the cosine similarity, mean over a layer's heads)"
+    return Finding("Layers", f"{told} {meaning}. {_last_two(ranked)}{examples(array)}")
+
+
+def _by_layer(array: xr.DataArray) -> list[Reading]:
+    return [
+        Reading(f"layer {int(part['layer'])}", float(part), float(part["lower"]), float(part["upper"]))
+        if "lower" in part.coords
+        else Reading(f"layer {int(part['layer'])}", float(part))
+        for part in array.transpose("layer")
+    ]
+
+
+def _last_two(ranked: list[Reading]) -> str:
+    """Whether the last two layers changed most, and how sure that is."""
+    if len(ranked) < 3:
+        return ""
+    last = {f"layer {len(ranked) - 1}", f"layer {len(ranked)}"}
+    paper = "Kovaleva et al. (2019) found so for all tasks but QQP"
+    if {reading.head for reading in ranked[:2]} != last:
+        return f"The last two layers are not the two that changed most; {paper}."
+    second, third = ranked[1:3]
+    overlap = second.lower is not None and third.upper is not None and second.lower <= third.upper
+    unsure = f" (the intervals of {second.head} and {third.head} overlap)" if overlap else ""
+    return f"The last two layers changed most{unsure}, as {paper}."
+
+
+def _heads(similarity: xr.DataArray) -> Finding:
+    array = change(similarity)
+    below = int((similarity < LIKE).sum())
+    told = f"Changed most: {listed(strongest(array)[:5])}; {below} of {array.size} heads have a similarity below {LIKE}"
+    return Finding("Heads", f"{told}, the median head {number(float(similarity.median()))}.{examples(array)}")
+
+
+def _divergence(result: xr.Dataset) -> Iterator[Finding]:
+    if (array := measured(result, "js_divergence")) is not None:
+        scale = f"0 nats are the same attention, {number(log(2))} nothing in common"
+        heads = listed(strongest(array)[:3])
+        mean = f"the mean over all heads is {number(float(array.mean()))}"
+        yield Finding("Jensen-Shannon divergence", f"Largest in {heads}; {mean} ({scale}).{examples(array)}")
+
+
+def _padded(result: xr.Dataset, similarity: xr.DataArray) -> Iterator[Finding]:
+    if (array := measured(result, "padded_similarity")) is not None:
+        ours, theirs = float(change(similarity).mean()), float(change(array).mean())
+        told = f"With inputs padded to 200 tokens and padding counted, the mean change over heads is {number(theirs)}"
+        yield Finding("As coded", f"{told}; over real tokens alone it is {number(ours)}.{examples(array)}")
+
+
+def _changes(result: xr.Dataset) -> Iterator[Finding]:
+    for topic, (name, place) in CHANGES.items():
+        if (array := measured(result, name, **place)) is not None:
+            unit = " nats" if array.attrs.get("units") == "nats" else ""
+            mean = f"On average over heads {_signed(float(array.mean()))}{unit}"
+            most = listed(sorted(strongest(array), key=lambda reading: -abs(reading.value))[:3])
+            yield Finding(topic, f"{mean}. {_sure(array)}Largest changes: {most}.{examples(array)}")
+
+
+def _sure(array: xr.DataArray) -> str:
+    """How many heads rose or fell for sure."""
+    if "lower" not in array.coords:
+        return ""
+    up, down = int((array["lower"] > 0).sum()), int((array["upper"] < 0).sum())
+    chance = f"by chance alone about {max(1, round(0.05 * array.size))} would"
+    return f"It rose in {up} and fell in {down} of {array.size} heads with the whole interval ({chance}). "
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value > 0 else ''}{number(value)}"
+
+
+def _features(result: xr.Dataset) -> Iterator[Finding]:
+    array = measured(result, "difference_feature_attention", feature=list(LINGUISTIC))
+    if array is None:
+        return
+    found = [(name, array.sel(feature=name)) for name in LINGUISTIC if array.sel(feature=name).notnull().any()]
+    told = [f"{label('feature', name)} {_signed(float(part.mean()))}" for name, part in found]
+    name, part = max(found, key=lambda each: float(abs(each[1]).max()))
+    most = max(strongest(part), key=lambda reading: abs(reading.value))
+    largest = f"the largest change is that to {label('feature', name)} in {most}"
+    yield Finding("Linguistic features", f"Attention to features, on average over heads: {', '.join(told)}; {largest}.")
+
+
+def _restored(result: xr.Dataset, first: str) -> Iterator[Finding]:
+    scores, changes = (measured(result, name) for name in ("restored_score", "restored_change"))
+    if scores is None or changes is None:
+        return
+    metric = str(scores["metric"].values[0])
+    scores, changes = scores.sel(metric=metric), changes.sel(metric=metric)
+    before = Reading(metric, *(float(each) for each in (scores[0], scores["lower"][0], scores["upper"][0])))
+    if scores.size == 1:
+        yield Finding("Score", f"On {result.attrs['task']}: {before}.{examples(scores)}")
+        return
+    steps = [_step(part) for part in changes[1:]]
+    sure = [step.head for step, part in zip(steps, changes[1:], strict=True) if part["lower"] > 0 or part["upper"] < 0]
+    which = f"sure with {', '.join(sure)}" if sure else "never sure: each interval includes 0"
+    restored = f"With the weights of {first} back in the lowest layers it changes by: {', '.join(map(str, steps))}"
+    as_it_is = f"On {result.attrs['task']} {before} as it is"
+    yield Finding("Restored layers", f"{as_it_is}. {restored}. The change is {which}.{examples(scores)}")
+
+
+def _step(part: xr.DataArray) -> Reading:
+    count = int(part["restored"])
+    layers = f"{count} layer{'' if count == 1 else 's'}"
+    return Reading(layers, float(part), float(part["lower"]), float(part["upper"]))
