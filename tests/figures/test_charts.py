@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.figures import attention_map, bars, by_layer, curve, heatmap, matrix, scatter, with_interval
+from headscope.figures import (
+    attention_map,
+    attention_maps,
+    bars,
+    by_layer,
+    classes,
+    curve,
+    heatmap,
+    matrix,
+    scatter,
+    stacked,
+    with_interval,
+)
 from headscope.figures._export import svg
 from profile_result import profile_result
 
@@ -39,6 +51,11 @@ def over_epochs() -> xr.DataArray:
     return array.assign_coords(lower=array - 0.125, upper=array + 0.125)
 
 
+def kinds() -> xr.DataArray:
+    """Two heads of two kinds."""
+    return xr.DataArray([["block", "diagonal"]], {"layer": [1], "head": [1, 2]}, name="dominant")
+
+
 CHARTS = {
     "heatmap": lambda: heatmap(with_interval(RESULT, "entropy")),
     "heatmap of panels": lambda: heatmap(with_interval(RESULT, "feature_attention")),
@@ -56,8 +73,14 @@ CHARTS = {
     "scatter": lambda: scatter(embedding()),
     "scatter by class": lambda: scatter(embedding(), colour=RESULT["entropy"].isel(layer=[0, 1]) > 1),
     "attention map": lambda: attention_map(
-        xr.DataArray(np.eye(3), dims=["query", "key"], name="8-10"), ["a", "'", "a"]
+        xr.DataArray(np.eye(3), dims=["query", "key"], name="8-10"), ["if", "'", '"']
     ),
+    "attention maps": lambda: attention_maps(
+        [(xr.DataArray(np.eye(2) / 2, dims=["query", "key"], name="8-10"), ["if", "\\"])] * 2, "Maps"
+    ),
+    "stacked": lambda: stacked(scores(), first="finetuned", band=(0.25, 0.5), band_label="elsewhere"),
+    "classes": lambda: classes(kinds(), names=["block", "diagonal"], dim="pattern"),
+    "classes in panels": lambda: classes(kinds().expand_dims(task=["a", "b"]), names=["block"], dim="pattern"),
 }
 
 
