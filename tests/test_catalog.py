@@ -6,7 +6,7 @@ import pytest
 
 from headscope import HeadscopeError, catalog
 
-FOLDERS = ("studies", "measures", "corpora", "figures")
+FOLDERS = ("studies", "measures", "comparisons", "corpora", "figures")
 
 
 @pytest.fixture

@@ -19,7 +19,12 @@ from headscope import catalog, results
 
 MOST_LABELS = 4
 MOST_SCORES = 64
-FOLDERS = {"studies": "Studies", "measures": "Measures", "corpora": "Kinds of corpora"}
+FOLDERS = {
+    "studies": "Studies",
+    "measures": "Measures",
+    "comparisons": "Comparisons of two models",
+    "corpora": "Kinds of corpora",
+}
 
 
 def print_catalog() -> None:
