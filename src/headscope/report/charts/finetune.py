@@ -1,0 +1,70 @@
+"""Figures of fine-tuning: scores of each start beside the paper's, and how training went."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures import bars, with_interval
+from headscope.figures.curve import curve
+from headscope.report.parts import Figure
+
+SCORES, TRAINING = "What fine-tuning adds", "How training went"
+SAME = "same answer always"
+OURS, PAPERS = "this model", "BERT-base in the paper"
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """Scores by task and start, the paper's beside them; then the losses and the scores after each epoch."""
+    scores, caption = _beside_chance(result), "With 95% intervals over dev examples."
+    if "paper_score" in result:
+        scores = _beside_paper(scores, result)
+        caption += (
+            " Beside them Kovaleva et al. (2019), Table 1, where it has the task; its BERT-base is a larger model."
+        )
+    return [Figure("score", SCORES, bars(scores, width=300), caption, "score"), *_training(result)]
+
+
+def _training(result: xr.Dataset) -> Iterator[Figure]:
+    for name, dim, caption in (
+        ("train_loss", "progress", "Each point is the mean over a fiftieth of the training, and over seeds."),
+        ("epoch_score", "epoch", "On dev, mean over seeds; the main metric of the task."),
+    ):
+        for task in result["task"].values.tolist() if name in result else ():
+            array = _main(result, name, task)
+            if array.sizes["init"] and array.sizes[dim] > 1:
+                words = f"{array.attrs['long_name']}, {task}"
+                chart = curve(array.assign_attrs(long_name=words), dim, percent=dim == "progress")
+                yield Figure(f"{name}-{task}", TRAINING, chart, caption, name)
+
+
+def _main(result: xr.Dataset, name: str, task: str) -> xr.DataArray:
+    """A variable of one task, of its main metric where there are several; without what has no values."""
+    array = result[name].sel(task=task, drop=True).dropna("init", how="all")
+    return array.dropna("metric", how="all").isel(metric=0, drop=True) if "metric" in array.dims else array
+
+
+def _rows(array: xr.DataArray) -> xr.DataArray:
+    """Tasks and metrics as one dimension of rows, starts as the other; without what has no values."""
+    stacked = array.stack(row=("task", "metric")).transpose("row", "init").dropna("row", how="all")
+    names = [f"{task} {metric}" for task, metric in stacked["row"].values.tolist()]
+    return stacked.drop_vars(["row", "task", "metric"]).assign_coords(row=names).rename(row="task")
+
+
+def _beside_paper(scores: xr.DataArray, result: xr.Dataset) -> xr.DataArray:
+    """The scores and the paper's as two panels."""
+    paper = _rows(result["paper_score"]).rename("score").reindex_like(scores)
+    empty = paper.copy(data=np.full(paper.shape, np.nan))
+    paper = paper.assign_coords({name: empty for name in ("lower", "upper", "n_examples") if name in scores.coords})
+    both = xr.concat([scores, paper], "whose", coords="different", compat="equals")
+    return both.assign_coords(whose=[OURS, PAPERS]).transpose("task", "init", "whose").assign_attrs(scores.attrs)
+
+
+def _beside_chance(result: xr.Dataset) -> xr.DataArray:
+    """The scores, and before them that of always giving the same answer."""
+    array = with_interval(result, "score")
+    chance = result["chance"].expand_dims(init=[SAME])
+    empty = chance.copy(data=np.full(chance.shape, np.nan))
+    beside = {name: empty for name in ("lower", "upper", "n_examples") if name in array.coords}
+    whole = xr.concat([chance.assign_coords(beside), array], "init", coords="different", compat="equals")
+    return _rows(whole.rename("score").assign_attrs(array.attrs))

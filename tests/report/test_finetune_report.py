@@ -1,0 +1,106 @@
+"""The report of a table of fine-tuning says and draws the numbers that were planted."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope import report, results
+from headscope.figures._export import svg
+from headscope.report.charts import drawn
+from headscope.report.findings import found
+
+TASKS = {"RTE": ["accuracy"], "MRPC": ["accuracy", "f1"], "STS-B": ["pearson", "spearman"]}
+SCORES = {"pretrained": 0.4, "random": 0.5, "frozen": 0.6, "finetuned": 0.8}
+ATTRS = {"long_name": "score on dev", "units": "fraction", "source": "planted"}
+
+
+def table(tasks: dict[str, list[str]] = TASKS, inits: tuple[str, ...] = tuple(SCORES), seeds: int = 2) -> xr.Dataset:
+    """A table in which each task has the same scores, with intervals of 0.05 to both sides, and chance is 0.5."""
+    metrics = list(dict.fromkeys(metric for names in tasks.values() for metric in names))
+    axes = {"task": list(tasks), "init": list(inits), "metric": metrics}
+    there = xr.DataArray(
+        [[[metric in names for metric in metrics]] * len(inits) for names in tasks.values()], axes, list(axes)
+    )
+    score = there.where(there) * xr.DataArray([SCORES[init] for init in inits], {"init": list(inits)})
+    epochs = xr.concat([score - 0.2, score], "epoch").assign_coords(epoch=[1, 2])
+    parts = xr.DataArray(np.linspace(0.7, 0.2, 50), {"progress": np.arange(1, 51) / 50})
+    trained = xr.DataArray([init != "pretrained" for init in inits], {"init": list(inits)})
+    variables = {
+        "score": score,
+        "score_ci": xr.concat([score - 0.05, score + 0.05], "bound").assign_coords(bound=list(results.BOUNDS)),
+        "score_n_examples": there.where(there) * 400,
+        "epoch_score": epochs.where(trained),
+        "train_loss": (parts * xr.ones_like(score.isel(metric=0, drop=True)).fillna(1.0)).where(trained),
+        "chance": (there.where(there) * 0.5).isel(init=0, drop=True),
+    }
+    if seeds > 1:
+        variables["score_std"] = score * 0 + 0.015
+        variables["score_by_seed"] = xr.concat([score] * seeds, "seed").assign_coords(seed=range(seeds))
+    if "MRPC" in tasks:
+        variables["paper_score"] = score.where((score["task"] == "MRPC") & (score["init"] != "frozen")) + 0.1
+    attrs = dict.fromkeys(results.ATTRIBUTES, "x") | {"study": "finetune", "n_examples": 400, "n_tokens": 9000}
+    attrs |= {"recipe": '{"keep": "best"}', "duration_s": 1.0}
+    whole = xr.Dataset({name: array.assign_attrs(ATTRS) for name, array in variables.items()}, attrs=attrs)
+    return results.check(whole)
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in found(result)}
+
+
+def test_findings_say_what_was_planted() -> None:
+    texts = told(table())
+    assert texts["What fine-tuning adds"].startswith(
+        "Fine-tuning adds 40.0 points to the model as it is on average over 3 tasks"
+    )
+    assert "fine-tuned 0.80 [0.75, 0.85]; the same answer always 0.50." in texts["MRPC"]
+    assert texts["MRPC"].startswith("Accuracy: ") and texts["STS-B"].startswith("Pearson: ")
+    assert "No better than that beyond doubt: not trained, from random weights. n = 400 examples." in texts["RTE"]
+    assert "RTE 30.0, MRPC 30.0, STS-B 30.0" in texts["Random weights"]
+    assert "it ends below" not in texts["Random weights"]
+    assert "2 seeds each; the largest standard deviation of the main metric: RTE 0.015" in texts["Seeds"]
+    assert texts["The paper's BERT-base"].startswith(
+        "MRPC: not trained 0.50, from random weights 0.60, fine-tuned 0.90."
+    )
+    assert "best epoch" in texts["How models were chosen"]
+
+
+def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
+    result = table()
+    result["score"].loc[{"init": "finetuned"}] -= 0.5
+    result["score"].loc[{"init": "random", "task": "STS-B", "metric": "pearson"}] = 0.1
+    texts = told(result)
+    assert "takes 10.0 points from the model" in texts["What fine-tuning adds"]
+    assert "On STS-B it ends below the pre-trained model that was not trained at all." in texts["Random weights"]
+
+
+def test_a_single_run_says_no_more_than_it_has() -> None:
+    result = table({"birds": ["accuracy"]}, ("finetuned",), seeds=1)
+    assert set(told(result)) == {"birds", "How models were chosen"}
+    assert [figure.name for figure in drawn(result)] == ["score", "train_loss-birds", "epoch_score-birds"]
+
+
+def rows(chart: dict) -> list[dict]:
+    return [row for data in chart["datasets"].values() for row in data]
+
+
+def test_figure_has_all_scores_with_chance_and_the_papers_beside_them() -> None:
+    figures = {figure.name: figure.chart.to_dict() for figure in drawn(table())}
+    assert set(figures) == {"score", *(f"{name}-{task}" for name in ("train_loss", "epoch_score") for task in TASKS)}
+    shown = {(row["whose"], row["task"], row["init"]): row for row in rows(figures["score"])}
+    assert len(shown) == 5 * 5 + 2 * 3
+    assert shown["this model", "MRPC f1", "finetuned"]["value"] == pytest.approx(0.8)
+    assert shown["this model", "MRPC f1", "finetuned"]["lower"] == pytest.approx(0.75)
+    assert shown["this model", "RTE accuracy", "same answer always"]["value"] == 0.5
+    assert shown["BERT-base in the paper", "MRPC accuracy", "random"]["value"] == pytest.approx(0.6)
+    losses = rows(figures["train_loss-RTE"])
+    assert {row["init"] for row in losses} == {"random", "frozen", "finetuned"}
+    assert len(losses) == 150
+    assert all(svg(figure).startswith("<svg") for figure in figures.values())
+
+
+def test_page_is_written(tmp_path: Path) -> None:
+    page = report.write(table(), tmp_path).read_text(encoding="utf-8")
+    assert "What fine-tuning adds" in page
