@@ -26,6 +26,7 @@ format: $(READY)
 
 bench: $(READY)  ## time and memory, side by side
 	$(BIN)/python benchmarks/profile.py
+	$(BIN)/python -m benchmarks.patterns
 
 clean:
 	rm -rf $(VENV) out
