@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from math import prod
 
 import numpy as np
 from jaxtyping import Int, UInt8
@@ -57,7 +58,7 @@ class Answers:
 
 def packed(right: np.ndarray) -> UInt8[np.ndarray, "word byte"]:
     """[word, head, direction] as bits."""
-    return np.packbits(right.reshape(len(right), -1), axis=1)
+    return np.packbits(right.reshape(len(right), prod(right.shape[1:])), axis=1)
 
 
 def joined(parts: Sequence[Answers]) -> Answers:
