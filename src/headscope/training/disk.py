@@ -13,8 +13,11 @@ FULL = ("No space left", "Disk quota", f"os error {errno.ENOSPC}")
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Within this context a failure to write `path` becomes a `HeadscopeError`; what else fails is let through."""
+def writing(path: Path, *, kept: bool = True) -> Iterator[None]:
+    """Within this context a failure to write `path` becomes a `HeadscopeError`; what else fails is let through.
+
+    `kept` says that what was done so far need not be done again.
+    """
     try:
         yield
     except Exception as error:  # safetensors and torch raise their own kinds for a full disk
@@ -23,18 +26,18 @@ def writing(path: Path) -> Iterator[None]:
             raise
         reason = "no space left on the disk" if full else getattr(error, "strerror", None) or error
         raise HeadscopeError(
-            f"'{path}' cannot be written: {reason}; make room or choose another folder with -o, and start again: "
-            "what was done is kept"
+            f"'{path}' cannot be written: {reason}; make room or choose another folder with -o, and start again"
+            + (": what was done is kept" if kept else "")
         ) from error
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to write into, which takes the place of `path` once all is written."""
+def new_folder(path: Path, *, kept: bool = True) -> Iterator[Path]:
+    """A folder to write into, which takes the place of `path` once all is written; see `writing` for `kept`."""
     scratch = path.with_name(f".{path.name}.new")
     remove(scratch)
     try:
-        with writing(path):
+        with writing(path, kept=kept):
             scratch.mkdir(parents=True)
             yield scratch
             replace(scratch, path)
