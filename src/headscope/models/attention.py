@@ -29,6 +29,7 @@ HARMLESS = {
     "dropout",
     "output_attentions",
     "position_ids",
+    "token_type_ids",
     "use_cache",
 }
 

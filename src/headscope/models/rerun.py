@@ -92,8 +92,10 @@ class Rerun:
         """A function from disabled heads to what the output projection of the layer then gives."""
         each, contexts = self.projections[layer], self._contexts[layer]
         plain: States = each.output(contexts.flatten(2))
+        if not each.heads:
+            return lambda chosen: repeated(plain, len(chosen))
         change = (self._replaced[layer] - contexts).flatten(0, 1)
-        mixed = weight(each.output).unflatten(1, (each.heads, each.width)) if each.heads else torch.empty(0)
+        mixed = weight(each.output).unflatten(1, (each.heads, each.width))
 
         def outputs(chosen: Bool[np.ndarray, "variant head"]) -> States:
             stacked = repeated(plain, len(chosen))
