@@ -1,8 +1,8 @@
 """Cosine similarity of two models' padded attention maps, as a cosine from 0 to 1.
 
 Kovaleva et al. 2019, section 4.3, as the released notebook computes it: inputs are padded to 200 tokens and the
-rows of padding, which attend to the real tokens as all rows do, count like any other. They are much alike in both
-models, so that this figure is higher than `similarity`, and the more so the shorter the text.
+rows of padding, which attend to the real tokens as all rows do, count like any other. The shorter the text, the more
+this figure is about what padding looks at.
 """
 
 from jaxtyping import Float

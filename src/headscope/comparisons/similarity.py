@@ -1,7 +1,7 @@
 """Cosine similarity of two models' attention maps, as a cosine from 0 to 1.
 
 Kovaleva et al. 2019, section 4.3 (Figure 5): the cosine of the flattened L x L maps of a head. The released code
-flattens maps that are padded to 200 tokens; that is `padded_similarity`, here padding counts for nothing.
+flattens maps that are padded to 200 tokens: see `padded_similarity`. Here padding counts for nothing.
 """
 
 from jaxtyping import Float

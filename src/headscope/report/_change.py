@@ -3,17 +3,15 @@
 import xarray as xr
 
 
-def change(similarity: xr.DataArray) -> xr.DataArray:
-    """1 less the similarity, with its interval: 0 where nothing has changed.
+def change(similarity: xr.DataArray, where: str = "") -> xr.DataArray:
+    """1 less the similarity, with its interval: 0 where nothing has changed; `where` ends its name.
 
-    >>> similarity = xr.DataArray([0.75], coords={"layer": [1], "lower": ("layer", [0.5]), "upper": ("layer", [1.0])})
-    >>> found = change(similarity)
-    >>> float(found[0]), float(found["lower"][0]), float(found["upper"][0])
+    >>> coords = {"layer": [1], "lower": ("layer", [0.5]), "upper": ("layer", [1.0])}
+    >>> found = change(xr.DataArray([0.75], coords, ["layer"]))
+    >>> found.item(), found["lower"].item(), found["upper"].item()
     (0.25, 0.0, 0.5)
     """
     ends = {"lower": "upper", "upper": "lower"} if "lower" in similarity.coords else {}
     bounds = {end: 1 - similarity[other] for end, other in ends.items()}
-    words = str(similarity.attrs.get("long_name", "similarity"))
-    words = words.replace("cosine similarity of attention with", "change of attention since")
-    attrs = similarity.attrs | {"long_name": words, "units": "1 − cosine"}
-    return (1 - similarity).assign_coords(bounds).assign_attrs(attrs).rename("change")
+    attrs = {"long_name": f"change of attention since the first model{where}", "units": "1 − cosine"}
+    return (1 - similarity).assign_coords(bounds).assign_attrs(similarity.attrs | attrs).rename("change")

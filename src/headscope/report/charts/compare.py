@@ -27,14 +27,17 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 
 def _alike(result: xr.Dataset) -> Iterator[Figure]:
-    similarity, layers = (change(with_interval(result, name)) for name in ("similarity", "layer_similarity"))
+    similarity = change(with_interval(result, "similarity"))
+    layers = change(with_interval(result, "layer_similarity"), ", by layer")
     divergence = with_interval(result, "js_divergence")
     last, heads = "Means over the heads of a layer, with their 95% intervals over examples.", "A dot for each head."
-    yield Figure("layer_similarity", ALIKE, bars(layers.transpose("layer", "model")), last, "layer_similarity")
+    named = layers.assign_coords(layer=[f"layer {number}" for number in layers["layer"].values])
+    bar = bars(_squeezed(named.transpose("layer", "model")))
+    yield Figure("layer_similarity", ALIKE, bar, last, "layer_similarity")
     yield Figure("similarity", ALIKE, heatmap(_squeezed(similarity)), FIVE, "similarity")
     yield Figure("similarity-by_layer", ALIKE, by_layer(_squeezed(similarity)), heads, "similarity")
     if "padded_similarity" in result:
-        padded = change(with_interval(result, "padded_similarity"))
+        padded = change(with_interval(result, "padded_similarity"), ", padded")
         coded = "As released: inputs padded to 200 tokens, padding counted."
         yield Figure("padded_similarity", ALIKE, heatmap(_squeezed(padded)), coded, "padded_similarity")
     nats = "From 0 for the same attention to 0.69 nats for nothing in common."
@@ -57,7 +60,9 @@ def _otherwise(result: xr.Dataset) -> Iterator[Figure]:
 def _restored(result: xr.Dataset) -> Iterator[Figure]:
     if "restored_score" in result:
         scores = with_interval(result, "restored_score").transpose("restored", "metric", "model")
-        caption = "Number of the lowest layers that have the first model's weights. After Hao et al. (2019)."
+        words = [f"layers 1 to {count}" if count > 1 else f"layer {count}" for count in scores["restored"].values]
+        scores = scores.assign_coords(restored=["none", *words[1:]])
+        caption = "The layers that have the first model's weights. After Hao et al. (2019)."
         yield Figure("restored_score", SCORES, bars(_squeezed(scores)), caption, "restored_score")
 
 

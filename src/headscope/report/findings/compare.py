@@ -74,13 +74,13 @@ def _last_two(ranked: list[Reading]) -> str:
     if len(ranked) < 3:
         return ""
     last = {f"layer {len(ranked) - 1}", f"layer {len(ranked)}"}
-    paper = "Kovaleva et al. (2019) found so for all tasks but QQP"
+    paper = "Kovaleva et al. (2019) found"
     if {reading.head for reading in ranked[:2]} != last:
-        return f"The last two layers are not the two that changed most; {paper}."
+        return f"The last two layers are not the two that changed most, as {paper} of QQP alone."
     second, third = ranked[1:3]
     overlap = second.lower is not None and third.upper is not None and second.lower <= third.upper
     unsure = f" (the intervals of {second.head} and {third.head} overlap)" if overlap else ""
-    return f"The last two layers changed most{unsure}, as {paper}."
+    return f"The last two layers changed most{unsure}, as {paper} of all tasks but QQP."
 
 
 def _heads(similarity: xr.DataArray) -> Finding:
@@ -136,7 +136,8 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
     name, part = max(found, key=lambda each: float(abs(each[1]).max()))
     most = max(strongest(part), key=lambda reading: abs(reading.value))
     largest = f"the largest change is that to {label('feature', name)} in {most}"
-    yield Finding("Linguistic features", f"Attention to features, on average over heads: {', '.join(told)}; {largest}.")
+    text = f"Attention to features, on average over heads: {', '.join(told)}; {largest}."
+    yield Finding("Linguistic features", f"{text}{examples(array.sel(feature=[name for name, _ in found]))}")
 
 
 def _restored(result: xr.Dataset, first: str) -> Iterator[Finding]:
