@@ -16,6 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from headscope import catalog, results
+from headscope.report._tables import Table as Own
+from headscope.report.tables import shown
 
 MOST_LABELS = 4
 MOST_SCORES = 64
@@ -69,7 +71,10 @@ def print_result(result: xr.Dataset, page: Path) -> None:
     console.print(f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}", soft_wrap=True, highlight=False)
     if {"layer", "head"} <= set(result.dims):
         console.print(by_layer(result, console.width))
-    for name in results.means(result):
+    own = shown(result)
+    for each in own:
+        console.print(laid_out(each))
+    for name in () if own else results.means(result):
         array = result[name]
         if array.dims and not {"layer", "head"} & set(array.dims) and array.size <= MOST_SCORES:
             console.print(scores(array))
@@ -105,8 +110,22 @@ def scores(array: xr.DataArray) -> Table:
     flat = array.stack(row=rows) if rows else array.expand_dims("row")
     for values in flat.transpose("row", last):
         name = " ".join(str(values[row].item()) for row in rows)
-        table.add_row(name, *("" if np.isnan(value) else f"{value:.3f}" for value in values.values))
+        table.add_row(name, *map(_number, values.values))
     return table
+
+
+def laid_out(own: Own) -> Table:
+    """A table that a study lays out itself; values without their intervals."""
+    table = Table(*own.keys, *(column.words for column in own.columns), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for place, cells in own.rows:
+        table.add_row(*place, *("" if cell is None else cell[0] for cell in cells))
+    return table
+
+
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return ""
+    return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
