@@ -18,6 +18,8 @@ TOKEN_CLASSES = ("cls", "sep", "punct", "other")
 OFFSETS = (-1, 0, 1)
 FEATURES = ("noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct")
 PATTERNS = ("vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous")
+# A head is called special only where it beats its baseline by so much, in so many cases, at this rate of errors.
+GAIN, LEAST_CASES, RATE = 0.1, 50, 0.05
 DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun")
 
@@ -46,6 +48,8 @@ DIMENSIONS = {
     "other_layer": "layer of the second head of a pair",
     "other_head": "second head of a pair",
     "axis": "axis of an embedding",
+    "head_set": "heads that are disabled together",
+    "half": "half of the examples on which a head was chosen",
     "estimator": "how the importance of a head is estimated",
     "bound": "bound of a 95% interval",
 }

@@ -21,6 +21,6 @@ def mended(debug: bool) -> Iterator[None]:
             raise
         typer.secho(f"headscope: {error}", err=True, fg=typer.colors.RED)
         raise typer.Exit(MENDABLE) from None
-    except KeyboardInterrupt:
-        typer.secho("headscope: interrupted", err=True)
+    except KeyboardInterrupt as stop:
+        typer.secho(": ".join(["headscope: interrupted", *map(str, stop.args)]), err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,129 @@
+"""Which heads matter: a task's score with each head, each layer, or any set of heads disabled.
+
+Kovaleva et al. 2019, section 4.6; beside it head importance by gradient (Michel et al. 2019) and how well it agrees.
+"""
+
+import io
+import json
+import time
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import xarray as xr
+from typer import Option
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.asking import asked
+from headscope.engine.effects import Effects
+from headscope.engine.fingerprint import fingerprint
+from headscope.engine.importance import importance as by_gradient
+from headscope.engine.journal import Journal, opened
+from headscope.engine.provenance import provenance
+from headscope.engine.sweep import sweep
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.heads import name, parse
+from headscope.models.intervene import Mode
+from headscope.tasks import Task, aligned
+from headscope.training.table import limited
+
+# What each kind of task can be scored by; the last is its loss, which tells small changes apart.
+METRICS = {
+    "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
+    "regression": ("pearson", "spearman", "squared_error"),
+    "masked": ("loss",),
+}
+# Gradients of so many training examples rank the heads as those of all do.
+IMPORTANCE_EXAMPLES = 2000
+FILE = "ablate.journal"
+
+
+def run(
+    model: Model,
+    task: Task,
+    settings: Settings = DEFAULTS,
+    *,
+    directory: Path,
+    heads: Annotated[
+        list[str] | None, Option(metavar="SET", help="Also without these heads together: 3-7,4-*; several sets: again.")
+    ] = None,
+    mode: Annotated[
+        Mode, Option(help="What a disabled head does: look at all tokens alike, give nothing, or its mean.")
+    ] = "uniform",
+    metrics: Annotated[str, Option(help="Scores, separated by commas; by default the task's own and its loss.")] = "",
+    importance: Annotated[bool, Option(help="Rank heads by gradient, too, on training examples.")] = True,
+) -> xr.Dataset:
+    """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
+
+    Each has a gain over the baseline, positive where the model is better without, with its paired bootstrap
+    interval, and for a classification the p-value of a change of accuracy, alone and among so many. The best head
+    of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
+    `directory/ablate.journal`; the same call goes on from there.
+
+    * `mode`: see `Model.changed`.
+    * `heads`: sets of heads, see `models.heads.parse`.
+
+    Raises `HeadscopeError` if the model has no head for the task, a name is unknown, the journal is of another
+    sweep, or the disk is full.
+    """
+    started = time.monotonic()
+    labels: Any = model.network.config.id2label
+    task, scores = aligned(task, labels, model.name), _metrics(metrics, task)
+    counts = model.capture.heads
+    sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
+    questions = asked(model, task, task.dev, settings.seed)
+    with opened(directory / FILE, fingerprint(questions, settings) | {"mode": mode}) as journal:
+        found = sweep(questions, settings, journal=journal, mode=mode, sets=list(sets.values()))
+        effects = Effects(found, task, task.targets(task.dev), scores, counts, list(sets), settings)
+        variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
+        if importance:
+            corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
+            by_estimator = _importance(model, task, corpus, settings, journal)
+            variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
+            attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
+    attributes |= {
+        "task": task.name,
+        "metrics": ", ".join(task.metrics),
+        "mode": mode,
+        "sweep": found.way,
+        "n_examples": len(questions.inputs),
+        "n_tokens": sum(map(len, questions.inputs)),
+        "skipped": json.dumps(questions.cut),
+        "duration_s": round(time.monotonic() - started, 3),
+    }
+    return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _metrics(given: str, task: Task) -> tuple[str, ...]:
+    """The scores that are asked for: those named, or the task's own and its loss."""
+    known = METRICS[task.kind]
+    names = [each.strip() for each in given.split(",")] if given else [*task.metrics, known[-1]]
+    for each in names:
+        if each not in known:
+            near = get_close_matches(each, known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"use {', '.join(known)}"
+            raise HeadscopeError(f"metric '{each}' is none of a {task.kind} task; {hint}")
+    return tuple(dict.fromkeys(names))
+
+
+def _split(heads: list[str] | None) -> list[str]:
+    return [one for given in heads or [] for one in given.split(";") if one.strip()]
+
+
+def _importance(
+    model: Model, task: Task, corpus: Corpus, settings: Settings, journal: Journal
+) -> dict[str, xr.DataArray]:
+    """Importance by gradient, as the journal has it."""
+
+    def computed() -> np.ndarray:
+        found = xr.Dataset(by_gradient(model, task, corpus, replace(settings, progress=lambda done: None)))
+        return np.frombuffer(bytes(found.to_netcdf(engine="h5netcdf")), np.uint8)
+
+    unit = f"importance, {corpus.sha256}, {corpus.n_examples} examples, {task.labels}, {settings.resamples} resamples"
+    with xr.open_dataset(io.BytesIO(journal.once(unit, computed).tobytes()), engine="h5netcdf") as kept:
+        return {str(key): array for key, array in kept.load().data_vars.items()}
