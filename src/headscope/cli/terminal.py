@@ -69,11 +69,11 @@ def print_result(result: xr.Dataset, page: Path) -> None:
     console, attrs = Console(), result.attrs
     read = f"{attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
     console.print(f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}", soft_wrap=True, highlight=False)
-    if {"layer", "head"} <= set(result.dims):
-        console.print(by_layer(result, console.width))
+    if {"layer", "head"} <= set(result.dims) and (table := by_layer(result, console.width)).row_count:
+        console.print(table)
     own = shown(result)
-    for each in own:
-        console.print(laid_out(each))
+    for each in own[:1]:
+        console.print(laid_out(each, console.width))
     for name in () if own else results.means(result):
         array = result[name]
         if array.dims and not {"layer", "head"} & set(array.dims) and array.size <= MOST_SCORES:
@@ -114,11 +114,15 @@ def scores(array: xr.DataArray) -> Table:
     return table
 
 
-def laid_out(own: Own) -> Table:
-    """A table that a study lays out itself; values without their intervals."""
-    table = Table(*own.keys, *(column.words for column in own.columns), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for place, cells in own.rows:
-        table.add_row(*place, *("" if cell is None else cell[0] for cell in cells))
+def laid_out(own: Own, width: int) -> Table:
+    """A table that a study lays out itself, values without their intervals; as many of its columns as fit."""
+    head = [*own.keys, *(column.words for column in own.columns)]
+    rows = [[*map(str, place), *("" if cell is None else cell[0] for cell in cells)] for place, cells in own.rows]
+    widths = np.cumsum([max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)])
+    fitting = max(len(own.keys) + 1, int((widths + 2 <= width).sum()))
+    table = Table(*head[:fitting], box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for row in rows:
+        table.add_row(*row[:fitting])
     return table
 
 

@@ -88,6 +88,8 @@ def _rows(array: xr.DataArray, keys: tuple[str, ...], across: str, columns: tupl
 
 
 def _cell(record: dict) -> tuple[str, str]:
+    if isinstance(record["value"], str):
+        return record["value"], ""
     lower, upper = record.get("lower"), record.get("upper")
     bounds = "" if lower is None or upper is None or pd.isna(lower) else f"{lower:.4g}, {upper:.4g}"
     return f"{record['value']:.4g}", bounds

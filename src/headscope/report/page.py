@@ -19,6 +19,7 @@ from headscope.report._tables import complete, top_heads
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.parts import Figure
+from headscope.report.tables import shown
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -71,6 +72,7 @@ def _contents(result: xr.Dataset, figures: list[Figure]) -> dict[str, Any]:
         "lead": lead(result),
         "facts": summary(result),
         "findings": found(result),
+        "own": shown(result),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
         "sections": [(title, list(group)) for title, group in groupby(figures, key=lambda figure: figure.section)],
         "top": [table for name in names if (table := top_heads(result, name)) is not None],

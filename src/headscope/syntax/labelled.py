@@ -8,11 +8,9 @@ import xarray as xr
 
 from headscope.engine.label import by_layer
 from headscope.engine.significance import benjamini_hochberg
-from headscope.results import BOUNDS, DIRECTIONS
+from headscope.results import BOUNDS, DIRECTIONS, GAIN, LEAST_CASES, RATE
 from headscope.syntax.scores import Chosen, Score
 
-# A head is called special only where it beats its baseline by so much, in so many words, at this rate of errors.
-GAIN, LEAST_WORDS, RATE = 0.1, 50, 0.05
 SOURCE = "Clark et al. 2019, section 4.2"
 HELD_OUT = ("chosen_accuracy", "chosen_baseline", "chosen_gain")
 LONG_NAMES = {
@@ -60,7 +58,7 @@ def _all_heads(scores: Mapping[str, Score], heads: tuple[int, ...]) -> dict[str,
     words = _array(counts, ("relation",), scores)
     q.values = benjamini_hochberg(q.where(words > 0).values)
     baseline = _array([each.baseline.mean[0] for each in scores.values()], ("relation",), scores)
-    special = (accuracy - baseline >= GAIN) & (q < RATE) & (words >= LEAST_WORDS)
+    special = (accuracy - baseline >= GAIN) & (q < RATE) & (words >= LEAST_CASES)
     return {
         "accuracy": accuracy,
         "accuracy_ci": placed([each.accuracy.interval for each in scores.values()], "direction", "bound"),

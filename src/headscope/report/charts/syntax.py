@@ -1,0 +1,64 @@
+"""Figures of `syntax`: the best head of each relation beside its offset, and every head's gain over the offset."""
+
+import xarray as xr
+
+from headscope.figures import bars, by_layer, heatmap, with_interval
+from headscope.report._relations import as_coded
+from headscope.report.parts import Figure
+from headscope.results import LEAST_CASES
+
+BEST, WHERE = "The best head of each relation", "Which heads"
+MOST = 12
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result; relations of few words are left out of them."""
+    enough = result.sel(relation=result["accuracy_n_examples"] >= LEAST_CASES)
+    if not enough.sizes["relation"]:
+        enough = result
+    gains = _gain(enough.isel(relation=slice(MOST)))
+    on = "the same sentences" if as_coded(result) else "the half of the sentences on which they were not chosen"
+    return [
+        Figure(
+            "chosen",
+            BEST,
+            bars(_beside(enough)),
+            f"Accuracy of the chosen head and of the chosen fixed offset on {on}, with 95% intervals. "
+            "After Clark et al. (2019), Table 1.",
+            "chosen_accuracy",
+        ),
+        Figure(
+            "gain",
+            WHERE,
+            heatmap(gains, diverging=True),
+            f"Accuracy of each head, in its better direction, less that of the best fixed offset, in points of a "
+            f"hundred words; the {MOST} most frequent relations.",
+            "accuracy",
+        ),
+        Figure(
+            "all-by_layer",
+            WHERE,
+            by_layer(
+                with_interval(result, "accuracy").sel(relation="all", drop=True),
+                reference=float(result["baseline"].sel(relation="all")),
+                reference_label="best fixed offset",
+            ),
+            "A dot for each head, a line for the layer's mean: how often it picks the syntactic head of any word.",
+            "accuracy",
+        ),
+    ]
+
+
+def _beside(result: xr.Dataset) -> xr.DataArray:
+    """Chosen head and offset as one array, the relations that gain most first."""
+    names = {"chosen_accuracy": "best head", "chosen_baseline": "fixed offset"}
+    parts = [with_interval(result, name).drop_vars("n_examples", errors="ignore") for name in names]
+    whole = xr.concat(parts, xr.Variable("which", list(names.values()))).transpose("relation", "which")
+    attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
+    order = result["relation"].values[(-result["chosen_gain"].fillna(-1)).argsort().values]
+    return whole.sel(relation=order).rename("accuracy").assign_attrs(attrs)
+
+
+def _gain(result: xr.Dataset) -> xr.DataArray:
+    gain = 100 * (result["accuracy"].max("direction") - result["baseline"])
+    return gain.rename("gain").assign_attrs(long_name="Gain over the best fixed offset", units="points")
