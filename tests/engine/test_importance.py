@@ -20,9 +20,10 @@ from transformers import (
 
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
+from headscope.engine.asking import Asked, asked
 from headscope.engine.estimators import ESTIMATORS, Cumulative, labelled
 from headscope.engine.importance import gate_gradients, importance
-from headscope.engine.losses import Answer, questions
+from headscope.engine.losses import Answer
 from headscope.models import observer
 from headscope.models.encoded import Encoded
 from headscope.tally import poisson_draws, tally
@@ -69,6 +70,16 @@ def task_of(name: str) -> Task:
     corpus = Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
     labels = ("x", "y", "z") if kind == "classification" else ()
     return Task(name="made", kind=kind, labels=labels, metrics=("accuracy",), dev=corpus)
+
+
+def questions(model: Model, task: Task) -> tuple[Asked, list[Answer]]:
+    each = asked(model, task, task.dev)
+    return each, list(each.answers or task.targets(task.dev).tolist())
+
+
+def examples_of(model: Model, task: Task) -> list[tuple[Encoded, Answer]]:
+    each, answers = questions(model, task)
+    return list(zip(each.inputs, answers, strict=True))
 
 
 def found(name: str, settings: Settings = QUICK) -> dict[str, xr.DataArray]:
@@ -128,7 +139,7 @@ def differences(model: Model, kind: Kind, encoded: Encoded, answer: Answer, step
 @cache
 def slopes_of(name: str) -> list[np.ndarray]:
     model, task = model_of(name), task_of(name)
-    return [differences(model, task.kind, *each) for each in zip(*questions(model, task, task.dev), strict=True)]
+    return [differences(model, task.kind, *each) for each in examples_of(model, task)]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -136,11 +147,10 @@ def test_gradients_are_those_of_finite_differences_also_on_padded_batches(name: 
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
     monkeypatch.setattr(observer, "LEAST_ROWS", 5)
     model, task = model_of(name), task_of(name)
-    inputs, answers = questions(model, task, task.dev)
-    ((batch, gradients),) = gate_gradients(model, task.kind, inputs, answers)
+    ((batch, gradients),) = gate_gradients(*questions(model, task))
     assert not batch.real.all(), "some are padded"
     for index, slopes, real in zip(batch.index.tolist(), gradients, batch.real, strict=True):
-        expected = slopes_of(name)[index].reshape(len(inputs[index]), -1)
+        expected = slopes_of(name)[index].reshape(int(real.sum()), -1)
         np.testing.assert_allclose(slopes[real], expected, rtol=1e-6, atol=1e-8)
         assert not slopes[~real].any()
         assert np.abs(expected).max() > 1e-3
@@ -173,7 +183,7 @@ def test_batches_change_no_number(name: str):
 @pytest.mark.parametrize("name", ["bert", "deberta-v2"])
 def test_text_pruner_is_the_weights_times_their_gradients(name: str):
     model, task = model_of(name), task_of(name)
-    asked = list(zip(*questions(model, task, task.dev), strict=True))
+    asked = examples_of(model, task)
     weights: list[Any] = [each.output.weight for each in model.projections]
     loss = torch.cat([losses_of(model, task.kind, *each) for each in asked]).mean()
     products = [weight * gradient for weight, gradient in zip(weights, torch.autograd.grad(loss, weights), strict=True)]
@@ -186,7 +196,7 @@ def test_run_bertology_is_the_script_that_never_sets_gradients_to_zero():
     mask = torch.ones(LAYERS, HEADS, 1, dtype=torch.float64, requires_grad=True)
     head_importance, tokens = torch.zeros(LAYERS, HEADS), 0
     with hooked(model, lambda layer, contexts: contexts * mask[layer]):
-        for encoded, answer in zip(*questions(model, task, task.dev), strict=True):
+        for encoded, answer in examples_of(model, task):
             losses_of(model, task.kind, encoded, answer).sum().backward()
             assert mask.grad is not None
             head_importance = head_importance + mask.grad[..., 0].abs()
@@ -208,7 +218,7 @@ def test_michel_code_is_the_output_times_its_gradient_token_by_token():
         kept[layer] = contexts
         return contexts
 
-    asked = list(zip(*questions(model, task, task.dev), strict=True))
+    asked = examples_of(model, task)
     with hooked(model, keep):
         for encoded, answer in asked:
             loss = losses_of(model, task.kind, encoded, answer)
@@ -317,3 +327,9 @@ def test_layers_with_fewer_heads():
     np.testing.assert_array_equal(michel, [[3, 4], [5, np.nan]])
     np.testing.assert_array_equal(code, [[1.5, 2], [5, np.nan]])
     np.testing.assert_allclose(variables["importance_normalised"][..., 0], [[0.6, 0.8], [1, np.nan]])
+
+
+def test_a_head_for_another_kind_of_task_is_refused():
+    model, task = headscope.wrap(MODELS["masked words"](), tiny_tokenizer()), task_of("bert")
+    with pytest.raises(HeadscopeError, match="model 'in memory' gives outputs of shape .*, not one class or number"):
+        importance(model, task, task.dev, QUICK)

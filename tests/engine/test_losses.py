@@ -3,18 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from transformers import BertForMaskedLM
 
-import headscope
 from headscope import HeadscopeError
 from headscope.corpora import Options, read
-from headscope.engine.losses import MASKED_SHARE, NOT_ASKED, losses, masked, questions
+from headscope.engine.losses import MASKED_SHARE, NOT_ASKED, losses, masked
 from headscope.models.encoded import Encoded
 from headscope.models.words import Words
-from headscope.tasks import masked as masked_task
 from headscope.types import Example, Sentence
-from planted_task import planted_task
-from tiny import tiny_bert, tiny_tokenizer
+from tiny import tiny_tokenizer
 from trained import tokenizer_of
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -99,20 +95,3 @@ def test_nothing_but_unknown_words_stays_as_it_is():
 def test_a_tokenizer_without_a_mask_is_refused(inputs: list[Encoded]):
     with pytest.raises(HeadscopeError, match="tokenizer has no mask; name a model that was trained to tell masked"):
         masked(inputs[0], tokenizer_of("gpt2"), seed=0)
-
-
-def test_questions_of_a_task_have_its_answers():
-    model, task = headscope.wrap(tiny_bert(), tiny_tokenizer()), planted_task()
-    inputs, answers = questions(model, task, task.dev)
-    assert [encoded.index for encoded in inputs] == list(range(40))
-    assert answers == [number % 2 for number in range(40)]
-
-
-def test_questions_of_plain_text_are_masked_by_the_seed():
-    model, corpus = headscope.wrap(tiny_bert(kind=BertForMaskedLM), tiny_tokenizer()), read("sample", Options(limit=5))
-    inputs, answers = questions(model, masked_task(corpus), corpus, seed=7)
-    plain = list(Words(model.tokenizer, 64).encode(corpus))
-    for encoded, found, answer in zip(plain, inputs, answers, strict=True):
-        expected, theirs = masked(encoded, model.tokenizer, seed=7)
-        assert np.array_equal(found.inputs["input_ids"], expected.inputs["input_ids"])
-        assert np.array_equal(np.asarray(answer), theirs)

@@ -44,6 +44,15 @@ class Asked:
         targets = collated([self.answers[each] for each in index], self.model.device) if self.answers else None
         return Batch(self, batch.inputs, index, targets)
 
+    def refuse(self, logits: Float[Tensor, "example ..."]) -> None:
+        """Raise `HeadscopeError` for outputs of a task head for another kind of task."""
+        if logits.ndim != AXES[self.task.kind]:
+            wanted = "words" if self.task.kind == "masked" else "one class or number for each example"
+            raise HeadscopeError(
+                f"model '{self.model.name}' gives outputs of shape {tuple(logits.shape)}, not {wanted}; "
+                "name a model for this task"
+            )
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -75,12 +84,7 @@ class Batch:
         Raises `HeadscopeError` if they are not numbers, or the task head is one for another kind of task.
         """
         name, kind = self.asked.model.name, self.asked.task.kind
-        if logits.ndim != AXES[kind]:
-            wanted = "words" if kind == "masked" else "one class or number for each example"
-            shape = tuple(logits.shape)
-            raise HeadscopeError(
-                f"model '{name}' gives outputs of shape {shape}, not {wanted}; name a model for this task"
-            )
+        self.asked.refuse(logits)
         if self.targets is not None:
             targets = self.targets if rows is None else self.targets.gather(1, rows)
             logits = torch.stack([losses(kind, logits, targets), (targets != NOT_ASKED).sum(1)], dim=1)

@@ -16,16 +16,16 @@ from torch import Tensor, nn
 
 from headscope.batch import Batch, Values
 from headscope.corpora import Corpus
+from headscope.engine.asking import Asked, asked
 from headscope.engine.batches import batches
 from headscope.engine.buffer import Buffer
 from headscope.engine.estimators import Cumulative, labelled
-from headscope.engine.losses import Answer, collated, losses, questions
+from headscope.engine.losses import Answer, collated, losses
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 from headscope.models.intervene import gated
-from headscope.tasks import Kind, Task
+from headscope.tasks import Task
 
 
 def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DEFAULTS) -> dict[str, xr.DataArray]:
@@ -34,11 +34,12 @@ def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DE
     * `task`: its labels in the order of the model's outputs (`tasks.aligned`); `corpus`: its examples to read, one
       of its splits.
 
-    Raises `HeadscopeError` if a loss is not finite.
+    Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
-    inputs, answers = questions(model, task, corpus, settings.seed)
+    questions = asked(model, task, corpus, settings.seed)
+    answers = questions.answers or task.targets(corpus).tolist()
     buffer, cumulative = Buffer(settings.seed, settings.resamples), Cumulative()
-    for batch, gradients in gate_gradients(model, task.kind, inputs, answers, settings):
+    for batch, gradients in gate_gradients(questions, answers, settings):
         signed, absolute = gradients.sum(1), gradients.abs().sum(1)
         every = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
         sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
@@ -49,25 +50,26 @@ def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DE
 
 
 def gate_gradients(
-    model: Model, kind: Kind, inputs: Sequence[Encoded], answers: Sequence[Answer], settings: Settings = DEFAULTS
+    questions: Asked, answers: Sequence[Answer], settings: Settings = DEFAULTS
 ) -> Iterator[tuple[Batch, Float[Tensor, "example token head"]]]:
     """Each batch, and the derivative of each example's loss in the gate of each head at each of its tokens.
 
-    Heads of all layers stand in a row; padding has 0.
+    Heads of all layers stand in a row; padding has 0. `answers` are those of the inputs, see `losses`.
 
-    Raises `HeadscopeError` if a loss is not finite.
+    Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
-    answer = {encoded.index: answer for encoded, answer in zip(inputs, answers, strict=True)}
-    gates: list[Tensor] = []
+    model, gates = questions.model, list[Tensor]()
     with frozen(model.network), model.intervened(gated(gates)):
-        for batch in batches(model, inputs, settings):
+        for batch in batches(model, questions.inputs, settings):
             shape, dtype = batch.real.shape, torch.promote_types(model.network.dtype, torch.float32)
             gates[:] = [
                 torch.ones(*shape, heads, dtype=dtype, device=model.device, requires_grad=True)
                 for heads in model.capture.heads
             ]
-            targets = collated([answer[index] for index in batch.index.tolist()], model.device)
-            loss = losses(kind, model.network(**batch.inputs).logits, targets)
+            targets = collated([answers[index] for index in batch.index.tolist()], model.device)
+            logits = model.network(**batch.inputs).logits
+            questions.refuse(logits)
+            loss = losses(questions.task.kind, logits, targets)
             _refuse_infinite(loss, batch, model)
             gradients = torch.cat(torch.autograd.grad(loss.sum(), gates), dim=-1)
             yield batch, gradients * batch.real[..., None]

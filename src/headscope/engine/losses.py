@@ -10,12 +10,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
-from headscope.corpora import Corpus
-from headscope.engine.outputs import inputs_of
 from headscope.errors import HeadscopeError
-from headscope.models import Model
 from headscope.models.encoded import CLASS, Encoded
-from headscope.tasks import Kind, Task
+from headscope.tasks import Kind
 
 # Of the tokens of an input, special ones aside, this share is behind a mask (Devlin et al. 2019).
 MASKED_SHARE = 0.15
@@ -40,18 +37,6 @@ def losses(kind: Kind, logits: Float[Tensor, "example ..."], targets: Tensor) ->
     if kind == "classification":
         return cross_entropy(logits, targets.long(), reduction="none")
     return cross_entropy(logits.mT, targets, ignore_index=NOT_ASKED, reduction="none").sum(-1)
-
-
-def questions(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> tuple[list[Encoded], list[Answer]]:
-    """Each example of a corpus of the task as an input, and the answer to it.
-
-    Raises `HeadscopeError` for an example that has none, or that cannot be cut to fit.
-    """
-    inputs, _ = inputs_of(model, corpus)
-    if task.kind != "masked":
-        return inputs, task.targets(corpus).tolist()
-    asked = [masked(encoded, model.tokenizer, seed) for encoded in inputs]
-    return [encoded for encoded, _ in asked], [answer for _, answer in asked]
 
 
 def masked(
