@@ -107,7 +107,8 @@ def test_hovering_tells_both_tokens_and_the_attention_as_text(browser: Chrome, a
     opened_page(browser, address)
     press(browser, "t")
     canvas = browser.find_element("id", "map")
-    share = (76 + 2.5 * 112) / (76 + 560) - 0.5, (76 + 1.5 * 112) / (76 + 560) - 0.5
+    whole = 76 + 560 + 6
+    share = (76 + 2.5 * 112) / whole - 0.5, (76 + 1.5 * 112) / whole - 0.5
     offset = [
         round(part * size) for part, size in zip(share, (canvas.size["width"], canvas.size["height"]), strict=True)
     ]

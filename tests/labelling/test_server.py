@@ -1,12 +1,19 @@
 """What the server answers, and whom."""
 
+import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from headscope.errors import HeadscopeError
 from headscope.labelling import Session, application, opened
+from headscope.labelling import serve as serve_on
 from headscope.labelling.guard import HEADERS
 from headscope.results import PATTERNS
 from unlabelled import EVIL, folder
@@ -81,3 +88,26 @@ def test_own_pages_are_answered_and_every_answer_is_guarded(client: TestClient) 
         answer = client.get(path, headers={"origin": HOST})
         assert answer.status_code == status
         assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
+
+
+def test_the_command_serves_on_this_machine_until_ctrl_c(tmp_path: Path) -> None:
+    folder(tmp_path)
+    serve = (
+        "import sys; from headscope.labelling import opened, serve\n"
+        "serve(opened(sys.argv[1]), say=lambda address: print(address, flush=True)); print('ended')"
+    )
+    process = subprocess.Popen([sys.executable, "-c", serve, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0]
+        assert address.startswith("http://127.0.0.1:")
+        with urlopen(f"{address}state", timeout=60) as answer:
+            assert json.load(answer)["labels"] == [""] * 4
+        with pytest.raises(HeadscopeError, match="--port"):
+            serve_on(opened(tmp_path), int(address.rpartition(":")[2].strip("/")))
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[0] == "ended\n"
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()

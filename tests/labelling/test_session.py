@@ -29,7 +29,9 @@ def test_undo_goes_back_label_by_label(tmp_path: Path) -> None:
     session = opened(folder(tmp_path))
     for index, label in ((0, "block"), (1, "diagonal"), (1, "vertical")):
         session.label(index, label)
-    assert [session.undo() for _ in range(2)] == [1, 1]
+    assert session.undo() == 1
+    assert session.labels == ["block", "diagonal", "", ""]
+    assert session.undo() == 1
     assert session.labels == ["block", "", "", ""]
     assert session.undo() == 0
     assert session.undo() is None

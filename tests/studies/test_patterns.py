@@ -130,7 +130,7 @@ def test_interrupted_in_a_later_corpus_keeps_those_before(
 
     monkeypatch.setattr(Classified, "finish", stopped)
     settings = replace(QUICK, keep_interrupted=True)
-    result = run(model, (sample, sample), settings)
+    result = run(model, (sample, sample, sample), settings)
     assert result["task"].values.tolist() == ["sample"]
     assert result.attrs["interrupted"] == "before 'sample'"
     assert result.attrs["n_examples"] == 14

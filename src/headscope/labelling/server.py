@@ -69,6 +69,7 @@ def serve(session: Session, port: int = 0, say: Callable[[str], None] = print) -
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
+            listening.listen()  # so that the address answers as soon as it is said
         except OSError as error:
             raise HeadscopeError(f"port {port} cannot be used: {error.strerror}; choose another with --port") from error
         server = uvicorn.Server(uvicorn.Config(application(session), log_level="warning"))

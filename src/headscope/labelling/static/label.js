@@ -1,6 +1,6 @@
 // One map at a time: drawn, labelled by a key, saved by the server.
 
-const SIDE = 560, MARGIN = 76, LEAST_TEXT = 8; // pixels
+const SIDE = 560, MARGIN = 76, EDGE = 6, LEAST_TEXT = 8; // pixels
 const CLS = 0, SEP = 1;
 const $ = (id) => document.getElementById(id);
 const canvas = $("map"), pen = canvas.getContext("2d");
@@ -29,7 +29,7 @@ async function show(index) {
 function draw() {
   const length = map.tokens.length, cell = Math.max(1, Math.floor(SIDE / length));
   const most = shown.s ? 1 : map.values.reduce((one, other) => Math.max(one, other), 0);
-  canvas.width = canvas.height = MARGIN + cell * length;
+  canvas.width = canvas.height = MARGIN + cell * length + EDGE;
   map.values.forEach((value, place) => {
     pen.fillStyle = colour(value / most);
     pen.fillRect(MARGIN + (place % length) * cell, MARGIN + Math.floor(place / length) * cell, cell, cell);
@@ -137,7 +137,7 @@ addEventListener("keydown", (event) => {
 document.querySelectorAll("[data-key]").forEach((button) => button.addEventListener("click", () => pressed(button.dataset.key)));
 canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
   if (!map) return;
-  const ratio = canvas.width / canvas.clientWidth, length = map.tokens.length, cell = (canvas.width - MARGIN) / length;
+  const ratio = canvas.width / canvas.clientWidth, length = map.tokens.length, cell = (canvas.width - MARGIN - EDGE) / length;
   const [key, query] = [offsetX, offsetY].map((along) => Math.floor((along * ratio - MARGIN) / cell));
   const inside = [key, query].every((place) => place >= 0 && place < length);
   $("cell").textContent = inside ? `${map.tokens[query]} → ${map.tokens[key]}: ${map.values[query * length + key].toFixed(4)}` : "";
