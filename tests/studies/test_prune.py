@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
-from transformers import BertForSequenceClassification, PreTrainedModel
+from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrainedModel
 
 import headscope
 from headscope import HeadscopeError, Model, Settings, results
@@ -180,6 +180,28 @@ def test_heads_are_ranked_once_or_anew_after_each_step(again, times, tmp_path, m
     left = [tuple(each) for each in result["heads_left"].values.tolist()]
     assert asked == left[:times]
     assert len(removed(result)) == len(set(removed(result))) == 6
+
+
+@pytest.mark.parametrize("by", ["importance", "sweep"])
+def test_heads_are_ranked_anew_where_a_layer_has_none_left(by, planted, tmp_path):
+    source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.4], [0.8, 0.7, 0.6, 0.5]]), planted)
+    result = run(
+        planted, TASK, QUICK, directory=tmp_path, by=by, source=source, again=True, share=1.0, keep=0, step=0.5
+    )
+    assert result["heads_left"].values.tolist() == [[4, 4], [0, 4], [0, 1]]
+    assert DECIDES not in removed(result) and (result["pruned_score"] == 1).all()
+
+
+def test_words_behind_a_mask_where_there_is_no_task(tmp_path):
+    """Of a loss, lower is better: pruning stops where it rises."""
+    model = headscope.wrap(tiny_bert(kind=BertForMaskedLM), tiny_tokenizer())
+    task = masked(planted_task(12).dev)
+    loss = run(model, task, QUICK, directory=tmp_path, share=0.5, step=0.25)["pruned_score"].sel(metric="loss")
+    assert loss.notnull().all() and len(set(loss.values)) == 3
+    rise = float(loss[1] - loss[0])
+    assert rise > 0
+    stopped = run(model, task, QUICK, directory=tmp_path, share=0.5, step=0.25, tolerance=rise / 2)
+    assert removed(stopped) == []
 
 
 def test_a_pruned_model_is_pruned_further(planted, tmp_path):

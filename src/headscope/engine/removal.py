@@ -32,7 +32,7 @@ class Plan:
         for name in ("share", "step"):
             if not 0 < getattr(self, name) <= 1:
                 raise HeadscopeError(
-                    f"{name} {getattr(self, name)} is no share of the heads; use one from 0 to 1, not 0"
+                    f"{name} {getattr(self, name)} is no share of the heads; use one above 0, up to 1"
                 )
         if self.tolerance is not None and not 0 <= self.tolerance < np.inf:
             raise HeadscopeError(f"tolerance {self.tolerance} makes no sense; use 0 or more, such as 0.01")
