@@ -70,5 +70,10 @@ def test_bootstrap_scores_the_examples_as_often_as_they_are_drawn(metric):
             )
 
 
+def test_resamples_without_examples_are_left_out():
+    draws = np.array([[0.0, 0.0], [1.0, 1.0]])
+    assert resampled("accuracy", np.eye(2), np.array([0.0, 1.0]), draws).tolist() == [1.0]
+
+
 def test_lower_is_better_names_metrics():
     assert LOWER_IS_BETTER < set(METRICS)

@@ -90,10 +90,11 @@ def resampled(
 ) -> Float[np.ndarray, "resample *variant"]:
     """A metric in each bootstrap resample; `draws` says how often each resample has each example.
 
-    All variants are drawn alike, so that the difference of two of them is a paired one.
+    All variants are drawn alike, so that the difference of two of them is a paired one. Resamples that happen to
+    have no example at all are left out.
     """
     examples = np.arange(len(targets))
-    chosen = (np.repeat(examples, times.astype(int)) for times in draws)
+    chosen = (np.repeat(examples, times.astype(int)) for times in draws if times.any())
     return np.stack([METRICS[metric](outputs[..., index, :], targets[index]) for index in chosen])
 
 
