@@ -30,8 +30,10 @@ def workplace(tmp_path, monkeypatch):
     (tmp_path / "dev.tsv").write_text("sentence1\tsentence2\nA dog ran.\tIt rained.\n", encoding="utf-8")
     (tmp_path / "wiki.txt").write_text("The first paragraph.\n\nThe second one.\n", encoding="utf-8")
     (tmp_path / "GLUE" / "MRPC").mkdir(parents=True)
-    rows = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t1\t2\tA dog ran .\tA dog was running .\n"
-    (tmp_path / "GLUE" / "MRPC" / "dev.tsv").write_text(rows, encoding="utf-8")
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    rows = "1\t1\t2\tA dog ran .\tA dog was running .\n0\t3\t4\tIt rained .\tThe cat slept .\n"
+    for split in ("train", "dev"):
+        (tmp_path / "GLUE" / "MRPC" / f"{split}.tsv").write_text(header + 4 * rows, encoding="utf-8")
     save_tiny(tmp_path / "my-model")
     monkeypatch.chdir(tmp_path)
     return tmp_path

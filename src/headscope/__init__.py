@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from headscope.report import write as write_report
     from headscope.results import read as open_result
     from headscope.results import save as save_result
+    from headscope.studies.ablate import run as ablate
+    from headscope.studies.compare import run as compare
+    from headscope.studies.finetune import run as finetune
     from headscope.studies.profile import run as profile
+    from headscope.studies.prune import run as prune
+    from headscope.tasks import Task
+    from headscope.tasks import read as read_task
 
 __version__ = "0.1.0"
 
@@ -23,10 +29,16 @@ _PUBLIC = {
     "HeadscopeError": ("errors", "HeadscopeError"),
     "Model": ("models", "Model"),
     "Settings": ("engine", "Settings"),
+    "Task": ("tasks", "Task"),
+    "ablate": ("studies.ablate", "run"),
+    "compare": ("studies.compare", "run"),
+    "finetune": ("studies.finetune", "run"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
     "profile": ("studies.profile", "run"),
+    "prune": ("studies.prune", "run"),
     "read": ("corpora", "read"),
+    "read_task": ("tasks", "read"),
     "save_result": ("results", "save"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),
@@ -37,10 +49,16 @@ __all__ = [
     "HeadscopeError",
     "Model",
     "Settings",
+    "Task",
+    "ablate",
+    "compare",
+    "finetune",
     "load",
     "open_result",
     "profile",
+    "prune",
     "read",
+    "read_task",
     "save_result",
     "wrap",
     "write_report",
