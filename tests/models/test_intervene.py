@@ -2,24 +2,26 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from test_families import inputs_of, network_of, rows_in_block
+from test_families import EXACT, inputs_of, network_of, rows_in_block
 from torch import Tensor, nn
 
 import headscope
 from headscope import HeadscopeError, Model
+from headscope.models.check import check
 from headscope.models.heads import parse
 from headscope.models.intervene import Mode, gated
 from headscope.models.projections import at_contexts
 from headscope.models.quiet import quiet
 from headscope.models.watch import current
 from planted import looks_at_piece, planted
-from tiny import tiny_bert, tiny_tokenizer
+from tiny import randomised, tiny_bert, tiny_tokenizer
 
 Heads = np.ndarray
 SETS = ("1-2", "1-1,2-4", "2-*", "*-*")
@@ -300,3 +302,20 @@ def test_gradients_reach_the_gates_and_pass_through(monkeypatch: pytest.MonkeyPa
         with gating:
             gradients.append(torch.autograd.grad(network(**inputs)[0][:, 0].square().sum(), gates))
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("model_type", EXACT)
+def test_uniform_attention_is_over_the_keys_that_a_query_sees_in_every_family(model_type: str):
+    """Those with any probability before: at small weights none that is seen has so little that it is 0."""
+    network = randomised(deepcopy(network_of(model_type)), spread=0.05)
+    model = Model(model_type, network, tiny_tokenizer(), check(network))
+    maps, inputs = [Maps((5, 37)), Maps((5, 37))], inputs_of(network)
+    with quiet(), torch.inference_mode():
+        with model.observed(maps[0]):
+            network(**inputs)
+        with model.changed(parse("1-*", model.capture.heads)), model.observed(maps[1]):
+            network(**inputs)
+    before, after = (each.maps[0].transpose(1, 2)[inputs["attention_mask"].bool()] for each in maps)
+    seen = before > 0  # [row, head, key]
+    assert torch.equal(after, seen / seen.sum(-1, keepdim=True))
+    assert not torch.equal(before, after)
