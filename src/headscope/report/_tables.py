@@ -15,6 +15,8 @@ from headscope.report.findings._words import measured, strongest
 
 MOST_CELLS = 40_000
 RANKS = 5
+# The largest error rate, or one of many that are so, is not remarkable.
+UNRANKED = ("rate", "1 if so")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ def top_heads(result: xr.Dataset, name: str) -> Table | None:
     """
     array = measured(result, name)
     if array is None or not {"layer", "head"} <= set(array.dims) or array.ndim > 4 or "other_layer" in array.dims:
+        return None
+    if array.attrs.get("units") in UNRANKED:
         return None
     across = [str(dim) for dim in array.dims if dim not in ("layer", "head")]
     rows = []

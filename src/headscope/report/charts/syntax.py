@@ -30,9 +30,9 @@ def figures(result: xr.Dataset) -> list[Figure]:
         Figure(
             "gain",
             WHERE,
-            heatmap(gains, diverging=True),
-            f"Accuracy of each head, in its better direction, less that of the best fixed offset, in points of a "
-            f"hundred words; the {MOST} most frequent relations.",
+            heatmap(gains),
+            f"Accuracy of each head, in its better direction, less that of the best fixed offset; 0 for heads that are "
+            f"no better. The {MOST} most frequent relations.",
             "accuracy",
         ),
         Figure(
@@ -50,15 +50,16 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 
 def _beside(result: xr.Dataset) -> xr.DataArray:
-    """Chosen head and offset as one array, the relations that gain most first."""
+    """Chosen head and offset as one array: "all", then the relations that gain most."""
     names = {"chosen_accuracy": "best head", "chosen_baseline": "fixed offset"}
     parts = [with_interval(result, name).drop_vars("n_examples", errors="ignore") for name in names]
     whole = xr.concat(parts, xr.Variable("which", list(names.values()))).transpose("relation", "which")
     attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
-    order = result["relation"].values[(-result["chosen_gain"].fillna(-1)).argsort().values]
+    rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
+    order = result["relation"].values[(-rank).argsort().values]
     return whole.sel(relation=order).rename("accuracy").assign_attrs(attrs)
 
 
 def _gain(result: xr.Dataset) -> xr.DataArray:
     gain = 100 * (result["accuracy"].max("direction") - result["baseline"])
-    return gain.rename("gain").assign_attrs(long_name="Gain over the best fixed offset", units="points")
+    return gain.clip(min=0).rename("gain").assign_attrs(long_name="Gain over the best fixed offset", units="points")

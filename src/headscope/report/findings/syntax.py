@@ -87,10 +87,8 @@ def _told(each: Relation) -> str:
 def _directions(found: list[Relation]) -> Iterator[Finding]:
     special = [each.looks for each in found if each.special and each.name != "all"]
     if special:
-        looking = (
-            f"In {sum(special)} of these {several(len(special), 'relation').lower()} the dependent looks at its head"
-        )
-        yield Finding("Direction", f"{looking}, in {len(special) - sum(special)} the head at its dependent.")
+        own = f"Of these relations, in {sum(special)} the dependent looks at its head"
+        yield Finding("Direction", f"{own}, in {len(special) - sum(special)} the head at its dependent.")
 
 
 def _caution(result: xr.Dataset, found: list[Relation]) -> Iterator[Finding]:

@@ -1,0 +1,144 @@
+"""The report of `syntax` says the numbers that were planted: in findings, in Table 1's layout, in figures."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report import write
+from headscope.report.charts import drawn
+from headscope.report.findings import found
+from headscope.report.tables import shown
+from headscope.results import ATTRIBUTES, BOUNDS, DIRECTIONS
+
+# Words, baseline, its offset, the chosen head's accuracy; head 2-3 is best in all but "conj", and special for "obj".
+RELATIONS = {
+    "all": (500, 0.25, 1, 0.375),
+    "obj": (100, 0.25, -2, 0.875),
+    "punct": (80, 0.5, -1, 0.5625),
+    "cop": (60, 0.25, 1, 0.5),
+    "expl": (20, 0.5, 1, 0.75),
+    "list": (1, 1.0, 1, np.nan),
+}
+REVERSED = ("cop",)
+
+
+def result_of(as_coded: bool = False) -> xr.Dataset:
+    """A result of `syntax` for a model of 2 layers with 3 heads."""
+    names = list(RELATIONS)
+    words, baseline, offset, accuracy = (np.array(column) for column in zip(*RELATIONS.values(), strict=True))
+    coords = {"layer": [1, 2], "head": [1, 2, 3], "relation": names, "direction": list(DIRECTIONS)}
+    whole = xr.DataArray(np.full((2, 3, len(names), 2), 0.125), coords, tuple(coords))
+    q, special = xr.full_like(whole, 1.0), xr.full_like(whole, 0.0)
+    for name in names[:-1]:
+        place = {"layer": 2, "head": 3, "relation": name, "direction": DIRECTIONS[name in REVERSED]}
+        whole.loc[place] = RELATIONS[name][3]
+        q.loc[place] = 0.001 if name != "cop" else 0.2
+        special.loc[place] = float(name in ("all", "obj"))
+    known = ~np.isnan(accuracy)
+
+    def by_relation(values: np.ndarray) -> xr.DataArray:
+        return xr.DataArray(values, {"relation": names}, ("relation",))
+
+    variables = {
+        "accuracy": whole,
+        "accuracy_n_examples": by_relation(words),
+        "q_value": q,
+        "special": special,
+        "baseline": by_relation(baseline),
+        "baseline_offset": by_relation(offset),
+        "chosen_layer": by_relation(np.where(known, 2, np.nan)),
+        "chosen_head": by_relation(np.where(known, 3, np.nan)),
+        "chosen_direction": by_relation(np.array([DIRECTIONS[name in REVERSED] for name in names], dtype=object)),
+        "chosen_offset": by_relation(np.where(known, offset, np.nan)),
+        "chosen_accuracy": by_relation(accuracy),
+        "chosen_accuracy_n_examples": by_relation(words // 2),
+        "chosen_baseline": by_relation(np.where(known, baseline, np.nan)),
+        "chosen_gain": by_relation(accuracy - baseline),
+    }
+    for name in ("accuracy", "baseline", "chosen_accuracy", "chosen_baseline", "chosen_gain"):
+        bounds = [variables[name] - 0.0625, variables[name] + 0.0625]
+        variables[f"{name}_ci"] = xr.concat(bounds, xr.Variable("bound", list(BOUNDS))).transpose(..., "bound")
+    result = xr.Dataset(variables)
+    for name, array in result.data_vars.items():
+        units = {"q_value": "rate", "special": "1 if so"}.get(str(name), "share of words")
+        array.attrs |= {"long_name": str(name), "units": units, "source": "made"}
+    attrs = {name: "made" for name in ATTRIBUTES} | {"n_examples": 40, "n_tokens": 900, "study": "syntax"}
+    return result.assign_attrs(attrs | {"options": f'{{"as_coded": {str(as_coded).lower()}}}'})
+
+
+@pytest.fixture(scope="module")
+def result() -> xr.Dataset:
+    return result_of()
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in found(result)}
+
+
+def test_the_best_head_of_all_is_said_with_its_baseline(result: xr.Dataset) -> None:
+    text = told(result)["All relations"]
+    assert "2-3 (dep → head)" in text and "37.5% [31.2, 43.8] of 250 words" in text
+    assert "fixed offset (+1) of 25.0% [18.8, 31.2]: a gain of 12.5 [6.2, 18.8] points" in text
+    assert "sentences that they were not chosen on" in text
+
+
+def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
+    text = told(result)["Special heads"]
+    assert text.startswith("1 head of 6 beat the best fixed offset") and "over 72 heads, relations" in text
+    assert "1 of 3 relations of so many words have such a head: obj. 2-3 is special for the most: obj." in text
+
+
+def test_relations_are_told_apart_by_whether_a_head_surely_knows_them(result: xr.Dataset) -> None:
+    texts = told(result)
+    known = "obj in 2-3 (dep → head): 87.5% [81.2, 93.8] against 25.0% [18.8, 31.2] at offset -2, n = 50 words."
+    assert texts["Relations that a head knows"] == known
+    assert texts["Relations without such a head"].endswith("cop (+25), punct (+6).")
+    assert (
+        texts["Direction"]
+        == "Of these relations, in 1 the dependent looks at its head, in 0 the head at its dependent."
+    )
+    assert "fewer than 50 words are listed apart: expl." in texts["Mind"]
+
+
+def test_without_a_special_head_none_is_named(result: xr.Dataset) -> None:
+    plain = result.assign(special=result["special"] * 0, q_value=result["q_value"] * 0 + 1)
+    texts = told(plain)
+    assert texts["Special heads"].startswith("No head of 6") and "0 of 3 relations" in texts["Special heads"]
+    assert "Direction" not in texts and "Relations that a head knows" not in texts
+
+
+def test_as_coded_says_what_was_scored_on_what_it_was_chosen_on() -> None:
+    texts = told(result_of(as_coded=True))
+    assert "on the same sentences" in texts["All relations"] and "flatters" in texts["Mind"]
+    assert "chosen and scored on the same sentences" in shown(result_of(as_coded=True))[0].caption
+
+
+def test_the_table_is_that_of_the_paper_with_intervals_and_the_papers_numbers(result: xr.Dataset) -> None:
+    main, few = shown(result)
+    rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
+    assert list(rows) == ["all", "obj", "cop", "punct"]
+    assert rows["all"] == ["2-3", "dep → head", "37.5", "25.0 (+1)", "+12.5", "yes", "250", "0.001", "34.5 (26.3) 7-6"]
+    assert rows["cop"] == ["2-3", "head → dep", "50.0", "25.0 (+1)", "+25.0", "", "30", "0.2", "72.2 (40.5) 7-6"]
+    assert rows["obj"][-1] is None
+    assert [place[0] for place, _ in few.rows] == ["expl"] and "fewer than 50 words" in few.caption
+    assert {len(cells) for _, cells in main.rows} == {len(main.columns)}
+
+
+def test_figures_show_relations_of_enough_words(result: xr.Dataset) -> None:
+    figures = {figure.name: figure for figure in drawn(result)}
+    assert list(figures) == ["chosen", "gain", "all-by_layer"]
+    bars = figures["chosen"].chart.to_dict()
+    values = next(iter(bars["datasets"].values())) if "datasets" in bars else bars["data"]["values"]
+    assert [row["relation"] for row in values[::2]] == ["all", "obj", "cop", "punct"]
+    assert {(row["value"], row["lower"], row["upper"]) for row in values if row["relation"] == "obj"} == {
+        (0.875, 0.8125, 0.9375),
+        (0.25, 0.1875, 0.3125),
+    }
+
+
+def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
+    page = write(result, tmp_path).read_text()
+    assert page.count('id="own"') == 1 and "<td>+62.5" in page and "dependent_to_head" in page
+    assert "Top heads" in page and page.count("<caption>special</caption>") <= 1
