@@ -90,6 +90,8 @@ def test_a_button_labels_too_and_what_is_chosen_is_marked(browser: Chrome, addre
     pressed = [each.get_attribute("aria-pressed") for each in browser.find_elements("css selector", "#choices button")]
     assert pressed == ["false", "false", "false", "true", "false"]
     assert labels(tmp_path / "labels.jsonl")[1] == "block"
+    press(browser, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "5")
+    shows(browser, 3)  # and not the one that was passed over
 
 
 def test_the_picture_is_scaled_to_its_maximum_or_from_0_to_1(browser: Chrome, address: str) -> None:
