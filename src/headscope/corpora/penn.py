@@ -1,0 +1,80 @@
+"""Penn Treebank sentences in dependency form (.dp): word, tag and head, without relations; a file or a folder of them.
+
+As NLTK ships a tenth of the treebank ("dependency_treebank"). Words stand between blanks, with the brackets and
+quotation marks that the treebank escapes; heads are those of its conversion: a modal verb is the head of its clause.
+"""
+
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+
+from headscope.corpora import _kinds, _trees
+from headscope.corpora._blocks import Row
+from headscope.corpora._items import Bad
+from headscope.corpora._lines import lines
+from headscope.corpora._options import Options
+from headscope.types import Example, Sentence
+
+SUFFIXES = (".dp",)
+ESCAPED = {
+    "-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"', "`": "'",
+}  # fmt: skip
+PUNCTUATION = {",", ".", ":", "``", "''", "-LRB-", "-RRB-"}
+UPOS = {
+    "CC": "CCONJ", "CD": "NUM", "DT": "DET", "EX": "PRON", "IN": "ADP", "MD": "AUX", "NNP": "PROPN", "NNPS": "PROPN",
+    "PDT": "DET", "POS": "PART", "PRP": "PRON", "PRP$": "PRON", "RP": "ADP", "TO": "PART", "UH": "INTJ", "WDT": "PRON",
+    "WP": "PRON", "WP$": "PRON", "$": "SYM", "#": "SYM", "SYM": "SYM",
+}  # fmt: skip
+BY_BEGINNING = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV", "WRB": "ADV"}
+
+
+def locate(source: str, options: Options) -> list[str]:
+    """The file itself, or all files of a folder that end in .dp, in the order of their names.
+
+    Raises `HeadscopeError` if there is none.
+    """
+    files = [str(path) for path in sorted(Path(source).glob("*.dp"))] if Path(source).is_dir() else []
+    return files or _kinds.existing(source, options)
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad]:
+    """Each sentence with its tree."""
+    found: list[tuple[int, str]] = []
+    for number, line in [*lines(source), (0, "")]:
+        if line.strip():
+            found.append((number, line))
+        elif found:
+            try:
+                yield Example(f"{Path(source).name}:{found[0][0]}", (_sentence(found),))
+            except Bad as bad:
+                yield bad
+            found = []
+
+
+def _sentence(found: list[tuple[int, str]]) -> Sentence:
+    rows = [_row(number, place, line) for place, (number, line) in enumerate(found, 1)]
+    starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
+    relations = ["punct" if row.upos == "PUNCT" else "dep" for row in rows]
+    heads = _trees.heads(rows)
+    return Sentence(
+        " ".join(row.form for row in rows),
+        words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),
+        upos=tuple(row.upos for row in rows),
+        heads=heads,
+        deprel=tuple(relation if head else "root" for relation, head in zip(relations, heads, strict=True)),
+    )
+
+
+def _row(number: int, place: int, line: str) -> Row:
+    columns = line.split("\t")
+    if len(columns) != 3:
+        raise Bad(number, f"{len(columns)} columns, expected word, tag and head, separated by tabs")
+    form, tag, head = columns
+    form = ESCAPED.get(form, form.replace("\\/", "/").replace("\\*", "*"))
+    return Row(number, place, form, _upos(tag), head, "_", {})
+
+
+def _upos(tag: str) -> str:
+    if tag in PUNCTUATION:
+        return "PUNCT"
+    return UPOS.get(tag) or next((upos for start, upos in BY_BEGINNING.items() if tag.startswith(start)), "X")
