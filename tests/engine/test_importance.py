@@ -331,5 +331,5 @@ def test_layers_with_fewer_heads():
 
 def test_a_head_for_another_kind_of_task_is_refused():
     model, task = headscope.wrap(MODELS["masked words"](), tiny_tokenizer()), task_of("bert")
-    with pytest.raises(HeadscopeError, match="model 'in memory' gives outputs of shape .*, not one class or number"):
+    with pytest.raises(HeadscopeError, match=r"model 'in memory' gives outputs of shape .*, not one class or number"):
         importance(model, task, task.dev, QUICK)

@@ -31,9 +31,7 @@ class Plan:
     def __post_init__(self) -> None:
         for name in ("share", "step"):
             if not 0 < getattr(self, name) <= 1:
-                raise HeadscopeError(
-                    f"{name} {getattr(self, name)} is no share of the heads; use one above 0, up to 1"
-                )
+                raise HeadscopeError(f"{name} {getattr(self, name)} is no share of the heads; use one above 0, up to 1")
         if self.tolerance is not None and not 0 <= self.tolerance < np.inf:
             raise HeadscopeError(f"tolerance {self.tolerance} makes no sense; use 0 or more, such as 0.01")
         if self.keep < 0:
