@@ -1,0 +1,134 @@
+"""How much smaller and faster a model is without some of its heads, and what it still scores.
+
+The model with all heads and without 25, 50 and 75% of them (the least important ones, at least one stays in each
+layer) stand side by side in one run, with the fastest attention that the model has: one input of 128 tokens
+(latency), and 32 of them (throughput). Ratios are medians over rounds of the ratio to the whole model in the same
+round; times drift, ratios less. A bound stands beside them: the share of multiplications that is left.
+
+    python -m benchmarks.prune MODEL --task mrpc --data FOLDER   # about 10 minutes on 2 cores
+    python -m benchmarks.prune                                   # the built-in model, heads drawn by chance, no score
+    python -m benchmarks.prune bert-base                         # its shape with random weights
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import BertConfig, BertModel
+
+from headscope import Settings, load, wrap
+from headscope.engine.answered import answered
+from headscope.engine.asking import asked
+from headscope.engine.ranking import Ranking
+from headscope.engine.removal import Plan, Pruned, smaller
+from headscope.models import Model
+from headscope.models.fast import fast
+from headscope.tasks import Task, aligned, read, score
+
+LENGTH = 128
+BATCHES = {"latency, batch 1": 1, "throughput, batch 32": 32}
+PLAN = Plan(share=0.75, step=0.25)
+
+
+def model_of(name: str, task: bool, device: str | None) -> Model:
+    """A model by name, or a BERT-base shape with random weights."""
+    if name != "bert-base":
+        return load(name, head=task, device=device)
+    torch.manual_seed(0)
+    minilm = load("minilm", device=device)
+    return wrap(BertModel(BertConfig()).to(minilm.device), minilm.tokenizer, name)  # type: ignore[arg-type]
+
+
+def pruned_models(model: Model, task: Task | None) -> list[Pruned]:
+    """The model, and without 25, 50 and 75% of its heads: by importance, or without a task by chance."""
+    whole = Pruned(model, model.capture.heads)
+    ranking = Ranking("importance", "michel")
+    chance = np.random.default_rng(0).random(whole.left.shape)
+    return [whole, *smaller(whole, PLAN, lambda now: ranking.of(now, task, Settings()) if task else chance)]
+
+
+def scores(models: list[Model], task: Task) -> list[dict[str, float]]:
+    """The task's metrics of each model on dev."""
+    questions, targets = asked(models[0], task, task.dev), task.targets(task.dev)
+    found = []
+    for model in models:
+        outputs = answered(type(questions)(model, task, questions.inputs, questions.answers, questions.cut))
+        found.append({metric: float(score(metric, outputs, targets)) for metric in task.metrics})
+    return found
+
+
+def forward(model: Model, batch: int) -> Callable[[], object]:
+    """One forward pass of random inputs without padding."""
+    vocabulary = model.network.config.get_text_config().vocab_size
+    ids = torch.randint(5, vocabulary, (batch, LENGTH), generator=torch.Generator().manual_seed(0)).to(model.device)
+
+    def run() -> object:
+        with torch.inference_mode(), fast(model.network):
+            output = model.network(input_ids=ids, attention_mask=torch.ones_like(ids))
+        if model.device.type == "cuda":
+            torch.cuda.synchronize(model.device)
+        return output
+
+    return run
+
+
+def timed(models: list[Model], batch: int, seconds: float) -> list[list[float]]:
+    """Seconds of a pass of each model in each of several rounds, one model after the other; the first warms up."""
+    passes = [forward(model, batch) for model in models]
+    times: list[list[float]] = [[] for _ in models]
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[0]) < 6:
+        for run, taken in zip(passes, times, strict=True):
+            start = time.perf_counter()
+            run()
+            taken.append(time.perf_counter() - start)
+    return [taken[1:] for taken in times]
+
+
+def multiplications(model: Model) -> float:
+    """Of a token in an input of `LENGTH`, by the weights of linear maps in the layers and by attention."""
+    layers = [each for each in model.network.modules() if isinstance(each, torch.nn.ModuleList)]
+    weights = sum(weight.numel() for each in layers for weight in each.parameters() if weight.ndim == 2)
+    return weights + 2 * LENGTH * sum(each.heads * each.width for each in model.projections)
+
+
+def main() -> None:
+    """Run and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="?", default="minilm", metavar="MODEL")
+    parser.add_argument("--task", help="task that the model was fine-tuned on")
+    parser.add_argument("--data", type=Path, help="folder of its data")
+    parser.add_argument("--device", help="by default a GPU if there is one")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each of the two measurements")
+    given = parser.parse_args()
+    task = read(given.task, given.data) if given.task else None
+    model = model_of(given.model, task is not None, given.device)
+    names: Any = model.network.config.id2label
+    task = aligned(task, names, model.name) if task else None
+    steps = pruned_models(model, task)
+    models = [each.model for each in steps]
+    print(f"{model.name} on {model.device}, torch {torch.__version__}, {torch.get_num_threads()} threads")
+    found = scores(models, task) if task else [{} for _ in models]
+    for each, metrics in zip(steps, found, strict=True):
+        parameters = sum(weight.numel() for weight in each.model.network.parameters())
+        left = multiplications(each.model) / multiplications(model)
+        told = "  ".join(f"{metric} {value:.3f}" for metric, value in metrics.items())
+        share = len(each.gone) / sum(each.heads)
+        print(f"  {share:4.0%} of heads gone  {parameters:12,d} parameters  {left:5.0%} of multiplications  {told}")
+    for name, batch in BATCHES.items():
+        print(name)
+        times = timed(models, batch, given.seconds)
+        for each, taken in zip(steps, times, strict=True):
+            ratio = median(base / mine for mine, base in zip(taken, times[0], strict=True))
+            share = len(each.gone) / sum(each.heads)
+            milliseconds = 1000 * median(taken) / batch
+            print(f"  {share:4.0%} of heads gone  {milliseconds:8.2f} ms an input  {ratio:5.2f} x as fast", flush=True)
+
+
+if __name__ == "__main__":
+    main()
