@@ -15,7 +15,6 @@ from headscope.engine.buffer import Buffer
 from headscope.engine.fold import Interrupted
 from headscope.models import observer
 from headscope.models.encoded import Encoded
-from headscope.models.watch import current
 from headscope.models.words import Words
 from headscope.tally import Tally, merge
 from tiny import tiny_bert, tiny_tokenizer
@@ -144,7 +143,6 @@ def test_the_model_is_as_before_after_an_error_in_a_measure(inputs: list[Encoded
         fold(model, inputs, {"broken": SimpleNamespace(observe=fails)}, QUICK)  # type: ignore[dict-item]
     assert model.network.config._attn_implementation == implementation
     assert not model.network._forward_pre_hooks and not model.network._forward_hooks
-    assert current() == ()
     assert torch.equal(model.network(**batch)[0], before)
 
 

@@ -101,7 +101,8 @@ def _telling(forward: Any, shown: list[int], place: int) -> Any:
 
 
 def test_gradients_are_off_in_every_thread(batch: Batch) -> None:
-    assert all(row.attention.is_inference() for _, rows in together([bert(0), deberta()], batch) for row in rows)
+    found = list(together([bert(0), deberta()], batch))
+    assert all(each.attention.is_inference() for _, rows in found for each in rows)
 
 
 def test_a_pass_that_is_left_early_ends(batch: Batch) -> None:

@@ -191,6 +191,7 @@ def test_a_score_falls_once_the_layer_that_decides_is_restored() -> None:
     assert result["restored_score"].dims == ("model", "restored", "metric")
     scores = result["restored_score"].sel(model="after", metric="accuracy")
     assert scores.values.tolist() == [1, 1, 0.5]
+    assert result["restored_change"].sel(model="after", metric="accuracy").values.tolist() == [0, 0, -0.5]
     change = result["restored_change_ci"].sel(model="after", metric="accuracy")
     assert (change.sel(restored=[0, 1]) == 0).all()
     lower, upper = change.sel(restored=2).values
@@ -225,6 +226,9 @@ def test_scores_of_restored_models_are_those_of_models_made_by_hand(embeddings: 
         by_hand.append(np.mean(losses))
     assert len(set(np.round(by_hand, 4))) == 4
     np.testing.assert_allclose(found, by_hand, atol=TOLERANCE)
+    np.testing.assert_allclose(result["restored_change"].sel(metric="cross_entropy")[0], found - found[0])
+    wide = result["restored_change_ci"].sel(metric="cross_entropy").diff("bound")[0, :, 0].values
+    assert wide[0] == 0 and (wide[1:] > 0).all()
     assert result.attrs["restored_embeddings"] == str(embeddings)
 
 

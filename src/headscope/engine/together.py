@@ -42,7 +42,7 @@ class _Stopped(BaseException):
 def together(models: Sequence[Model], batch: Batch) -> Generator[tuple[int, list[Rows]], None, None]:
     """One forward pass of each model: a layer, and the same rows of its attention in each of them.
 
-    The iterator has to be closed if it is not read to its end, else its threads stand still for ever.
+    The iterator has to be closed if it is not read to its end, else its threads stand still until the program ends.
 
     Raises `RuntimeError` where models show other blocks than the first, and whatever goes wrong in a forward pass.
     """
@@ -78,7 +78,7 @@ def blocks(model: Model, batch: Batch) -> Generator[Block, None, None]:
         except BaseException as error:
             shown.put(error)
 
-    thread = Thread(target=forward, name=f"headscope: {model.name}")
+    thread = Thread(target=forward, name=f"headscope: {model.name}", daemon=True)
     try:
         thread.start()
         while (block := shown.get()) is not None:
