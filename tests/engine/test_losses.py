@@ -1,5 +1,7 @@
 """The loss of an example, and which of its words are behind a mask."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -77,6 +79,12 @@ def test_which_words_depends_on_the_seed_and_the_number_of_the_input_alone(input
     assert forwards == backwards[::-1]
     others = [masked(encoded, tokenizer, seed=4)[1].tolist() for encoded in inputs]
     assert sum(one != other for one, other in zip(forwards, others, strict=True)) > len(inputs) / 2
+
+
+def test_the_same_text_twice_is_masked_in_two_ways(inputs: list[Encoded]):
+    encoded = max(inputs, key=len)
+    ways = {tuple(masked(replace(encoded, index=number), tiny_tokenizer(), seed=0)[1]) for number in range(10)}
+    assert len(ways) == 10
 
 
 def test_every_word_has_its_turn(inputs: list[Encoded]):
