@@ -19,7 +19,7 @@ from headscope import catalog, results
 from headscope.report._tables import Table as Own
 from headscope.report.tables import shown
 
-MOST_LABELS = 4
+MOST_LABELS = 5
 MOST_SCORES = 64
 FOLDERS = {
     "studies": "Studies",
