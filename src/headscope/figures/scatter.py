@@ -8,7 +8,12 @@ from headscope.figures._theme import CATEGORIES, SEQUENTIAL, finished, named
 
 
 def scatter(
-    array: xr.DataArray, *, colour: xr.DataArray | None = None, names: bool = True, side: int = 480
+    array: xr.DataArray,
+    *,
+    colour: xr.DataArray | None = None,
+    names: bool = True,
+    side: int = 480,
+    titles: tuple[str, str] = ("First axis", "Second axis"),
 ) -> alt.LayerChart:
     """One point for each head, coloured by layer or by a class of heads.
 
@@ -16,6 +21,7 @@ def scatter(
     * `colour`: a class for each layer and head; by default the layer.
     * `names`: whether each point is labelled with its head.
     * `side`: of the plot, in pixels.
+    * `titles`: of its axes.
 
     Raises `ValueError` for other dimensions or fewer than two axes.
 
@@ -27,8 +33,8 @@ def scatter(
     if others(array, "layer", "head", "axis") or array.sizes["axis"] < 2:
         raise ValueError(f"scatter: '{array.name}' has {dict(array.sizes)}; layer, head and two axes are needed")
     base = alt.Chart(inline(_points(array, colour))).encode(
-        x=alt.X("value:Q", title="First axis", scale=alt.Scale(zero=False)),
-        y=alt.Y("second:Q", title="Second axis", scale=alt.Scale(zero=False)),
+        x=alt.X("value:Q", title=titles[0], scale=alt.Scale(zero=False)),
+        y=alt.Y("second:Q", title=titles[1], scale=alt.Scale(zero=False)),
     )
     shown = [alt.Tooltip("name:N", title="head")] + ([alt.Tooltip("class:N")] if colour is not None else [])
     layers = [base.mark_point(filled=True, size=70, aria=False).encode(color=_colour(colour), tooltip=shown)]

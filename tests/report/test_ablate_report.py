@@ -1,0 +1,83 @@
+"""Report of an ablation: what it says of a result made by hand, and that all its figures are drawn."""
+
+import numpy as np
+import xarray as xr
+
+from headscope.report.charts import ablate as charts
+from headscope.report.findings.ablate import findings
+
+METRICS = ["accuracy", "cross_entropy"]
+GAINS = np.array([[0.02, 0.0], [-0.1, -0.3]])
+
+
+def interval(array, margin):
+    return xr.concat([array - margin, array + margin], "bound").assign_coords(bound=["lower", "upper"])
+
+
+def of_heads(values):
+    return xr.DataArray(values, {"layer": [1, 2], "head": [1, 2]}, ("layer", "head"))
+
+
+def result():
+    gains = of_heads(GAINS).expand_dims(metric=METRICS).transpose("layer", "head", "metric")
+    by_metric = xr.DataArray([0.8, 0.5], {"metric": METRICS}, ("metric",))
+    halves = xr.DataArray([[0.01, 0.0]] * 2, {"half": ["first", "second"], "metric": METRICS}, ("half", "metric"))
+    chosen = (("half", "metric"), [["1-1", "1-1"], ["1-2", "1-2"]])
+    importance = of_heads(np.array([[0.1, 0.2], [0.3, 0.9]])).expand_dims(estimator=["michel"])
+    correlation = xr.DataArray([[0.4, 0.6]], {"estimator": ["michel"], "metric": METRICS}, ("estimator", "metric"))
+    means = {
+        "baseline": (by_metric, 0.05),
+        "head_gain": (gains, 0.05),
+        "layer_gain": (gains.mean("head"), 0.05),
+        "random_head_gain": (by_metric - 1.0, 0.01),
+        "chosen_gain": (halves - 0.02, 0.005),
+        "rank_correlation": (correlation, 0.1),
+    }
+    variables = {
+        "choosing_gain": halves,
+        "head_q_value": of_heads([[1.0, 1.0], [0.6, 0.001]]),
+        "importance": importance,
+    }
+    for name, (array, margin) in means.items():
+        variables |= {name: array, f"{name}_ci": interval(array, margin), f"{name}_n_examples": xr.DataArray(408)}
+    attrs = {"long_name": "x", "units": "score", "source": "by hand"}
+    made = {name: array.assign_attrs(attrs) for name, array in variables.items()}
+    return xr.Dataset(made, attrs={"study": "ablate"}).assign_coords(chosen_head=chosen)
+
+
+def test_findings_say_what_helps_what_hurts_and_what_is_noise():
+    said = {finding.topic: finding.text for finding in findings(result())}
+    assert said["With all heads"] == "Accuracy 0.80 [0.75, 0.85], cross entropy 0.50 [0.45, 0.55]. n = 408 examples."
+    assert said["Helps to disable"].startswith("Largest gains of accuracy: 1-1 (0.020 [-0.030, 0.070])")
+    assert "that is noise" in said["Helps to disable"]
+    assert said["Hurts to disable"].startswith("Largest losses of accuracy: 2-2 (-0.30")
+    assert (
+        "Of 4 heads 1 raise the score when they are disabled, 1 change nothing, 2 lower it. 1 head changes"
+        in (said["How many matter"])
+    )
+    assert said["How many matter"].endswith(": 2-2.")
+    assert (
+        "1-1, gains 0.010 there and -0.010 [-0.015, -0.005] on the other half: not confirmed"
+        in (said["Chosen on the first half"])
+    )
+    assert "lowers accuracy: -0.20 [-0.21, -0.19], beyond chance" in said["A random head"]
+    assert "layer 2: -0.20 [-0.25, -0.15]" in said["Whole layers"]
+    assert "michel 0.60 [0.50, 0.70]" in said["Importance by gradient"]
+
+
+def test_a_gain_that_is_sure_is_not_called_noise():
+    sure = result()
+    sure["head_gain_ci"] = sure["head_gain_ci"] + 0.05
+    assert "noise" not in {finding.topic: finding.text for finding in findings(sure)}["Helps to disable"]
+
+
+def test_every_figure_is_a_chart():
+    drawn = charts.figures(result())
+    assert [figure.name for figure in drawn] == [
+        "head_gain-accuracy",
+        "head_gain-cross_entropy",
+        "layer_gain-accuracy",
+        "layer_gain-cross_entropy",
+        "importance-michel",
+    ]
+    assert all(figure.chart.to_dict()["$schema"] for figure in drawn)
