@@ -29,13 +29,11 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 
 def _baseline(result: xr.Dataset) -> Iterator[Finding]:
-    scores = [
-        f"{label('metric', metric)} {_interval(baseline)}"
-        for metric in result["metric"].values.tolist()
-        if (baseline := measured(result, "baseline", metric=metric)) is not None
-    ]
-    end = examples(measured(result, "baseline", metric=str(result["metric"].values[0])))
-    yield Finding("With all heads", f"{', '.join(scores).capitalize()}.{end}")
+    baseline = measured(result, "baseline")
+    if baseline is not None:
+        each = [(metric, baseline.sel(metric=metric)) for metric in result["metric"].values.tolist()]
+        scores = ", ".join(f"{label('metric', metric)} {_interval(score)}" for metric, score in each)
+        yield Finding("With all heads", f"{scores.capitalize()}.{examples(baseline)}")
 
 
 def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
