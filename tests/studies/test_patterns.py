@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 import headscope
 from headscope import Corpus, Settings
 from headscope.cli.app import application
+from headscope.cli.terminal import as_json
 from headscope.corpora import Options, read
 from headscope.engine.classified import Classified
 from headscope.errors import HeadscopeError
@@ -142,6 +143,8 @@ def test_a_saved_result_is_read_with_its_maps_and_tokens(
     result = run(model, (sample,), QUICK)
     headscope.save_result(result, tmp_path)
     xr.testing.assert_equal(headscope.open_result(tmp_path), result)
+    whole = json.loads(json.dumps(as_json(result, tmp_path / "report.html"), allow_nan=False))
+    assert whole["coords"]["token"]["data"][0][0][0] in ("[CLS]", "")
 
 
 def test_a_file_that_is_no_classifier_is_said(model: headscope.Model, sample: Corpus, tmp_path: Path) -> None:
