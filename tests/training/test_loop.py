@@ -25,6 +25,8 @@ from headscope.training import Examples, Initial, Journal, Recipe, Trained, init
 from headscope.training.labelled import LengthGrouped, collate
 from headscope.training.table import Row
 from small_tasks import birds, counts, tiny_folder
+from tiny import save_tiny, tiny_vocabulary
+from tiny_families import SIZES, tiny_family
 
 RECIPE = Recipe(batch=8, epochs=3, learning_rate=1e-2, max_tokens=32)
 
@@ -247,6 +249,18 @@ def test_kept_model_is_an_ordinary_folder(folder: Path, tmp_path: Path, task: Ta
     network = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model")
     assert network.config.id2label == dict(enumerate(task.labels or ("score",)))
     assert {path.suffix for path in (tmp_path / "model").iterdir()} == {".json", ".safetensors"}
+
+
+@pytest.mark.parametrize("kind", ["roberta", "modernbert", "deberta-v2", "gpt2"])
+def test_models_of_other_types_are_trained_and_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setitem(SIZES, "vocab_size", len(tiny_vocabulary()))
+    save_tiny(tmp_path / "start", tiny_family(kind))
+    trained = run(tmp_path / "start", tmp_path / "run", birds(8, 16), replace(RECIPE, epochs=1))
+    model = headscope.load(str(tmp_path / "run" / "model"), head=True)
+    inputs, _ = inputs_of(model, birds(8).dev, RECIPE.max_tokens)
+    np.testing.assert_allclose(outputs(model, inputs), trained.outputs, atol=1e-5)
 
 
 def test_precision_of_a_run_is_its_own(folder: Path, tmp_path: Path) -> None:
