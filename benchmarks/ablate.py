@@ -47,7 +47,8 @@ def model_of(name: str) -> Model:
     """The built-in model with a task head, or a BERT-base shape; heads or all weights are random."""
     minilm = load("minilm", device="cpu")
     torch.manual_seed(0)
-    network: Any = BertForSequenceClassification(minilm.network.config if name == "minilm" else BertConfig())
+    config: Any = minilm.network.config if name == "minilm" else BertConfig()
+    network: Any = BertForSequenceClassification(config)
     if name == "minilm":
         network.bert.load_state_dict(minilm.network.state_dict())
     network.set_attn_implementation("eager")  # as `load` leaves a model
