@@ -12,6 +12,7 @@ from safetensors.numpy import load_file
 
 import headscope
 from headscope import HeadscopeError, Settings, results
+from headscope.engine.outputs import inputs_of, outputs
 from headscope.studies.finetune import INITS, run
 from headscope.tally import poisson_draws
 from headscope.tasks import Task, resampled, score
@@ -99,6 +100,9 @@ def test_models_of_the_first_seed_are_kept(table: tuple[xr.Dataset, Path, list[i
     assert {path.name for path in (directory / "models").iterdir()} == trained
     model = headscope.load(str(directory / "models" / "birds-finetuned"), head=True)
     assert model.network.config.id2label == {0: "no", 1: "yes"}
+    inputs, _ = inputs_of(model, TASKS[0].dev, 32)
+    kept = load_file(directory / "runs" / "birds-finetuned-0" / "run.safetensors")["outputs"]
+    np.testing.assert_allclose(outputs(model, inputs), kept, atol=1e-5)
     assert {path.name for path in (directory / "runs" / "birds-finetuned-0").iterdir()} == {
         "run.safetensors",
         "settings.json",
