@@ -21,8 +21,8 @@ from headscope.models.rows import Rows, at, weight
 from headscope.models.stack import Call, Stack, States, instead
 from headscope.models.switch import attending, fused, nothing
 
-# Variants are stacked up to about so many tokens: larger batches leave the cache.
-TOGETHER = 8192
+# Variants are stacked up to so many tokens: larger batches leave the cache, and are no faster.
+TOGETHER = 2048
 
 
 @dataclass(frozen=True)
