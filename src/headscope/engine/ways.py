@@ -14,6 +14,7 @@ from torch import Tensor
 
 from headscope.engine.asking import Asked, Batch
 from headscope.engine.settings import Settings
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.check import TOLERANCE
 from headscope.models.heads import existing
@@ -58,8 +59,10 @@ class Whole:
     inputs: Inputs
 
     def start(self) -> Float[Tensor, "example ..."]:
-        """See `Passes`."""
+        """See `Passes`; raises `HeadscopeError` if the model has no task head."""
         answer: Any = self.model.network(**self.inputs)
+        if "logits" not in answer:
+            raise HeadscopeError(f"model '{self.model.name}' has no task head; name one that was trained on the task")
         return answer.logits
 
     def disabled(

@@ -1,0 +1,231 @@
+"""How long `syntax` takes and how much memory, beside a plain forward pass and what others do.
+
+Four ways through the same sentences of a treebank, interleaved in one run:
+(a) plain: transformers' sdpa forward in the batches of (d), no analysis;
+(b) released: as Clark et al.'s notebook does it, written anew: eager forward passes of 16 sentences in their order,
+    padded to 128 tokens, all maps kept as numpy arrays (in float32, which is faster than the released float16), made
+    into attention between words head by head, then for every head and direction an argmax in each sentence, whose
+    words are scored one by one;
+(c) sorted: the same with the batches of (d);
+(d) syntax: the whole study, with intervals, tests and the choice of heads on one half.
+Accuracies of (b), (c) and (d) are compared: they are the same. Time is that of the processor (one thread), ratios are
+medians over rounds. Peak memory is that of a process of its own for each way, above the loaded model.
+
+    python benchmarks/syntax.py TREEBANK.conllu [--limit 400] [--rounds 3]
+"""
+
+import sys
+
+# As a script its folder would hide Python's own module `profile`, which torch imports.
+if not __package__:
+    sys.path.pop(0)
+
+import argparse
+import json
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from statistics import median
+
+import numpy as np
+import psutil
+import torch
+import xarray as xr
+
+from headscope import Corpus, Model, load, read
+from headscope.corpora import Options
+from headscope.engine import Settings
+from headscope.engine.batches import by_length, collate
+from headscope.models.encoded import Encoded
+from headscope.models.words import Words
+from headscope.studies import syntax
+from headscope.types import Sentence
+
+Scores = dict[tuple[int, int, str], Counter[str]]
+Batches = Iterator[tuple[list[Encoded], dict[str, torch.Tensor]]]
+PADDED, TOGETHER = 128, 16
+
+
+def sorted_batches(model: Model, corpus: Corpus) -> Batches:
+    """The batches that `syntax` makes."""
+    words = Words(model.tokenizer, PADDED, aligned=True)
+    for group in by_length(words.encode(corpus), Settings().batch_tokens):
+        yield group, tensors(model, group)
+
+
+def released_batches(model: Model, corpus: Corpus) -> Batches:
+    """Sixteen sentences in their order, padded to 128 tokens."""
+    inputs = Words(model.tokenizer, PADDED, aligned=True).encode(corpus)
+    while group := list(islice(inputs, TOGETHER)):
+        yield group, tensors(model, group, PADDED)
+
+
+def tensors(model: Model, group: list[Encoded], pad_to: int = 0) -> dict[str, torch.Tensor]:
+    """What the network is called with."""
+    return dict(collate(group, pad=0, class_exists=[True] * 4, device=model.device, pad_to=pad_to).inputs)
+
+
+def plain(model: Model, corpus: Corpus) -> None:
+    """(a) the sdpa forward."""
+    model.network.set_attn_implementation("sdpa")
+    for _, inputs in sorted_batches(model, corpus):
+        with torch.inference_mode():
+            model.network(**inputs)
+    model.network.set_attn_implementation("eager")
+
+
+def released(model: Model, corpus: Corpus) -> Scores:
+    """(b) the peer with its own batches."""
+    return peer(released_batches(model, corpus), model)
+
+
+def by_length_too(model: Model, corpus: Corpus) -> Scores:
+    """(c) the peer with better ones."""
+    return peer(sorted_batches(model, corpus), model)
+
+
+def peer(batches: Batches, model: Model) -> Scores:
+    """All maps kept, then sentence by sentence and head by head in numpy."""
+    kept: list[tuple[Encoded, np.ndarray]] = []
+    for group, inputs in batches:
+        with torch.inference_mode():
+            maps = torch.stack(model.network(**inputs, output_attentions=True).attentions, dim=1).numpy()
+        for each, attention in zip(group, maps, strict=True):
+            kept.append((each, attention[..., : len(each), : len(each)].copy()))
+    sentences = [(_sentence(each), _between(attention, each.pieces)) for each, attention in kept]
+    layers, heads = sentences[0][1].shape[:2]
+    return {
+        (layer, head, direction): _scored(
+            (sentence, attention[layer, head] if direction == "dependent_to_head" else attention[layer, head].T)
+            for sentence, attention in sentences
+        )
+        for layer in range(layers)
+        for head in range(heads)
+        for direction in ("dependent_to_head", "head_to_dependent")
+    }
+
+
+def _sentence(encoded: Encoded) -> Sentence:
+    assert encoded.example is not None
+    return encoded.example.first[0]
+
+
+def _between(attention: np.ndarray, pieces: np.ndarray) -> np.ndarray:
+    """Attention between words, head by head: columns of a word are summed, then its rows averaged."""
+    words = [pieces[pieces[:, 0] == word, 1] for word in range(pieces[-1, 0] + 1)]
+    return np.stack([np.stack([_of_head(head, words) for head in layer]) for layer in attention])
+
+
+def _of_head(attention: np.ndarray, words: list[np.ndarray]) -> np.ndarray:
+    to_words = np.stack([attention[:, tokens].sum(-1) for tokens in words], axis=1)
+    return np.stack([to_words[tokens].mean(0) for tokens in words])
+
+
+def _scored(sentences: Iterable[tuple[Sentence, np.ndarray]]) -> Counter[str]:
+    """How many words of each relation one head gets right."""
+    right: Counter[str] = Counter()
+    for sentence, attention in sentences:
+        attention = attention.copy()
+        np.fill_diagonal(attention, -1)
+        predictions = attention.argmax(-1).tolist()
+        for predicted, head, relation in zip(predictions, sentence.heads, sentence.deprel, strict=True):
+            right[relation.partition(":")[0]] += predicted == head - 1
+    return right
+
+
+def study(model: Model, corpus: Corpus) -> xr.Dataset:
+    """(d) the whole study."""
+    return syntax.run(model, corpus)
+
+
+WAYS: dict[str, Callable[[Model, Corpus], object]] = {
+    "plain": plain,
+    "released": released,
+    "sorted": by_length_too,
+    "syntax": study,
+}
+
+
+def compare(corpus: Corpus, rounds: int) -> None:
+    """Print the time of each way and its ratio to (a) and to (c), medians over rounds; the first warms up."""
+    model, times = load("minilm", device="cpu"), {way: [] for way in WAYS}
+    found: dict[str, object] = {}
+    for number in range(rounds + 1):
+        for way, run in WAYS.items():
+            start = time.process_time()
+            found[way] = run(model, corpus)
+            if number:
+                times[way].append(time.process_time() - start)
+    apart = max(difference(found[way], found["syntax"]) for way in ("released", "sorted"))
+    print(f"largest difference of an accuracy: {apart:.1e}")
+    for way, taken in times.items():
+        to_plain, to_ours = (
+            median(mine / its for mine, its in zip(taken, times[base], strict=True)) for base in ("plain", "syntax")
+        )
+        print(f"  {way:8s} {median(taken):7.2f} s   {to_plain:6.2f} x plain   {to_ours:6.2f} x syntax")
+
+
+def difference(scores: object, result: object) -> float:
+    """How far the accuracies of the two ways are apart at most."""
+    assert isinstance(scores, dict) and isinstance(result, xr.Dataset)
+    apart = 0.0
+    for (layer, head, direction), right in scores.items():
+        found = result["accuracy"].sel(layer=layer + 1, head=head + 1, direction=direction)
+        for relation, count in right.items():
+            if relation in result["relation"]:
+                words = int(result["accuracy_n_examples"].sel(relation=relation))
+                apart = max(apart, abs(float(found.sel(relation=relation)) - count / words))
+    return apart
+
+
+def peak(arguments: list[str]) -> float:
+    """MiB above the loaded model at the peak of a way, measured in a process of its own."""
+    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure_peak(way: str, corpus: Corpus) -> None:
+    """Run a way while another thread watches the memory, and print the peak."""
+    model, process, highest = load("minilm", device="cpu"), psutil.Process(), [0]
+    few = list(corpus)[:2]
+    WAYS[way](model, Corpus("few", "", len(few), {}, lambda: iter(few)))
+    before, done = process.memory_info().rss, threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            highest[0] = max(highest[0], process.memory_info().rss)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    WAYS[way](model, corpus)
+    done.set()
+    thread.join()
+    print(json.dumps((highest[0] - before) / 2**20))
+
+
+def main() -> None:
+    """Time, then memory for so many sentences and for a quarter of them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("treebank", help="a CoNLL-U file whose sentences stand alone")
+    parser.add_argument("--limit", type=int, default=400, help="sentences")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peak", choices=WAYS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    corpus = read(arguments.treebank, Options(limit=arguments.limit))
+    if arguments.peak:
+        return measure_peak(arguments.peak, corpus)
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads; {len(corpus)} sentences of {corpus.name}")
+    compare(corpus, arguments.rounds)
+    print("peak memory, MiB above the loaded model")
+    for way in WAYS:
+        limits = (arguments.limit // 4, arguments.limit)
+        found = [peak([arguments.treebank, "--limit", str(limit), "--peak", way]) for limit in limits]
+        for above, limit in zip(found, limits, strict=True):
+            print(f"  {way:8s} {limit:6d} sentences: {above:7.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

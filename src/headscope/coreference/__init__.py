@@ -1,0 +1,1 @@
+"""Coreference: which heads pick the antecedent of a mention, scored against simple baselines."""
