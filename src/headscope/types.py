@@ -16,6 +16,29 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A link between words of one sentence, counted from 0: from a frame element to the word that evokes its frame.
+
+    * `relation`: what links them; `source`, `target`: the words, at least one each, in order, not always neighbours.
+    * `core`: whether a frame element is core; None where the links are no frame elements.
+    """
+
+    relation: str
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    core: bool | None = None
+
+    @property
+    def distance(self) -> int:
+        """How far the nearest words of source and target are apart: 1 for neighbours, 0 where they share a word.
+
+        >>> Link("Experiencer", (0, 1), (4,)).distance
+        3
+        """
+        return min(abs(one - other) for one in self.source for other in self.target)
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A text, and where the corpus has it, its words and their annotation.
 
@@ -30,6 +53,7 @@ class Sentence:
     * `deprel`: the relation of each word to its head.
     * `mentions`: the entity mentions of the sentence; None where the corpus has no coreference.
     * `entity_scope`: within which document entity names are unique.
+    * `links`: between words of the sentence, where the corpus has them beside its tree.
 
     >>> Sentence("She slept.", words=((0, 3), (4, 9), (9, 10)), upos=("PRON", "VERB", "PUNCT")).forms
     ('She', 'slept', '.')
@@ -42,6 +66,7 @@ class Sentence:
     deprel: tuple[str, ...] = ()
     mentions: tuple[Mention, ...] | None = None
     entity_scope: str = ""
+    links: tuple[Link, ...] = ()
 
     @property
     def forms(self) -> tuple[str, ...]:
