@@ -1,0 +1,38 @@
+"""The same model before it was trained: what its architecture and its tokens alone give, as a baseline."""
+
+import copy
+from typing import Any
+
+import torch
+from torch import nn
+
+from headscope.models.check import check
+from headscope.models.model import Model
+from headscope.models.pruning import built, pruning_of
+from headscope.models.quiet import quiet, refusing
+
+
+def untrained(model: Model, seed: int = 0) -> Model:
+    """A model of the same configuration and tokenizer, its weights drawn as the model's own code draws them.
+
+    For a BERT that is a normal distribution. The same seed gives the same weights; random numbers elsewhere stay
+    what they would have been.
+
+    Raises `HeadscopeError` if the model cannot be built from its configuration, or not captured exactly.
+
+    >>> from headscope import load
+    >>> model = untrained(load("minilm"))
+    >>> model.name, round(model.network.embeddings.word_embeddings.weight.std().item(), 2)
+    ('minilm, untrained', 0.02)
+    """
+    config = copy.deepcopy(model.network.config)
+    kind: Any = type(model.network)
+    pruning = pruning_of(config)
+    made = built(kind, pruning) if pruning else kind
+    remedy = "leave the untrained model out, or use another model"
+    with torch.random.fork_rng(), quiet(), refusing(f"model '{model.name}' cannot be built anew", remedy):
+        torch.manual_seed(seed)
+        network = made(config)
+    network.__class__ = kind
+    network = nn.Module.to(network, device=model.device, dtype=model.network.dtype).eval()
+    return Model(f"{model.name}, untrained", network, model.tokenizer, check(network))
