@@ -23,7 +23,7 @@ def untrained(model: Model, seed: int = 0) -> Model:
     >>> from headscope import load
     >>> model = untrained(load("minilm"))
     >>> model.name, round(model.network.embeddings.word_embeddings.weight.std().item(), 2)
-    ('minilm, untrained', 0.02)
+    ('minilm, random weights', 0.02)
     """
     config = copy.deepcopy(model.network.config)
     kind: Any = type(model.network)
@@ -35,4 +35,4 @@ def untrained(model: Model, seed: int = 0) -> Model:
         network = made(config)
     network.__class__ = kind
     network = nn.Module.to(network, device=model.device, dtype=model.network.dtype).eval()
-    return Model(f"{model.name}, untrained", network, model.tokenizer, check(network))
+    return Model(f"{model.name}, random weights", network, model.tokenizer, check(network))
