@@ -1,7 +1,8 @@
 """The clearest map of each pattern: inputs are kept while a corpus is read, and their maps made again at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -16,6 +17,7 @@ from headscope.results import PATTERNS
 
 # Inputs that have a shape and whose tokens can be read beside their map, and the length that is best to look at.
 LEAST_SHOWN, MOST_SHOWN, TYPICAL = 12, 40, 24
+MOST_OF_A_HEAD = 2
 
 
 @dataclass(frozen=True)
@@ -73,24 +75,50 @@ class Clearest:
             for pattern, head in enumerate(heads)
             if (head, pattern) in self.picks
         }
+        coords = {"pattern": list(PATTERNS), "example": np.arange(1, number + 1)}
+        array, of, token = self._drawn(picked, coords, settings)
+        layers, heads = np.zeros((2, *token.shape[:-1]), int)
+        for where, pick in picked.items():
+            layers[where], heads[where] = pick.chosen.layer + 1, pick.chosen.head + 1
+        dims = tuple(coords)
+        beside = {f"map_{name}": (dims, values) for name, values in ({"layer": layers, "head": heads} | of).items()}
+        return array.assign_coords(beside | {"token": ((*dims, "query"), token)}).assign_attrs(
+            long_name="clearest maps of each pattern"
+        )
+
+    def of_heads(self, share: Float[np.ndarray, "layer head pattern"], settings: Settings = DEFAULTS) -> xr.DataArray:
+        """Each head's clearest map of the two patterns that most of its maps have; NaN elsewhere.
+
+        `share` is how many maps of a head have each pattern. Beside them the `head_map_token` of each query, and the
+        confidence and task of each map. Stored in steps of 1/65,000: a few MB for hundreds of heads.
+        """
+        layers, heads, _ = share.shape
+        coords = {"layer": np.arange(1, layers + 1), "head": np.arange(1, heads + 1), "pattern": list(PATTERNS)}
+        often = np.argsort(np.argsort(-np.nan_to_num(share), axis=-1, kind="stable"), axis=-1) < MOST_OF_A_HEAD
+        places = {(*self.heads[head], pattern): pick for (head, pattern), pick in self.picks.items()}
+        array, of, token = self._drawn({at: pick for at, pick in places.items() if often[at]}, coords, settings)
+        dims = tuple(coords)
+        beside = {f"head_map_{name}": (dims, values) for name, values in of.items()}
+        array = array.assign_coords(beside | {"head_map_token": ((*dims, "query"), token)})
+        array.encoding = {"dtype": "uint16", "scale_factor": 1 / 65_000, "_FillValue": 65_535, "zlib": True}
+        return array.assign_attrs(long_name="clearest maps of each head")
+
+    def _drawn(
+        self, picked: Mapping[tuple[int, ...], Pick], coords: Mapping[str, Any], settings: Settings
+    ) -> tuple[xr.DataArray, dict[str, np.ndarray], np.ndarray]:
+        """The maps of these places, the confidence and task of each, and the token of each query."""
         quiet = replace(settings, progress=lambda done: None)
         maps = maps_of(self.model, [pick.chosen for pick in picked.values()], quiet)
-        side, shape = max(map(len, maps), default=1), (len(PATTERNS), number)
+        side = max((len(pick.chosen.encoded) for pick in self.picks.values()), default=1)
+        shape = tuple(map(len, coords.values()))
         whole, token = np.full((*shape, side, side), np.nan, np.float32), np.full((*shape, side), "", object)
-        of = {name: np.zeros(shape, kind) for name, kind in (("layer", int), ("head", int), ("confidence", float))}
-        of["task"] = np.full(shape, "", object)
+        of = {"confidence": np.zeros(shape), "task": np.full(shape, "", object)}
         for (where, pick), attention in zip(picked.items(), maps, strict=True):
             length, ids = len(attention), pick.chosen.encoded.inputs["input_ids"].tolist()
             whole[where][:length, :length] = attention
             token[where][:length] = self.model.tokenizer.convert_ids_to_tokens(ids)
-            of["layer"][where], of["head"][where] = pick.chosen.layer + 1, pick.chosen.head + 1
             of["confidence"][where], of["task"][where] = pick.confidence, pick.task
-        places, dims = np.arange(1, side + 1), ("pattern", "example")
-        coords = {"pattern": list(PATTERNS), "example": np.arange(1, number + 1), "query": places, "key": places}
-        beside = {f"map_{name}": (dims, values) for name, values in of.items()} | {"token": ((*dims, "query"), token)}
-        attributes = {
-            "long_name": "clearest maps of each pattern",
-            "units": "share of attention",
-            "source": "Kovaleva et al. 2019, Figure 1",
-        }
-        return xr.DataArray(whole, coords | beside, (*dims, "query", "key"), attrs=attributes)
+        places = np.arange(1, side + 1)
+        attributes = {"units": "share of attention", "source": "Kovaleva et al. 2019, Figure 1"}
+        labels = dict(coords) | {"query": places, "key": places}
+        return xr.DataArray(whole, labels, (*coords, "query", "key"), attrs=attributes), of, token
