@@ -39,6 +39,25 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """Which of some mentions does a pronoun refer to? What diagnostic sets of coreference ask of a sentence.
+
+    Mentions are words [start, end) of the sentence, counted from 0.
+
+    * `pronoun`, `candidates`: the mentions; `answer`: the candidate that is right, from 0; None where none is.
+    * `stereotype`: "pro" where the pronoun has the gender that is expected of the first candidate's occupation, "anti"
+      where it has the other one, else "".
+    * `pair`: what a sentence of each of the two has in common with its partner.
+    """
+
+    pronoun: tuple[int, int]
+    candidates: tuple[tuple[int, int], ...]
+    answer: int | None
+    stereotype: str = ""
+    pair: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A text, and where the corpus has it, its words and their annotation.
 
@@ -54,6 +73,7 @@ class Sentence:
     * `mentions`: the entity mentions of the sentence; None where the corpus has no coreference.
     * `entity_scope`: within which document entity names are unique.
     * `links`: between words of the sentence, where the corpus has them beside its tree.
+    * `question`: what the corpus asks about one of its pronouns, if anything.
 
     >>> Sentence("She slept.", words=((0, 3), (4, 9), (9, 10)), upos=("PRON", "VERB", "PUNCT")).forms
     ('She', 'slept', '.')
@@ -67,6 +87,7 @@ class Sentence:
     mentions: tuple[Mention, ...] | None = None
     entity_scope: str = ""
     links: tuple[Link, ...] = ()
+    question: Question | None = None
 
     @property
     def forms(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.engine.significance import better
 from headscope.syntax.answers import Answers
@@ -51,9 +51,9 @@ def score(words: Answers, heads: int, draws: Draws, as_coded: bool = False) -> S
     baseline = hits(words, offset, as_coded)
     both, alone = right[baseline].sum(0, dtype=np.int64), right[~baseline].sum(0, dtype=np.int64)
     return Score(
-        summed(right, words, draws),
+        summed(right, words.input, draws),
         offset,
-        summed(baseline[:, None], words, draws),
+        summed(baseline[:, None], words.input, draws),
         better(alone, baseline.sum() - both),
     )
 
@@ -74,7 +74,7 @@ def chosen(
     right = second.unpacked(heads)[:, head, direction].astype(np.int64)
     baseline = hits(second, offset, as_coded).astype(np.int64)
     three = np.stack([right, baseline, right - baseline], axis=1)
-    return Chosen(int(head), int(direction), offset, summed(three, second, draws))
+    return Chosen(int(head), int(direction), offset, summed(three, second.input, draws))
 
 
 def halves(inputs: int, seed: int) -> Bool[np.ndarray, " input"]:
@@ -86,10 +86,14 @@ def halves(inputs: int, seed: int) -> Bool[np.ndarray, " input"]:
     return np.random.default_rng(seed).permutation(inputs) % 2 == 0
 
 
-def summed(values: np.ndarray, words: Answers, draws: Draws) -> Tally:
-    """The tally of values [word, ...] over words; whole inputs are resampled, whose words depend on each other."""
-    numbers, starts, counts = np.unique(words.input, return_index=True, return_counts=True)
-    sums = np.add.reduceat(values, starts, dtype=np.int64) if len(words) else values.astype(np.int64)
-    valid = np.broadcast_to(counts.reshape(-1, *[1] * (values.ndim - 2)), (len(numbers), *values.shape[2:]))
-    parts = [slice(first, first + TOGETHER) for first in range(0, max(1, len(numbers)), TOGETHER)]
-    return merge(tally(sums[part], valid[part], draws[:, numbers[part]].astype(float)) for part in parts)
+def summed(values: np.ndarray, numbers: Int[np.ndarray, " case"], draws: Draws) -> Tally:
+    """The tally of values [case, ...] over cases (words); inputs are resampled whole: their cases depend on each other.
+
+    * `numbers`: of the input that each case is in, in ascending order.
+    """
+    found, starts, counts = np.unique(numbers, return_index=True, return_counts=True)
+    dtype = np.result_type(values, np.int64)
+    sums = np.add.reduceat(values, starts, dtype=dtype) if len(numbers) else values.astype(dtype)
+    valid = np.broadcast_to(counts.reshape(-1, *[1] * (values.ndim - 2)), (len(found), *values.shape[2:]))
+    parts = [slice(first, first + TOGETHER) for first in range(0, max(1, len(found)), TOGETHER)]
+    return merge(tally(sums[part], valid[part], draws[:, found[part]].astype(float)) for part in parts)
