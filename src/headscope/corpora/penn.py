@@ -71,10 +71,15 @@ def _row(number: int, place: int, line: str) -> Row:
         raise Bad(number, f"{len(columns)} columns, expected word, tag and head, separated by tabs")
     form, tag, head = columns
     form = ESCAPED.get(form, form.replace("\\/", "/").replace("\\*", "*"))
-    return Row(number, place, form, _upos(tag), head, "_", {})
+    return Row(number, place, form, upos(tag), head, "_", {})
 
 
-def _upos(tag: str) -> str:
+def upos(tag: str) -> str:
+    """The universal part of speech of a tag of the Penn Treebank.
+
+    >>> upos("PRP$"), upos("VBD"), upos(",")
+    ('PRON', 'VERB', 'PUNCT')
+    """
     if tag in PUNCTUATION:
         return "PUNCT"
     return UPOS.get(tag) or next((upos for start, upos in BY_BEGINNING.items() if tag.startswith(start)), "X")

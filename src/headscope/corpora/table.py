@@ -25,7 +25,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     A file of another suffix is read as .tsv. Labels stay as written; a .parquet column of floats stays so.
     """
     columns = None
-    for row in _ROWS.get(suffix(source), _tsv)(source, _columns.numbered(options.columns)):
+    for row in _ROWS.get(suffix(source), tsv)(source, _columns.numbered(options.columns)):
         if isinstance(row, Bad | Skipped):
             yield row
             continue
@@ -37,7 +37,8 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             yield bad
 
 
-def _tsv(source: str, headless: bool) -> Rows:
+def tsv(source: str, headless: bool = False) -> Rows:
+    """Each row of a .tsv with the number of its line, by the names in its header, or by numbers where it has none."""
     # quote marks are text in .tsv corpora, often unpaired: a quoting reader would silently merge rows
     return _with_header(((number, line.split("\t") if line else []) for number, line in lines(source)), headless)
 

@@ -1,0 +1,94 @@
+"""From phrases to heads: a bracketed parse, word by word as in CoNLL-2012, as a tree of words.
+
+A phrase has the head of one of its parts, found by a short table after Collins (1999, appendix A); of a noun phrase it
+is the last noun among its own words, else the first noun phrase in it, and never the possessive 's.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from headscope.corpora._items import Bad
+
+LABEL = re.compile(r"\(([^()*]+)")
+NOUNS = ("NN", "NNS", "NNP", "NNPS", "NX", "NML", "PRP", "WP", "EX")
+NOMINAL = ("NP", "NX", "NML", "NAC", "WHNP", "QP")
+# Which parts are looked for, one kind after the other, from the left.
+FIRST = {
+    "VP": ("VBD", "VBN", "VBZ", "VBP", "VB", "VBG", "MD", "TO", "VP"),
+    "PP": ("IN", "TO", "VBG"),
+    "SBAR": ("WHNP", "WHPP", "WHADVP", "WHADJP", "IN", "S", "SQ", "SINV"),
+}
+CLAUSE = ("VP", "S", "SQ", "SINV", "SBAR", "SBARQ", "NP")
+
+
+@dataclass
+class Phrase:
+    """A phrase, or a word with its number, from 0."""
+
+    label: str
+    parts: list["Phrase"] = field(default_factory=list)
+    word: int = -1
+
+
+def heads(bits: list[str], tags: list[str], line: int) -> tuple[int, ...]:
+    """The head of each word, from 1, and 0 for the root; empty where the sentence has no parse.
+
+    * `bits`: of each word what stands around it ("(NP*", "*", "*)"); `tags`: its part of speech.
+
+    Raises `Bad` if a bracket has no partner.
+
+    >>> heads(["(TOP(S(NP*", "*)", "(VP*)", "*))"], ["DT", "NN", "VBD", "."], 1)
+    (2, 3, 0, 3)
+    """
+    if not any("(" in bit for bit in bits):
+        return ()
+    found = [0] * len(bits)
+    _link(_tree(bits, tags, line), found)
+    return tuple(found)
+
+
+def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:
+    root = Phrase("")
+    opened = [root]
+    for word, (bit, tag) in enumerate(zip(bits, tags, strict=True)):
+        before, _, after = bit.partition("*")
+        for label in LABEL.findall(before):
+            opened[-1].parts.append(phrase := Phrase(label))
+            opened.append(phrase)
+        opened[-1].parts.append(Phrase(tag, word=word))
+        if after.count(")") >= len(opened):
+            raise Bad(line + word, f"the parse closes a phrase that is not open: '{bit}'")
+        del opened[len(opened) - after.count(")") :]
+    if opened[1:]:
+        raise Bad(line, f"the parse leaves the phrase '{opened[-1].label}' open")
+    return root
+
+
+def _link(phrase: Phrase, found: list[int]) -> int:
+    """Hang the heads of all other parts on that of the phrase, which is given back."""
+    if not phrase.parts:
+        return phrase.word
+    each = [_link(part, found) for part in phrase.parts]
+    head = each[_head_part(phrase)]
+    for other in each:
+        if other != head:
+            found[other] = head + 1
+    return head
+
+
+def _head_part(phrase: Phrase) -> int:
+    labels = [part.label.partition("-")[0] for part in phrase.parts]
+    if phrase.label.partition("-")[0] in NOMINAL:
+        last = [place for place, label in enumerate(labels) if label in NOUNS]
+        inner = [place for place, label in enumerate(labels) if label in NOMINAL]
+        return last[-1] if last else inner[0] if inner else _last_word(labels)
+    for wanted in FIRST.get(phrase.label.partition("-")[0], CLAUSE):
+        if wanted in labels:
+            return labels.index(wanted)
+    return _last_word(labels)
+
+
+def _last_word(labels: list[str]) -> int:
+    """The last part that is neither punctuation nor 's."""
+    known = [place for place, label in enumerate(labels) if label[:1].isalpha() and label != "POS"]
+    return known[-1] if known else len(labels) - 1

@@ -1,0 +1,121 @@
+"""CoNLL-2012 (OntoNotes; *_conll, or a folder of them): documents with parts of speech, parses and coreference.
+
+Words stand between blanks. Heads are made from the parses (`_phrases`), relations there are none.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from headscope.corpora import _kinds, _phrases
+from headscope.corpora._items import Bad
+from headscope.corpora._lines import lines
+from headscope.corpora._options import Options
+from headscope.corpora.penn import ESCAPED, upos
+from headscope.types import Example, Mention, Sentence
+
+SUFFIXES = (".v4_gold_conll", ".v4_auto_conll", ".v9_gold_conll", ".v9_auto_conll", ".gold_conll", ".auto_conll")
+BEGIN = re.compile(r"#begin document \((?P<name>.*)\);(?: part (?P<part>\d+))?\s*")
+BRACKET = re.compile(r"(?P<open>\()?(?P<entity>\d+)(?P<close>\))?")
+LEAST_COLUMNS = 12
+
+
+class Row(NamedTuple):
+    """A word: the number of its line, and the columns that are read."""
+
+    line: int
+    form: str
+    tag: str
+    parse: str
+    coreference: str
+
+
+def locate(source: str, options: Options) -> list[str]:
+    """The file itself, or all files under a folder whose names end in _conll, in the order of their names.
+
+    Raises `HeadscopeError` if there is none.
+    """
+    files = [str(path) for path in sorted(Path(source).rglob("*_conll"))] if Path(source).is_dir() else []
+    return files or _kinds.existing(source, options)
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad]:
+    """Each sentence, with its mentions; entities are those of a part of a document."""
+    scope: str | None = None
+    found: list[tuple[int, str]] = []
+    for number, line in [*lines(source), (0, "")]:
+        if line.strip() and not line.startswith("#"):
+            found.append((number, line))
+            continue
+        if found:
+            try:
+                yield Example(f"{Path(source).name}:{found[0][0]}", (_sentence(found, scope),))
+            except Bad as bad:
+                yield bad
+            found = []
+        scope = _scope(line, scope)
+
+
+def _scope(line: str, before: str | None) -> str | None:
+    if begin := BEGIN.fullmatch(line):
+        return f"{begin['name']}; part {begin['part'] or '000'}"
+    return None if line.startswith("#end document") else before
+
+
+def _sentence(found: list[tuple[int, str]], scope: str | None) -> Sentence:
+    rows = [_row(number, line) for number, line in found]
+    if scope is None:
+        raise Bad(rows[0].line, "the sentence stands outside of '#begin document (NAME); part 000' and '#end document'")
+    starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
+    return Sentence(
+        " ".join(row.form for row in rows),
+        words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),
+        upos=tuple(upos(row.tag) for row in rows),
+        heads=_phrases.heads([row.parse for row in rows], [row.tag for row in rows], rows[0].line),
+        mentions=_mentions(rows),
+        entity_scope=scope,
+    )
+
+
+def _row(number: int, line: str) -> Row:
+    columns = line.split()
+    if len(columns) < LEAST_COLUMNS:
+        raise Bad(number, f"{len(columns)} columns, expected the {LEAST_COLUMNS} or more of CoNLL-2012")
+    form = ESCAPED.get(columns[3], columns[3])
+    # OntoNotes writes some signs with a slash before them: /. and /?
+    form = form[1:] if len(form) == 2 and form[0] == "/" else form
+    return Row(number, form, columns[4], columns[5], columns[-1])
+
+
+def _mentions(rows: list[Row]) -> tuple[Mention, ...]:
+    """The mentions in their order.
+
+    Raises `Bad` for a mention that does not open and close in the sentence.
+    """
+    found: list[Mention] = []
+    opened: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        for bracket in _brackets(row):
+            entity = bracket["entity"]
+            if bracket["open"]:
+                opened.setdefault(entity, []).append(place)
+            if bracket["close"]:
+                if not opened.get(entity):
+                    raise Bad(row.line, f"mention '{entity})' closes and was not opened in its sentence")
+                found.append(Mention(entity, opened[entity].pop(), place + 1))
+    for entity, places in opened.items():
+        if places:
+            raise Bad(rows[places[-1]].line, f"mention '({entity}' opens and is not closed in its sentence")
+    return tuple(sorted(found, key=lambda mention: (mention.start, -mention.end)))
+
+
+def _brackets(row: Row) -> list[re.Match[str]]:
+    if row.coreference in ("-", "_", "*"):
+        return []
+    found = [BRACKET.fullmatch(part) for part in row.coreference.split("|")]
+    known = [match for match in found if match and (match["open"] or match["close"])]
+    if len(known) != len(found):
+        raise Bad(row.line, f"coreference '{row.coreference}' is not made of '(12', '12)' and '(12)', parted by '|'")
+    return known

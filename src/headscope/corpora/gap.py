@@ -1,0 +1,66 @@
+"""GAP (Webster et al. 2018): passages of Wikipedia in which a pronoun refers to one of two names, or to neither (.tsv).
+
+Offsets are characters. The passages come without words and trees: words are letters and digits between other signs.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._options import Options
+from headscope.corpora._passages import Span, covered, words
+from headscope.corpora.table import tsv
+from headscope.errors import HeadscopeError
+from headscope.types import Example, Question, Sentence
+
+SUFFIXES: tuple[str, ...] = ()
+COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
+COREFERENT = {"TRUE": True, "FALSE": False}
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
+    """Each passage, with the question whom its pronoun refers to: the names A and B are the candidates.
+
+    Raises `HeadscopeError` if a column is missing.
+    """
+    for row in tsv(source):
+        if isinstance(row, Bad | Skipped):
+            yield row
+            continue
+        line, fields = row
+        if missing := [name for name in COLUMNS if name not in fields]:
+            raise HeadscopeError(f"corpus '{source}': no column {', '.join(map(repr, missing))}; GAP has them all")
+        try:
+            yield _example(line, {name: str(fields[name]) for name in COLUMNS})
+        except Bad as bad:
+            yield bad
+
+
+def _example(line: int, row: Mapping[str, str]) -> Example:
+    text = row["Text"]
+    pronoun, *names = (_span(text, row, name, line) for name in ("Pronoun", "A", "B"))
+    parts = words(text, [pronoun, *names])
+    candidates = tuple(covered(parts, name, line) for name in names)
+    question = Question(covered(parts, pronoun, line), candidates, _answer(row, line))
+    return Example(row["ID"], (Sentence(text, parts, question=question),))
+
+
+def _span(text: str, row: Mapping[str, str], name: str, line: int) -> Span:
+    """The characters of the pronoun or a name, which must stand at its offset."""
+    offset, form = row[f"{name}-offset"], row[name]
+    if not (offset.isdecimal() and int(offset) + len(form) <= len(text)):
+        raise Bad(line, f"{name}-offset '{offset}' of '{form}' is not in the text of {len(text)} characters")
+    start, end = int(offset), int(offset) + len(form)
+    if text[start:end] != form:
+        raise Bad(line, f"{name} is '{form}', but at its offset {offset} stands '{text[start:end]}'")
+    return start, end
+
+
+def _answer(row: Mapping[str, str], line: int) -> int | None:
+    """Which of the names the pronoun refers to, if any."""
+    for name in ("A-coref", "B-coref"):
+        if row[name] not in COREFERENT:
+            raise Bad(line, f"{name} is '{row[name]}', expected TRUE or FALSE")
+    right = [number for number, name in enumerate(("A-coref", "B-coref")) if COREFERENT[row[name]]]
+    if right[1:]:
+        raise Bad(line, "A-coref and B-coref are both TRUE; at most one of them can be")
+    return right[0] if right else None

@@ -1,0 +1,98 @@
+"""Winogender (Rudinger et al. 2018): an occupation, a participant and a pronoun; CORPUS is the folder of its files.
+
+`all_sentences.tsv` has the sentences; which gender is expected of an occupation is told by `bls_pct_female` of
+`occupations-stats.tsv`: the share of women in the United States, above or below 50 per cent.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._options import Options
+from headscope.corpora._passages import FEMININE, MASCULINE, NEUTRAL, Span, covered, words
+from headscope.corpora.table import tsv
+from headscope.errors import HeadscopeError
+from headscope.types import Example, Question, Sentence
+
+SUFFIXES: tuple[str, ...] = ()
+SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
+ID = re.compile(r"(?P<occupation>[^.]+)\.(?P<participant>[^.]+)\.(?P<answer>[01])\.(?P<gender>\w+)\.txt")
+PRONOUNS = {"male": MASCULINE, "female": FEMININE, "neutral": NEUTRAL}
+
+
+def locate(source: str, options: Options) -> list[str]:
+    """The two files of the folder.
+
+    Raises `HeadscopeError` if one is missing.
+    """
+    folder = Path(source) if Path(source).is_dir() else Path(source).parent
+    for name in (SENTENCES, STATISTICS):
+        if not (folder / name).is_file():
+            raise HeadscopeError(f"corpus '{source}': no file '{name}' in it; name the folder of Winogender")
+    return [str(folder / SENTENCES), str(folder / STATISTICS)]
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
+    """Each sentence, with the question whom its pronoun refers to: the occupation is the first candidate."""
+    if Path(source).name == STATISTICS:
+        return
+    expected = _expected(str(Path(source).with_name(STATISTICS)))
+    for row in tsv(source):
+        if isinstance(row, Bad | Skipped):
+            yield row
+            continue
+        line, fields = row
+        try:
+            yield _example(line, str(fields.get("sentid", "")), str(fields.get("sentence", "")), expected)
+        except Bad as bad:
+            yield bad
+
+
+def _example(line: int, id: str, text: str, expected: dict[str, str]) -> Example:
+    said = ID.fullmatch(id)
+    if said is None or said["gender"] not in PRONOUNS:
+        raise Bad(line, f"sentid '{id}' is not OCCUPATION.PARTICIPANT.ANSWER.GENDER.txt")
+    spans = [_only(text, {said[name].lower()}, line) for name in ("occupation", "participant")]
+    pronoun = _only(text, PRONOUNS[said["gender"]], line)
+    parts = words(text, [pronoun, *spans])
+    question = Question(
+        covered(parts, pronoun, line),
+        tuple(covered(parts, span, line) for span in spans),
+        int(said["answer"]),
+        _stereotype(said["gender"], expected.get(said["occupation"].lower(), "")),
+        f"{said['occupation']}.{said['participant']}.{said['answer']}",
+    )
+    return Example(id, (Sentence(text, parts, question=question),))
+
+
+def _only(text: str, forms: set[str], line: int) -> Span:
+    """The characters of the only word that is one of these."""
+    found = [match.span() for match in re.finditer(r"\w+", text) if match[0].lower() in forms]
+    if len(found) != 1:
+        raise Bad(line, f"{len(found)} words of the sentence are {' or '.join(sorted(forms))}, expected 1")
+    return found[0]
+
+
+def _stereotype(gender: str, expected: str) -> str:
+    return "" if gender == "neutral" or not expected else "pro" if gender == expected else "anti"
+
+
+def _expected(source: str) -> dict[str, str]:
+    """The gender that most people of an occupation have.
+
+    Raises `HeadscopeError` if the file does not say it.
+    """
+    genders = {}
+    for row in tsv(source):
+        if isinstance(row, Skipped):
+            continue
+        try:
+            line, fields = (row.line, {}) if isinstance(row, Bad) else row
+            share = float(str(fields["bls_pct_female"]))
+            genders[str(fields["occupation"]).lower()] = "female" if share > 50 else "male" if share < 50 else ""
+        except (KeyError, ValueError) as error:
+            raise HeadscopeError(
+                f"corpus '{source}', line {line}: no occupation with its bls_pct_female; restore the file"
+            ) from error
+    return genders
