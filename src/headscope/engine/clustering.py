@@ -1,0 +1,75 @@
+"""Heads as points and as groups, from their divergences: multidimensional scaling and agglomerative clusters."""
+
+import numpy as np
+from jaxtyping import Float, Int
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.manifold import smacof
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+Distances = Float[np.ndarray, "point point"]
+Groups = Int[np.ndarray, " point"]
+# As in Clark et al.'s code: starts, iterations, and when to stop.
+STARTS, ITERATIONS, CLOSE = 5, 1000, 1e-10
+AXES = 2
+# Groups beyond this many are not looked for.
+MOST = 12
+
+
+def positions(distances: Distances, seed: int = 0) -> tuple[Float[np.ndarray, "point axis"], float]:
+    """Points of a plane whose distances are close to those given, and the stress: how far they are from them.
+
+    Metric multidimensional scaling, the best of five random starts. The first axis is that of the largest spread, and
+    the point that is the furthest out along an axis is on its positive side. The stress is Kruskal's stress 1: the
+    root of the squared errors by the squared distances of the points; 0 is perfect.
+
+    >>> points, stress = positions(np.array([[0.0, 3, 4], [3, 0, 5], [4, 5, 0]]))
+    >>> float(np.linalg.norm(points[0] - points[2]).round(3)), round(stress, 3)
+    (4.0, 0.0)
+    """
+    if not distances.any():
+        return np.zeros((len(distances), AXES)), 0.0
+    points, raw = smacof(
+        distances, n_components=AXES, n_init=STARTS, max_iter=ITERATIONS, eps=CLOSE, random_state=seed
+    )[:2]
+    points = points - points.mean(0)
+    points = points @ np.linalg.svd(points, full_matrices=False)[2].T
+    outermost = points[np.abs(points).argmax(0), np.arange(AXES)]
+    squares = np.square(np.linalg.norm(points[:, None] - points, axis=-1)).sum() / 2
+    return points * np.where(outermost < 0, -1, 1), float(np.sqrt(raw / squares))
+
+
+def groups(distances: Distances, number: int | None = None) -> Groups:
+    """The group of each point, from 1 in the order of their first points: agglomerative, by average distance.
+
+    * `number`: of groups; by default the one of 2 to 12 whose groups are furthest apart (mean silhouette).
+
+    >>> line = np.array([0.0, 1, 10, 11, 30])
+    >>> groups(np.abs(line[:, None] - line)).tolist()
+    [1, 1, 2, 2, 3]
+    """
+    if number is not None:
+        return _numbered(_grouped(distances, min(number, len(distances))))
+    tried = [_grouped(distances, each) for each in range(2, min(MOST + 1, len(distances)))]
+    if not tried or not distances.any():
+        return np.ones(len(distances), dtype=int)
+    return _numbered(max(tried, key=lambda found: silhouette_score(distances, found, metric="precomputed")))
+
+
+def agreement(one: Groups, other: Groups) -> float:
+    """How much two groupings agree, from 1 (the same) to about 0 (as by chance): the adjusted Rand index.
+
+    >>> agreement(np.array([1, 1, 2]), np.array([2, 2, 1]))
+    1.0
+    """
+    return float(adjusted_rand_score(one, other))
+
+
+def _grouped(distances: Distances, number: int) -> Groups:
+    if len(distances) == 1:
+        return np.zeros(1, dtype=int)
+    return AgglomerativeClustering(n_clusters=number, metric="precomputed", linkage="average").fit_predict(distances)
+
+
+def _numbered(found: Groups) -> Groups:
+    first = np.unique(found, return_index=True)[1]
+    return (first.argsort().argsort() + 1)[found]

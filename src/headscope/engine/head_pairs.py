@@ -1,0 +1,159 @@
+"""What the divergences of all pairs of heads come to: by pair, by layers, within layers against between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float, Int
+
+from headscope.engine.clustering import agreement, groups
+from headscope.engine.label import by_layer
+from headscope.engine.named import Named
+from headscope.tally import Tally, interval
+
+PERMUTATIONS = 999
+# Groupings of so many resamples tell how stable groups are; pairs whose intervals are sorted together.
+REGROUPED, TOGETHER = 100, 4096
+SOURCE = "Clark et al. 2019, section 6"
+UNITS, SUMMED = "nats", "nats, summed over tokens"
+
+
+@dataclass(frozen=True)
+class HeadPairs:
+    """Divergences of pairs of heads: those of `np.triu_indices`, heads of all layers in a row.
+
+    * `heads`: the number of heads of each layer; `summed`: whether divergences are sums, not means, over examples.
+    """
+
+    tally: Tally
+    heads: tuple[int, ...]
+    summed: bool = False
+
+    @cached_property
+    def matrix(self) -> Float[np.ndarray, "head head"]:
+        """The divergence of each head from each other."""
+        return _square(self.tally.mean * self._times)
+
+    @property
+    def variables(self) -> dict[str, xr.DataArray]:
+        """`divergence` of heads, `layer_divergence` of layers, `within_layer`, `between_layers` and `layer_gap`."""
+        layers, numbers = np.arange(1, len(self.heads) + 1), np.arange(1, max(self.heads) + 1)
+        coords = {"layer": layers, "head": numbers, "other_layer": layers, "other_head": numbers}
+        named, units = Named(coords, int(self.tally.count), SOURCE), SUMMED if self.summed else UNITS
+        what = "Jensen-Shannon divergence of attention"
+        whole = named.estimate(
+            "divergence", self._by_head(self.matrix), self._bounds(), tuple(coords), f"{what} of two heads", units
+        )
+        means, bounds = self._layers()
+        whole |= named.estimate(
+            "layer_divergence", means, bounds, ("layer", "other_layer"), f"mean {what} of heads of two layers", units
+        )
+        for name, tally in self._claims().items():
+            value, its = self._estimate(tally)
+            whole |= named.estimate(name, value, its, (), LONG_NAMES[name], units)
+        p = named.variable(self._p_value(), (), "share of random layers with as large a gap", "rate")
+        return whole | {"layer_gap_p_value": p}
+
+    def stability(self, found: Int[np.ndarray, " head"]) -> tuple[float, Float[np.ndarray, " bound"]]:
+        """How much groups of resampled examples agree with those found: the mean and where 95% of them lie."""
+        number, scores = int(found.max()), []
+        for total, count in zip(self.tally.resampled_total, self.tally.resampled_count, strict=True):
+            if count > 0 and len(scores) < REGROUPED:
+                scores.append(agreement(found, groups(_square(total / count), number)))
+        values = np.array(scores or [np.nan])
+        return float(values.mean()), interval(values)
+
+    @property
+    def _times(self) -> float:
+        return float(self.tally.count) if self.summed else 1.0
+
+    @cached_property
+    def _layer(self) -> tuple[Int[np.ndarray, " pair"], Int[np.ndarray, " pair"]]:
+        """The layers of the two heads of each pair, from 0; the first is never the higher."""
+        layer = np.repeat(np.arange(len(self.heads)), self.heads)
+        one, other = np.triu_indices(len(layer), 1)
+        return layer[one], layer[other]
+
+    def _bounds(self) -> Float[np.ndarray, "layer head other_layer other_head 2"]:
+        """The intervals of all pairs, some of them at a time: resamples are many."""
+        count = self.tally.resampled_count[:, None]
+        parts = [
+            interval(self.tally.resampled_total[:, first : first + TOGETHER] / np.where(count > 0, count, np.nan))
+            for first in range(0, len(self.tally.total), TOGETHER)
+        ]
+        bounds = np.concatenate(parts or [np.empty((0, 2))]) * self._times
+        return np.stack([self._by_head(_square(side)) for side in bounds.T], axis=-1)
+
+    def _by_head(
+        self, matrix: Float[np.ndarray, "head head"]
+    ) -> Float[np.ndarray, "layer head other_layer other_head"]:
+        rows = by_layer(matrix, self.heads)
+        columns = by_layer(np.moveaxis(rows, -1, 0), self.heads)
+        return np.moveaxis(columns, (0, 1), (2, 3))
+
+    def _layers(self) -> tuple[Float[np.ndarray, "layer layer"], Float[np.ndarray, "layer layer 2"]]:
+        number = len(self.heads)
+        means, bounds = np.full((number, number), np.nan), np.full((number, number, 2), np.nan)
+        for one, other in combinations_with_replacement(range(number), 2):
+            chosen = (self._layer[0] == one) & (self._layer[1] == other)
+            if chosen.any():
+                means[one, other], bounds[one, other] = self._estimate(self._mean(chosen))
+                means[other, one], bounds[other, one] = means[one, other], bounds[one, other]
+        return means, bounds
+
+    def _claims(self) -> dict[str, Tally]:
+        same = self._layer[0] == self._layer[1]
+        if same.all() or not same.any():
+            return {}
+        within, between = self._mean(same), self._mean(~same)
+        gap = Tally(
+            between.total - within.total,
+            between.count,
+            between.resampled_total - within.resampled_total,
+            between.resampled_count,
+        )
+        return {"within_layer": within, "between_layers": between, "layer_gap": gap}
+
+    def _mean(self, chosen: Bool[np.ndarray, " pair"]) -> Tally:
+        """The tally of the mean over some pairs."""
+        resampled = self.tally.resampled_total[:, chosen].mean(1, keepdims=True)
+        return Tally(
+            self.tally.total[chosen].mean(keepdims=True), self.tally.count, resampled, self.tally.resampled_count
+        )
+
+    def _estimate(self, tally: Tally) -> tuple[float, Float[np.ndarray, " bound"]]:
+        return float(tally.mean[0]) * self._times, tally.interval[0] * self._times
+
+    def _p_value(self) -> float:
+        """How often heads put into layers at random have a gap at least as large (one-sided)."""
+        layer = np.repeat(np.arange(len(self.heads)), self.heads)
+        if not self._claims():
+            return np.nan
+        random = np.random.default_rng(0)
+        found = _within(self.matrix, layer)
+        as_small = [_within(self.matrix, random.permutation(layer)) <= found + 1e-9 for _ in range(PERMUTATIONS)]
+        return (1 + sum(as_small)) / (1 + PERMUTATIONS)
+
+
+LONG_NAMES = {
+    "within_layer": "mean divergence of two heads of the same layer",
+    "between_layers": "mean divergence of two heads of different layers",
+    "layer_gap": "mean divergence between layers, less that within layers",
+}
+
+
+def _within(matrix: Float[np.ndarray, "head head"], layer: Sequence[int]) -> float:
+    """The divergences of heads of the same layer, summed."""
+    members = np.equal.outer(layer, np.unique(layer)).astype(float)
+    return float(np.einsum("hl,hg,gl->", members, matrix, members, optimize=True))
+
+
+def _square(pairs: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "head head"]:
+    """The symmetric matrix of these pairs, with 0 on its diagonal."""
+    heads = round((1 + (1 + 8 * len(pairs)) ** 0.5) / 2)
+    matrix = np.zeros((heads, heads))
+    matrix[np.triu_indices(heads, 1)] = pairs
+    return matrix + matrix.T

@@ -1,0 +1,122 @@
+"""Which heads are alike: divergences between all pairs of heads, heads as points of a plane, and clusters of them.
+
+Clark et al. 2019, section 6 (Figure 6).
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import xarray as xr
+from typer import Option
+
+from headscope import catalog, results
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.clustering import AXES, groups, positions
+from headscope.engine.divergences import NAME, Divergences
+from headscope.engine.fold import collect
+from headscope.engine.head_pairs import SOURCE, HeadPairs
+from headscope.engine.label import by_layer, label
+from headscope.engine.named import Named
+from headscope.engine.over import over
+from headscope.engine.provenance import provenance
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.words import Words
+from headscope.studies import _clusters_beside as beside
+
+# The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
+OPTIONS = {"limit": 1000, "batch_tokens": 512}
+MEASURES = ("attention_to", "attention_offset", "entropy")
+
+
+def run(
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    clusters: Annotated[
+        int | None, Option(help="Number of clusters; by default the one of 2 to 12 that are furthest apart.")
+    ] = None,
+    patterns: Annotated[
+        Path | None, Option(metavar="DIR", help="A folder that 'patterns' wrote, to colour heads by.")
+    ] = None,
+    syntax: Annotated[
+        Path | None, Option(metavar="DIR", help="A folder that 'syntax' wrote, to label heads by.")
+    ] = None,
+    as_coded: Annotated[
+        bool, Option("--as-coded", help="Smooth attention and sum over tokens, as the released code does.")
+    ] = False,
+) -> xr.Dataset:
+    """`divergence[layer, head, other_layer, other_head]`: the Jensen-Shannon divergence of two heads' attention.
+
+    It is the mean over an example's tokens, then over examples, in nats: 0 for heads that attend alike, ln 2 for those
+    that have no token in common.
+
+    * `position`: heads as points of a plane, by metric multidimensional scaling; `stress` says how well it fits.
+    * `cluster`, a coordinate: the number of each head's cluster (agglomerative, average linkage), 0 where there is no
+      head; `cluster_stability`: how much clusters of resampled examples agree with them (adjusted Rand index).
+    * `within_layer`, `between_layers`, `layer_gap`: the paper finds that heads of a layer are often alike.
+    * `behaviour`, a coordinate: what a head attends to, after the colours of the paper's figure; from `attention_to`,
+      `attention_offset` and `entropy`, which are here as in `profile`.
+    * `dominant`, `best_relation`, coordinates: each head's pattern and relation, from other results.
+
+    `as_coded` does as the released code: attention is mixed with 0.1% of uniform attention before it is compared, and
+    divergences are summed over all tokens of all examples, so that long examples weigh more.
+
+    Raises `HeadscopeError` if a folder has no such result of this model, the number of clusters is none that there
+    can be, or no example fits into the model.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), read("sample", Options(limit=4)))
+    >>> result["divergence"].dims, result["position"].dims
+    (('layer', 'head', 'other_layer', 'other_head'), ('layer', 'head', 'axis'))
+    """
+    heads = model.capture.heads
+    if clusters is not None and not 1 <= clusters <= sum(heads):
+        raise HeadscopeError(f"clusters {clusters}: the model has {sum(heads)} heads; use a number from 1 to that")
+    known = {"dominant": patterns and beside.pattern(patterns, model)}
+    known |= {"best_relation": syntax and beside.relation(syntax, model)}
+    attributes = provenance("clusters", model, corpus, settings)
+    words, reader = (
+        Words(model.tokenizer, model.max_tokens, settings.long),
+        Divergences(heads, MEASURES, as_coded=as_coded),
+    )
+    tallies, coverage, read = over(
+        corpus, words, settings, lambda inputs, done: collect(model, inputs, reader, settings, done)
+    )
+    pairs = HeadPairs(tallies[NAME], heads, summed=as_coded)
+    points, stress = positions(pairs.matrix, settings.seed)
+    found = groups(pairs.matrix, clusters)
+    stability, bounds = pairs.stability(found)
+    named = Named(_coords(heads), int(read["n_examples"]), SOURCE)
+    variables = pairs.variables | coverage.variables()
+    for name in MEASURES:
+        variables |= label(catalog.load("measures", name).VARIABLE, tallies[name], heads)
+    variables["position"] = named.variable(
+        by_layer(points, heads),
+        ("layer", "head", "axis"),
+        "heads as points, by metric multidimensional scaling",
+        "nats",
+    )
+    variables["stress"] = named.variable(stress, (), "stress 1 of these points: 0 is a perfect fit", "share")
+    variables |= named.estimate(
+        "cluster_stability", stability, bounds, (), "agreement of clusters of resampled examples", "adjusted Rand index"
+    )
+    cluster = np.nan_to_num(by_layer(found, heads)).astype(int)
+    known["cluster"] = named.variable(cluster, ("layer", "head"), "cluster of a head", "number")
+    known["behaviour"] = beside.behaviour(xr.Dataset(variables))
+    options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
+    result = xr.Dataset(variables, attrs=attributes | read | {"options": json.dumps(options)})
+    return results.check(result.assign_coords({name: its for name, its in known.items() if its is not None}))
+
+
+def _coords(heads: tuple[int, ...]) -> dict[str, range]:
+    return {
+        "layer": range(1, len(heads) + 1),
+        "head": range(1, max(heads) + 1),
+        "axis": range(1, AXES + 1),
+    }
