@@ -55,6 +55,12 @@ def test_a_number_of_groups_that_is_asked_for_is_given() -> None:
     assert 2 <= groups(wanted).max() <= MOST
 
 
+def test_one_odd_point_is_not_all_that_is_told() -> None:
+    points = np.array([[0.0, 0], [0, 1], [4, 0], [4, 1], [2, 9], [2, 10], [90, 0]])
+    assert groups(distances(points), 2).tolist() == [1] * 6 + [2]
+    assert groups(distances(points)).tolist() == [1, 1, 2, 2, 3, 3, 4]
+
+
 @pytest.mark.parametrize("heads", [1, 2])
 def test_very_few_are_one_group(heads: int) -> None:
     assert groups(1.0 - np.eye(heads)).tolist() == [1] * heads

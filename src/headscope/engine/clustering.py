@@ -41,7 +41,8 @@ def positions(distances: Distances, seed: int = 0) -> tuple[Float[np.ndarray, "p
 def groups(distances: Distances, number: int | None = None) -> Groups:
     """The group of each point, from 1 in the order of their first points: agglomerative, by average distance.
 
-    * `number`: of groups; by default the one of 2 to 12 whose groups are furthest apart (mean silhouette).
+    * `number`: of groups; by default the one of 2 to 12 whose groups are furthest apart (mean silhouette), among those
+      of which no group has more than half of the points: else one odd point stands against all others.
 
     >>> line = np.array([0.0, 1, 10, 11, 30])
     >>> groups(np.abs(line[:, None] - line)).tolist()
@@ -52,7 +53,8 @@ def groups(distances: Distances, number: int | None = None) -> Groups:
     tried = [_grouped(distances, each) for each in range(2, min(MOST + 1, len(distances)))]
     if not tried or not distances.any():
         return np.ones(len(distances), dtype=int)
-    return _numbered(max(tried, key=lambda found: silhouette_score(distances, found, metric="precomputed")))
+    telling = [found for found in tried if 2 * np.bincount(found).max() <= len(found)]
+    return _numbered(max(telling or tried, key=lambda found: silhouette_score(distances, found, metric="precomputed")))
 
 
 def agreement(one: Groups, other: Groups) -> float:

@@ -11,7 +11,7 @@ def scatter(
     array: xr.DataArray,
     *,
     colour: xr.DataArray | None = None,
-    names: bool = True,
+    names: xr.DataArray | None = None,
     side: int = 480,
     titles: tuple[str, str] = ("First axis", "Second axis"),
 ) -> alt.LayerChart:
@@ -19,7 +19,7 @@ def scatter(
 
     * `array`: dimensions layer, head and axis, of which the first two values are drawn.
     * `colour`: a class for each layer and head; by default the layer.
-    * `names`: whether each point is labelled with its head.
+    * `names`: the label of each layer and head; by default the head.
     * `side`: of the plot, in pixels.
     * `titles`: of its axes.
 
@@ -32,20 +32,19 @@ def scatter(
     """
     if others(array, "layer", "head", "axis") or array.sizes["axis"] < 2:
         raise ValueError(f"scatter: '{array.name}' has {dict(array.sizes)}; layer, head and two axes are needed")
-    base = alt.Chart(inline(_points(array, colour))).encode(
+    base = alt.Chart(inline(_points(array, colour, names))).encode(
         x=alt.X("value:Q", title=titles[0], scale=alt.Scale(zero=False)),
         y=alt.Y("second:Q", title=titles[1], scale=alt.Scale(zero=False)),
     )
     shown = [alt.Tooltip("name:N", title="head")] + ([alt.Tooltip("class:N")] if colour is not None else [])
     layers = [base.mark_point(filled=True, size=70, aria=False).encode(color=_colour(colour), tooltip=shown)]
-    if names:
-        layers.append(base.mark_text(dy=-9, fontSize=9, aria=False).encode(text="name:N"))
+    layers.append(base.mark_text(dy=-9, fontSize=9, aria=False).encode(text="name:N" if names is None else "label:N"))
     description = f"{array.sizes['layer'] * array.sizes['head']} heads as points: {named(array)}. Near heads are alike."
     return finished(alt.layer(*layers).properties(width=side, height=side), named(array), description)
 
 
-def _points(array: xr.DataArray, colour: xr.DataArray | None) -> list[dict]:
-    """The rows of the first axis with the second axis and the class beside it."""
+def _points(array: xr.DataArray, colour: xr.DataArray | None, names: xr.DataArray | None) -> list[dict]:
+    """The rows of the first axis with the second axis, the class and the label beside it."""
     first = array.isel(axis=0, drop=True)
     points = rows(first)
     for point in points:
@@ -53,6 +52,8 @@ def _points(array: xr.DataArray, colour: xr.DataArray | None) -> list[dict]:
         point["second"] = float(array.isel(axis=1).sel(place))
         if colour is not None:
             point["class"] = str(colour.sel(place).item())
+        if names is not None:
+            point["label"] = str(names.sel(place).item())
     return points
 
 

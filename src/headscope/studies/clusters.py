@@ -38,7 +38,7 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     clusters: Annotated[
-        int | None, Option(help="Number of clusters; by default the one of 2 to 12 that are furthest apart.")
+        int | None, Option(help="Number of clusters; by default the one of 2 to 12 that sets them furthest apart.")
     ] = None,
     patterns: Annotated[
         Path | None, Option(metavar="DIR", help="A folder that 'patterns' wrote, to colour heads by.")

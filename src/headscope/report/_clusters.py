@@ -1,0 +1,83 @@
+"""What a result of `clusters` says of each cluster and of pairs of heads."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures._labels import head_name
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster: its number, its heads, and the mean divergence of two of them (NaN of one head)."""
+
+    number: int
+    heads: list[Place]
+    divergence: float
+
+    @property
+    def names(self) -> list[str]:
+        """The heads as the papers write them."""
+        return [head_name(*place) for place in self.heads]
+
+    def mean(self, array: xr.DataArray) -> float:
+        """The mean of a variable (layer, head) over its heads."""
+        return float(np.mean([array.sel(layer=layer, head=head) for layer, head in self.heads]))
+
+    def most(self, array: xr.DataArray) -> list[tuple[str, int]]:
+        """The values of a coordinate (layer, head), the most frequent first, and how many of its heads have each."""
+        values = [str(array.sel(layer=layer, head=head).item()) for layer, head in self.heads]
+        return Counter(filter(None, values)).most_common()
+
+
+def clusters(result: xr.Dataset) -> list[Cluster]:
+    """The clusters of a result, the largest first."""
+    places: dict[int, list[Place]] = {}
+    for place in _places(result):
+        places.setdefault(int(result["cluster"].sel(layer=place[0], head=place[1])), []).append(place)
+    found = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
+    return sorted(found, key=lambda each: (-len(each.heads), each.number))
+
+
+def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
+    """All pairs of heads and their divergences, the most alike first."""
+    places = _places(result)
+    values = _matrix(result["divergence"], places)
+    one, other = np.triu_indices(len(places), 1)
+    order = np.argsort(values[one, other], kind="stable")
+    return [
+        (head_name(*places[i]), head_name(*places[j]), float(values[i, j]))
+        for i, j in zip(one[order].tolist(), other[order].tolist(), strict=True)
+    ]
+
+
+def remote(result: xr.Dataset) -> list[tuple[str, float]]:
+    """All heads with their mean divergence from the others, the most remote first."""
+    places = _places(result)
+    means = _matrix(result["divergence"], places).sum(1) / max(1, len(places) - 1)
+    return [(head_name(*places[place]), float(means[place])) for place in np.argsort(-means, kind="stable").tolist()]
+
+
+def _places(result: xr.Dataset) -> list[Place]:
+    """The heads that there are."""
+    layers, heads = result["layer"].values.tolist(), result["head"].values.tolist()
+    cluster = result["cluster"].transpose("layer", "head").values
+    return [(layers[row], heads[column]) for row, column in np.argwhere(cluster > 0).tolist()]
+
+
+def _within(divergence: xr.DataArray, heads: list[Place]) -> float:
+    if len(heads) < 2:
+        return float("nan")
+    return float(_matrix(divergence, heads)[np.triu_indices(len(heads), 1)].mean())
+
+
+def _matrix(divergence: xr.DataArray, heads: list[Place]) -> np.ndarray:
+    """The divergences of these heads from each other."""
+    layer, head = (xr.DataArray(list(each), dims="one") for each in zip(*heads, strict=True))
+    other_layer, other_head = layer.rename(one="other"), head.rename(one="other")
+    part = divergence.sel(layer=layer, head=head, other_layer=other_layer, other_head=other_head)
+    return part.transpose("one", "other").values

@@ -1,0 +1,69 @@
+"""Figures of `clusters`: heads as points of a plane and their divergences, after Clark et al. (2019), Figure 6."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures import matrix, scatter, with_interval
+from headscope.figures._labels import head_name, label
+from headscope.report.parts import Figure
+
+POINTS, DIVERGENCES = "Heads as points", "Divergences"
+AXES = ("First axis (nats)", "Second axis (nats)")
+# How each coordinate of heads is drawn: its title, and the dimension that its values are labels of.
+COLOURS = {
+    "behaviour": ("Attends", "behaviour"),
+    "dominant": ("Pattern", "pattern"),
+    "cluster": ("Cluster", "cluster"),
+}
+ALIKE = "Heads that attend alike lie near each other."
+CAPTIONS = {
+    "behaviour": "Broadly: entropy above 3.8 nats; a neighbour: more than half of the attention; a class of tokens: "
+    "more than 0.6 of it; several: none of these. The thresholds are those of the paper's code.",
+    "dominant": "The pattern that most of a head's maps have, of the five of Kovaleva et al. (2019).",
+    "cluster": "Agglomerative clusters of the divergences themselves, not of the points of this plane.",
+}
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result; those of patterns and relations where the result has them."""
+    return [*_points(result), *_divergences(result)]
+
+
+def _points(result: xr.Dataset) -> Iterator[Figure]:
+    position = result["position"].reset_coords(drop=True)
+    names, told = None, ""
+    if "best_relation" in result.coords:
+        names, told = _names(result["best_relation"]), " Heads that know a relation are labelled with it."
+    caption = f"{ALIKE}{told} After Clark et al. (2019), Figure 6."
+    yield Figure("points-layer", POINTS, scatter(position, names=names, titles=AXES), caption, "position")
+    for name, (title, dim) in COLOURS.items():
+        if name in result.coords:
+            classes = _labelled(result[name], dim).rename(title)
+            chart = scatter(position, colour=classes, names=names, titles=AXES)
+            yield Figure(f"points-{name}", POINTS, chart, f"{CAPTIONS[name]}{told}", "position")
+
+
+def _labelled(array: xr.DataArray, dim: str) -> xr.DataArray:
+    words = np.array([label(dim, value) for value in array.values.ravel().tolist()], dtype=object)
+    return array.copy(data=words.reshape(array.shape))
+
+
+def _names(relation: xr.DataArray) -> xr.DataArray:
+    """A head with its relation, without one its number alone."""
+    names = relation.copy()
+    for layer in relation["layer"].values.tolist():
+        for head in relation["head"].values.tolist():
+            place = {"layer": layer, "head": head}
+            names.loc[place] = f"{head_name(layer, head)} {relation.sel(place).item()}".rstrip()
+    return names
+
+
+def _divergences(result: xr.Dataset) -> Iterator[Figure]:
+    layers = with_interval(result, "layer_divergence").drop_vars("n_examples", errors="ignore")
+    caption = "The mean over all pairs of different heads; the diagonal is that of heads of the same layer."
+    yield Figure("layers", DIVERGENCES, matrix(layers, side=300), caption, "layer_divergence")
+    caption = "Each head beside each other, layer by layer: light squares on the diagonal are layers of like heads."
+    pairs = result["divergence"].reset_coords(drop=True)
+    yield Figure("heads", DIVERGENCES, matrix(pairs, side=520), caption, "divergence")
