@@ -87,8 +87,8 @@ def _expected(source: str) -> dict[str, str]:
     for row in tsv(source):
         if isinstance(row, Skipped):
             continue
+        line, fields = (row.line, {}) if isinstance(row, Bad) else row
         try:
-            line, fields = (row.line, {}) if isinstance(row, Bad) else row
             share = float(str(fields["bls_pct_female"]))
             genders[str(fields["occupation"]).lower()] = "female" if share > 50 else "male" if share < 50 else ""
         except (KeyError, ValueError) as error:

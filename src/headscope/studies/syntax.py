@@ -4,7 +4,6 @@ Clark et al. 2019, section 4.2 (Table 1): a word's head is the word that it atte
 """
 
 import json
-from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import numpy as np
@@ -14,14 +13,13 @@ from typer import Option
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.fold import Interrupted, show
+from headscope.engine.gathered import gathered
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 from headscope.models.words import Words
-from headscope.syntax import Answers, Reader, chosen, halves, joined, score
+from headscope.syntax import Reader, chosen, halves, joined, score
 from headscope.syntax.labelled import labelled
 from headscope.tally import poisson_draws
 
@@ -64,7 +62,7 @@ def run(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     attributes = provenance("syntax", model, corpus, settings)
     reader = Reader(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
-    parts, _, read = over(corpus, words, settings, lambda inputs, done: _answers(model, inputs, reader, settings, done))
+    parts, _, read = over(corpus, words, settings, lambda inputs, done: gathered(model, inputs, reader, settings, done))
     answers, heads = joined(parts), sum(model.capture.heads)
     inputs = int(answers.input.max(initial=-1)) + 1
     draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
@@ -84,24 +82,3 @@ def _refuse_without_trees(corpus: Corpus) -> None:
         raise HeadscopeError(
             f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
         )
-
-
-def _answers(
-    model: Model,
-    inputs: Iterable[Encoded],
-    reader: Reader,
-    settings: Settings,
-    done: Callable[[list[Encoded]], None],
-) -> list[Answers]:
-    """The answers of each batch; of those that were done, where Ctrl-C ends the pass."""
-    found: list[Answers] = []
-
-    def finish(group: list[Encoded]) -> None:
-        found.append(reader.finish())
-        done(group)
-
-    try:
-        show(model, inputs, reader, settings, finish)
-    except KeyboardInterrupt:
-        raise Interrupted(found) from None
-    return found

@@ -1,0 +1,61 @@
+"""Simple ways to choose an antecedent, which heads are held against (after Clark et al. 2019, section 4.3)."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from headscope.coreference.agreement import Features, features
+from headscope.coreference.cases import Case
+from headscope.coreference.mentions import Headed
+
+NAMES = ("nearest", "head_match", "rules", "random")
+# Heads are called special that are better than the better one of these.
+REFERENCES = ("nearest", "head_match")
+
+
+def guesses(case: Case) -> tuple[float, ...]:
+    """Whether each of `NAMES` is right: 1 or 0, and for a random choice how probably.
+
+    * nearest: the candidate whose head word is nearest.
+    * head_match: the nearest one with the same head word; without any nothing is chosen, which is wrong.
+    * rules: the nearest one with the same words; else with the same head word; else that agrees in number, gender
+      and person as far as a few words tell (`agreement`); else the nearest.
+    * random: any head word of a candidate.
+    """
+    chosen = (nearest(case, case.candidates), nearest(case, _same_head(case)), rules(case))
+    words = {each.word for each in case.candidates}
+    return (*(float(each is not None and each.word in case.right) for each in chosen), len(case.right) / len(words))
+
+
+def nearest(case: Case, among: Iterable[Headed]) -> Headed | None:
+    """The one of some candidates whose head word is nearest; of equals the first."""
+    return min(among, key=lambda each: abs(each.word - case.mention.word), default=None)
+
+
+def rules(case: Case) -> Headed | None:
+    """The nearest candidate that passes the first of the sieves that any passes."""
+    passed = (nearest(case, sieve(case)) for sieve in SIEVES)
+    return next((found for found in passed if found), None)
+
+
+def _same_words(case: Case) -> Iterator[Headed]:
+    return (each for each in case.candidates if each.forms == case.mention.forms)
+
+
+def _same_head(case: Case) -> Iterator[Headed]:
+    return (each for each in case.candidates if each.head == case.mention.head)
+
+
+def _agreeing(case: Case) -> Iterator[Headed]:
+    own = _features(case.mention)
+    return (each for each in case.candidates if own.agrees(_features(each)))
+
+
+def _features(mention: Headed) -> Features:
+    return features(mention.forms, mention.head, mention.kind)
+
+
+SIEVES: tuple[Callable[[Case], Iterable[Headed]], ...] = (
+    _same_words,
+    _same_head,
+    _agreeing,
+    lambda case: case.candidates,
+)

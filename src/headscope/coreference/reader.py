@@ -1,0 +1,119 @@
+"""Reads off attention between the heads of mentions which heads of a model point at an antecedent.
+
+Clark et al. 2019, section 4.3: the head word of a mention looks at the head words of the candidates; the one that it
+attends to most is the antecedent. Attention to a word is the sum over its tokens, from a word the mean over them.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headscope.batch import Batch
+from headscope.coreference.answers import Answers, answers
+from headscope.coreference.cases import Case
+
+
+class Reader:
+    """An observer that keeps, of the attention of a batch, only which heads are right about which mentions.
+
+    * `cases`: what is asked of each example, by its id.
+    * `toward`: whether the attention to the first candidate is kept too.
+    * `counts`: of cases that cannot be asked, because words of them have no token in the input.
+    """
+
+    batch: Batch
+
+    def __init__(
+        self, cases: Mapping[str, tuple[Case, ...]], *, toward: bool = False, counts: Counter[str] | None = None
+    ):
+        self.cases, self.toward = cases, toward
+        self.counts = Counter() if counts is None else counts
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and ask about the mentions of this one."""
+        self.batch = batch
+        self.right: dict[int, list[Tensor]] = defaultdict(list)
+        self.first: dict[int, list[Tensor]] = defaultdict(list)
+        readable = batch.has_token.tolist()
+        self.asked = [
+            [kept for case in self.cases[example.id] if (kept := self._answerable(case, its))]
+            for example, its in zip(batch.examples, readable, strict=True)
+        ]
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Where each case looks from, where it may look, and where it should: as tensors, padded."""
+        words = [sorted({each.word for case in its for each in case.candidates}) for its in self.asked]
+        most = max(map(len, self.asked), default=0), max(map(len, words), default=0)
+        source = np.zeros((len(words), most[0]), dtype=np.int64)
+        target = np.zeros((len(words), most[1]), dtype=np.int64)
+        allowed, right = np.zeros((2, len(words), *most), dtype=bool)
+        first = np.zeros((len(words), most[0]), dtype=np.int64)
+        for example, (cases, its) in enumerate(zip(self.asked, words, strict=True)):
+            target[example, : len(its)] = its
+            at = {word: place for place, word in enumerate(its)}
+            for row, case in enumerate(cases):
+                source[example, row] = case.mention.word
+                allowed[example, row, [at[each.word] for each in case.candidates]] = True
+                right[example, row, [at[word] for word in case.right]] = True
+                first[example, row] = at[case.candidates[0].word]
+        device, examples = self.batch.real.device, torch.arange(len(words))[:, None]
+        self.allowed, self.is_right, self.at_first = (
+            torch.from_numpy(each).to(device) for each in (allowed, right, first)
+        )
+        if most[0]:
+            self.sources = self.batch.mean_of_pieces[examples, torch.from_numpy(source)]
+            self.targets = self.batch.sum_of_pieces.mT[examples, torch.from_numpy(target)].mT
+
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+    ) -> None:
+        """See `Observer`; a layer is read as soon as all queries of some examples are there."""
+        if not self.allowed.shape[1]:
+            return
+        part = self.sources[examples, None, :, queries] @ attention
+        self.part = part if queries.start == 0 else self.part + part
+        if queries.stop == self.batch.real.shape[1]:
+            weights = self.part @ self.targets[examples, None]  # [example, head, case, target]
+            allowed, right = self.allowed[examples, None], self.is_right[examples, None].expand(weights.shape)
+            pointed_at = weights.masked_fill(~allowed, -1).max(-1, keepdim=True).indices
+            self.right[layer].append(right.gather(-1, pointed_at)[..., 0])
+            if self.toward:
+                first = self.at_first[examples, None, :, None].expand(*weights.shape[:-1], 1)
+                self.first[layer].append(weights.gather(-1, first)[..., 0])
+
+    def finish(self) -> Answers:
+        """The answers about the mentions of the batch."""
+        numbers = [
+            (example, row, number)
+            for example, (number, cases) in enumerate(zip(self.batch.index.tolist(), self.asked, strict=True))
+            for row in range(len(cases))
+        ]
+        rows = np.array(numbers, dtype=np.int64).reshape(-1, 3)
+        cases = [case for its in self.asked for case in its]
+        return answers(cases, rows[:, [2, 1]], _picked(self.right, rows) > 0, _picked(self.first, rows))
+
+    def _answerable(self, case: Case, readable: list[bool]) -> Case | None:
+        """The case as far as its words have tokens; None, and counted, where nothing can be asked any more."""
+        kept = case.where(readable)
+        if not readable[case.mention.word]:
+            self.counts["mentions without a token"] += 1
+        elif case.question and kept.candidates != case.candidates:
+            self.counts["questions with a candidate without a token"] += 1
+        elif not (kept.right or case.question):
+            self.counts["mentions whose antecedents have no token"] += 1
+        else:
+            return kept
+        return None
+
+
+def _picked(parts: Mapping[int, list[Tensor]], rows: np.ndarray) -> np.ndarray:
+    """What was read of each case [case, head], heads of all layers in a row."""
+    if not parts:
+        return np.zeros((len(rows), 0), dtype=np.float32)
+    whole = torch.cat([torch.cat(parts[layer]) for layer in sorted(parts)], dim=1)
+    example, row = torch.from_numpy(rows[:, :2]).to(whole.device).unbind(-1)
+    return whole[example, :, row].cpu().numpy()

@@ -1,0 +1,136 @@
+"""From a corpus to the inputs of a model: documents in segments of so many tokens, and what is asked of each."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate, groupby
+from typing import Literal, NamedTuple
+
+from headscope.coreference.cases import Case, anaphoric, asked
+from headscope.coreference.mentions import Headed, mentions
+from headscope.corpora import Corpus
+from headscope.errors import HeadscopeError
+from headscope.types import Example, Sentence
+
+Context = Literal["segments", "first", "windows"]
+# How many tokens each of some texts has, without special tokens.
+Sizes = Callable[[list[str]], list[int]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The inputs that a model is to read, and the cases of each by its id; `questions`: whether the corpus asks."""
+
+    inputs: Corpus
+    cases: Mapping[str, tuple[Case, ...]]
+    questions: bool
+
+    @property
+    def stereotypes(self) -> bool:
+        """Whether the corpus asks about stereotypes."""
+        return any(case.question and case.question.stereotype for its in self.cases.values() for case in its)
+
+
+class Part(NamedTuple):
+    """Some sentences of a document, [start, stop); the mentions of those from `new` on are asked about."""
+
+    start: int
+    new: int
+    stop: int
+
+
+def plan(corpus: Corpus, sizes: Sizes, room: int, context: Context = "segments", singletons: bool = True) -> Plan:
+    """The inputs and cases of a corpus.
+
+    * `room`: most tokens of a segment, without special tokens; a sentence that is longer is a segment of its own.
+    * `context`: see `parts`.
+    * `singletons`: whether mentions of entities that a document mentions once are candidates.
+
+    The inputs of a corpus with questions are its examples as they are.
+
+    Raises `HeadscopeError` if the corpus has neither coreference nor questions, or if no mention has an antecedent.
+    """
+    if any(sentence.question for example in corpus for sentence in example.sentences):
+        return _questions(corpus)
+    if not any(sentence.mentions is not None for example in corpus for sentence in example.sentences):
+        raise HeadscopeError(
+            f"corpus '{corpus.name}' has no coreference; name a treebank with Entity= (CoNLL-U), a file of CoNLL-2012, "
+            "or --kind gap, winobias or winogender"
+        )
+    documents = [its if singletons else _without_singletons(its) for its in _documents(corpus)]
+    counts: Counter[str] = Counter()
+    inputs: list[Example] = []
+    cases: dict[str, tuple[Case, ...]] = {}
+    for unit, sentences in enumerate(documents):
+        found = parts(sizes([f" {sentence.text}" for sentence in sentences]), room, context)
+        for part in found:
+            inputs.append(Example(f"{sentences[0].entity_scope} ({len(inputs)})", sentences[part.start : part.stop]))
+            cases[inputs[-1].id] = tuple(_cases(sentences, part, unit))
+        counts["sentences after the first segment"] += len(sentences) - found[-1].stop
+        counts["mentions whose antecedents are all cut off"] += len(list(anaphoric(list(mentions(sentences)))))
+    counts["mentions whose antecedents are all cut off"] -= sum(map(len, cases.values()))
+    if not any(cases.values()):
+        raise HeadscopeError(
+            f"corpus '{corpus.name}': no mention has an antecedent in {room} tokens; use more --tokens"
+        )
+    skipped = corpus.skipped | dict(+counts)
+    whole = replace(corpus, n_examples=len(inputs), skipped=skipped, again=partial(iter, inputs))
+    return Plan(whole, cases, False)
+
+
+def parts(sizes: Sequence[int], room: int, context: Context) -> list[Part]:
+    """Which sentences of these numbers of tokens are read together.
+
+    * "segments": one after the other, as many whole sentences as there is room for.
+    * "first": the first segment only (Clark et al. cut their documents to 128 tokens).
+    * "windows": each fills half of the room with new sentences, the other half with those before them.
+
+    >>> parts([40, 40, 40, 40], 100, "segments")
+    [Part(start=0, new=0, stop=2), Part(start=2, new=2, stop=4)]
+    >>> parts([40, 40, 40, 40], 100, "windows")
+    [Part(start=0, new=0, stop=2), Part(start=1, new=2, stop=3), Part(start=2, new=3, stop=4)]
+    """
+    sums = [0, *accumulate(sizes)]
+    found, new = [], 0
+    while new < len(sizes) and not (found and context == "first"):
+        half = room // 2 if context == "windows" and new else room
+        stop = next((end for end in range(new + 2, len(sums)) if sums[end] - sums[new] > half), len(sums)) - 1
+        start = new
+        while context == "windows" and start and sums[stop] - sums[start - 1] <= room:
+            start -= 1
+        found.append(Part(start, new, stop))
+        new = stop
+    return found
+
+
+def _documents(corpus: Corpus) -> Iterator[tuple[Sentence, ...]]:
+    """The sentences of each document; a pair of segments counts as its sentences."""
+    sentences = (sentence for example in corpus for sentence in example.sentences)
+    for _, its in groupby(sentences, key=lambda sentence: sentence.entity_scope):
+        yield tuple(its)
+
+
+def _without_singletons(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
+    times = Counter(mention.entity for sentence in sentences for mention in sentence.mentions or ())
+    return tuple(
+        replace(sentence, mentions=tuple(each for each in sentence.mentions or () if times[each.entity] > 1))
+        for sentence in sentences
+    )
+
+
+def _cases(sentences: tuple[Sentence, ...], part: Part, unit: int) -> Iterator[Case]:
+    found: list[Headed] = list(mentions(sentences[part.start : part.stop]))
+    since = sum(len(sentence.words) for sentence in sentences[part.start : part.new])
+    return anaphoric(found, unit, since)
+
+
+def _questions(corpus: Corpus) -> Plan:
+    units: dict[str, int] = {}
+    cases: dict[str, tuple[Case, ...]] = {}
+    for example in corpus:
+        for sentence in example.first[:1]:
+            if question := sentence.question:
+                unit = units.setdefault(question.pair or example.id, len(units))
+                cases[example.id] = (asked(sentence, question, unit),)
+    return Plan(corpus, cases, True)

@@ -1,0 +1,136 @@
+"""Coreference: which heads point from a mention at its antecedent, beside simple baselines on the same mentions.
+
+Clark et al. 2019, section 4.3 (Table 2). Of GAP also the F1 by gender, of WinoBias and Winogender what stereotypes do.
+"""
+
+import json
+from typing import Annotated
+
+import numpy as np
+import xarray as xr
+from typer import Option
+
+from headscope import results
+from headscope.coreference import Answers, Context, Plan, Reader, chosen, gendered, joined, labelled, plan, score
+from headscope.coreference.scores import Draws
+from headscope.coreference.stereotypes import pairs
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.gathered import gathered
+from headscope.engine.over import over
+from headscope.engine.provenance import provenance
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.words import Words
+from headscope.syntax import halves
+from headscope.tally import poisson_draws
+
+OPTIONS = {"long": "truncate"}
+
+
+def run(
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    tokens: Annotated[int, Option(help="Most tokens of a segment of a document, special tokens included.")] = 128,
+    context: Annotated[
+        Context,
+        Option(help="Documents in segments one after the other, their first segment only, or in windows that overlap."),
+    ] = "segments",
+    singletons: Annotated[
+        bool, Option(help="Mentions of entities that are mentioned once are candidates; CoNLL-2012 has none.")
+    ] = True,
+) -> xr.Dataset:
+    """`accuracy[layer, head, mention_type]`: mentions whose head word attends most to that of one of its antecedents.
+
+    Asked are the mentions that have an antecedent, an earlier mention of the same entity; the candidates are the
+    mentions whose head words stand before theirs. Of a corpus that asks itself (GAP, WinoBias, Winogender), asked
+    are its pronouns, and the candidates are those that it names, on both sides. Head words are found by the trees;
+    where there are none, they are the last words.
+
+    * `baseline_accuracy`: nearest, head match, rules and random on the same mentions (`coreference.baselines`).
+    * `q_value`: of each head being no better than the better one of nearest and head match (exact McNemar test,
+      one-sided, which takes mentions as independent), corrected for all heads and kinds of mentions.
+    * `special`: heads that beat it by 10 points, with q < 0.05, in at least 50 mentions.
+    * `chosen_...`: the best head of each kind of mention on one half of the documents, scored on the other.
+    * `f1`, `bias_ratio`: of GAP, by the gender of the pronoun (`coreference.gendered`).
+    * `attention_gap`, `preference_gap`: of WinoBias and Winogender (`coreference.stereotypes`).
+
+    Intervals are over documents, passages, or pairs of sentences.
+
+    Raises `HeadscopeError` if the corpus has no coreference, or if no mention has an antecedent in its segment.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), read("sample", Options(limit=60)))
+    >>> result["accuracy"].dims, result["baseline"].values.tolist()
+    (('layer', 'head', 'mention_type'), ['nearest', 'head_match', 'rules', 'random'])
+    """
+    planned = _plan(model, corpus, tokens, context, singletons)
+    settings.expect(planned.inputs.n_examples)
+    most = model.max_tokens if planned.questions else min(tokens, model.max_tokens)
+    words = Words(model.tokenizer, most, settings.long, aligned=True)
+    attributes = provenance("coreference", model, corpus, settings)
+    reader = Reader(planned.cases, toward=planned.stereotypes, counts=words.counts)
+    parts, _, read = over(
+        planned.inputs, words, settings, lambda inputs, done: gathered(model, inputs, reader, settings, done)
+    )
+    answers = joined(parts)
+    if not answers.known.any():
+        raise HeadscopeError(f"corpus '{corpus.name}': no mention and its antecedent have tokens in the same input")
+    options = {} if planned.questions else {"tokens": tokens, "context": context, "singletons": singletons}
+    attributes |= {"n_mentions": len(answers), "options": json.dumps(options)}
+    return results.check(xr.Dataset(_variables(answers, model, settings), attrs=attributes | read))
+
+
+def _plan(model: Model, corpus: Corpus, tokens: int, context: Context, singletons: bool) -> Plan:
+    room = min(tokens, model.max_tokens) - model.tokenizer.num_special_tokens_to_add()
+    if room < 1:
+        raise HeadscopeError(f"segments of {tokens} tokens hold no word beside the special tokens; use more --tokens")
+
+    def sizes(texts: list[str]) -> list[int]:
+        return list(map(len, model.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]))
+
+    return plan(corpus, sizes, room, context, singletons)
+
+
+def _variables(answers: Answers, model: Model, settings: Settings) -> dict[str, xr.DataArray]:
+    heads, units = model.capture.heads, int(answers.unit.max()) + 1
+    draws = poisson_draws(range(units), settings.seed, settings.resamples).astype(np.uint8)
+    choosing = halves(units, settings.seed)
+    kinds = answers.by_kind()
+    choices = {name: chosen(its, sum(heads), draws, choosing) for name, its in kinds.items()}
+    found = labelled.scored({name: score(its, sum(heads), draws) for name, its in kinds.items()}, heads)
+    found |= labelled.chosen(choices, heads)
+    best = choices["all"].head if choices["all"] else None
+    if answers.stereotype.any():
+        return found | _stereotypes(answers, draws, choosing, heads, best)
+    return found | (_genders(answers, draws, choosing, heads, best) if answers.asked.all() else {})
+
+
+def _genders(
+    answers: Answers, draws: Draws, choosing: np.ndarray, heads: tuple[int, ...], best: int | None
+) -> dict[str, xr.DataArray]:
+    """F1 by gender: of all heads, of the baselines, and of the chosen head on the other half."""
+    right, rest = answers.unpacked(sum(heads)).astype(float), ~choosing[answers.unit]
+    every, base = gendered.f1(right, answers, draws), gendered.f1(answers.guesses, answers, draws)
+    found = labelled.by_gender(every, base, gendered.counts(answers), heads)
+    if best is None:
+        return found
+    held_out = gendered.f1(right[rest][:, [best]], answers[rest], draws)
+    return found | labelled.chosen_by_gender(held_out, gendered.counts(answers[rest]))
+
+
+def _stereotypes(
+    answers: Answers, draws: Draws, choosing: np.ndarray, heads: tuple[int, ...], best: int | None
+) -> dict[str, xr.DataArray]:
+    """What stereotypes do: to all heads, and to the chosen head on the other half."""
+    both = pairs(answers, sum(heads))
+    if not len(both):
+        return {}
+    found = labelled.by_stereotype(both, draws, heads)
+    rest = both[~choosing[both.pro.unit]]
+    if best is None or not len(rest):
+        return found
+    return found | labelled.chosen_gap(rest.tallied(rest.preferred, draws)[1], best)
