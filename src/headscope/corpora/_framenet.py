@@ -1,0 +1,128 @@
+"""Annotations of FrameNet: a sentence, the word that evokes a frame, and the frame's elements; from XML or JSON."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._json import Record, records
+from headscope.corpora._words import Span
+from headscope.corpora._xml import Node, tree
+
+
+class Element(NamedTuple):
+    """A frame element: its name, whether it is core, and its characters [start, end)."""
+
+    name: str
+    core: bool
+    span: Span
+
+
+class Annotated(NamedTuple):
+    """A sentence annotated for one frame; `line` is where it stands, `target` the characters that evoke the frame."""
+
+    line: int
+    id: str
+    text: str
+    frame: str
+    target: tuple[Span, ...]
+    elements: tuple[Element, ...]
+
+
+def from_jsonl(source: str) -> Iterator[Annotated | Bad | Skipped]:
+    """Each line: "sentence", "frame", "target" or "target_spans", and "elements" ("name", "core", "start", "end").
+
+    Characters are counted from 0, ends are excluded. Other fields are not read, but for "lexical_unit" and "anno_id",
+    which name the example.
+    """
+    for record in records(source):
+        if not isinstance(record, Record):
+            yield record
+            continue
+        try:
+            yield _from_record(record)
+        except Bad as bad:
+            yield bad
+
+
+def _from_record(record: Record) -> Annotated:
+    spans = record.fields.get("target_spans") or [record.get("target", list)]
+    elements = [
+        Element(each.get("name", str), each.get("core", bool), (each.get("start", int), each.get("end", int)))
+        for each in record.records("elements")
+    ]
+    for span in spans:
+        if not (isinstance(span, list) and len(span) == 2 and all(isinstance(end, int) for end in span)):
+            raise Bad(record.line, f"target {span!r} is not [start, end]")
+    name = f"{record.get('lexical_unit', str, '')}:{record.fields.get('anno_id', f'line {record.line}')}"
+    target = tuple((start, end) for start, end in spans)
+    return Annotated(
+        record.line, name, record.get("sentence", str), record.get("frame", str, ""), target, tuple(elements)
+    )
+
+
+def from_xml(source: str) -> Iterator[Annotated | Bad | Skipped]:
+    """The annotations of a lexical unit (lu/lu10.xml of the release), whose ends of spans are included.
+
+    Elements that are understood but not said ("null instantiation"), and sentences without annotation, are counted.
+    """
+    try:
+        root = tree(source)
+        if root.name != "lexUnit":
+            raise Bad(root.line, f"<{root.name}> is no lexical unit; name files of the folder lu")
+        types = {
+            each.required("name"): each.attributes["type"] for each in root.within("FE") if "type" in each.attributes
+        }
+        head = (root.required("name"), root.required("frame"))
+    except Bad as bad:
+        yield bad
+        return
+    for sentence in root.within("sentence"):
+        yield from _of_sentence(sentence, *head, types)
+
+
+def _of_sentence(
+    sentence: Node, lexical_unit: str, frame: str, types: dict[str, str]
+) -> Iterator[Annotated | Bad | Skipped]:
+    text = "".join(each.text for each in sentence.named("text"))
+    sets = [each for each in sentence.named("annotationSet") if any(_labels(each, "Target"))]
+    if not sets:
+        yield Skipped("sentences without annotation")
+    for each in sets:
+        try:
+            said = [label for label in _labels(each, "FE") if "start" in label.attributes]
+            if unsaid := sum(1 for _ in _labels(each, "FE")) - len(said):
+                yield Skipped("frame elements without words", unsaid)
+            yield Annotated(
+                each.line,
+                f"{lexical_unit}:{each.required('ID')}",
+                text,
+                frame,
+                tuple(_span(label) for label in _labels(each, "Target")),
+                tuple(_element(label, types) for label in said),
+            )
+        except Bad as bad:
+            yield bad
+
+
+def _labels(annotation: Node, layer: str) -> Iterator[Node]:
+    return (
+        label
+        for each in annotation.named("layer")
+        if each.attributes.get("name") == layer
+        for label in each.named("label")
+    )
+
+
+def _element(label: Node, types: dict[str, str]) -> Element:
+    name = label.required("name")
+    if name not in types:
+        raise Bad(label.line, f"the frame has no element '{name}'")
+    # "Core" and "Core-Unexpressed", as NLTK's and the released code's "core" elements
+    return Element(name, types[name].startswith("Core"), _span(label))
+
+
+def _span(label: Node) -> Span:
+    start, end = label.required("start"), label.required("end")
+    if not (start.isdecimal() and end.isdecimal()):
+        raise Bad(label.line, f"characters '{start}' to '{end}' are no numbers")
+    return int(start), int(end) + 1

@@ -1,0 +1,53 @@
+"""Lines of JSON, and fields of them that are checked."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._lines import lines
+
+NAMES = {str: "a text", list: "a list", dict: "an object {...}", int: "a whole number", bool: "true or false"}
+
+
+class Record(NamedTuple):
+    """An object of a line."""
+
+    line: int
+    fields: Mapping[str, Any]
+
+    def get(self, name: str, kind: type, default: Any = None) -> Any:
+        """A field of this kind; raises `Bad` if it is of another, or missing without a default."""
+        value = self.fields.get(name, default)
+        if value is None:
+            raise Bad(self.line, f"no '{name}'")
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise Bad(self.line, f"'{name}' is {value!r}, expected {NAMES[kind]}")
+        return value
+
+    def records(self, name: str) -> list["Record"]:
+        """The objects of a field that is a list of them; raises `Bad` if it is none."""
+        for value in self.get(name, list):
+            if not isinstance(value, dict):
+                raise Bad(self.line, f"'{name}' has {value!r}, expected {NAMES[dict]}")
+        return [Record(self.line, value) for value in self.get(name, list)]
+
+    def only(self, *names: str) -> None:
+        """Raise `Bad` for a field of another name."""
+        if unknown := sorted(set(self.fields) - set(names)):
+            raise Bad(self.line, f"unknown field '{unknown[0]}'; there are: {', '.join(names)}")
+
+
+def records(source: str) -> Iterator[Record | Bad | Skipped]:
+    """The object of each line; `Bad` for a line that is none."""
+    for number, line in lines(source):
+        try:
+            value = json.loads(line) if line.strip() else None
+        except (json.JSONDecodeError, RecursionError) as error:
+            said = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "too deep"
+            yield Bad(number, f"not JSON ({said})")
+            continue
+        if isinstance(value, dict):
+            yield Record(number, value)
+        else:
+            yield Skipped("empty") if value is None else Bad(number, f"not {NAMES[dict]}")

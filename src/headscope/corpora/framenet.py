@@ -1,0 +1,61 @@
+"""FrameNet examples: frame elements, linked to the word that evokes the frame (lu/*.xml as released, or .jsonl)."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from headscope.corpora import _framenet, _kinds
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._lines import suffix
+from headscope.corpora._options import Options
+from headscope.corpora._words import Span, between_blanks, covered
+from headscope.types import Example, Link, Sentence
+
+SUFFIXES = (".xml",)
+
+
+def locate(source: str, options: Options) -> list[str]:
+    """A file; or all of a folder (the release, or its folder lu), lexical units in the order of their numbers.
+
+    Raises `HeadscopeError` if there is none.
+    """
+    folder = Path(source) / "lu" if (Path(source) / "lu").is_dir() else Path(source)
+    found = {path: re.fullmatch(r"lu(\d+)\.xml(\.gz)?", path.name) for path in folder.glob("lu*.xml*")}
+    numbered = sorted((int(match[1]), str(path)) for path, match in found.items() if match)
+    return [path for _, path in numbered] or _kinds.existing(source, options)
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
+    """Each annotated sentence, labelled by its frame; words stand between blanks, as in the release.
+
+    Each element is the source of a link, the word that evokes the frame its target ("give ... up" is one of two parts).
+    """
+    annotated = _framenet.from_xml if suffix(source) == ".xml" else _framenet.from_jsonl
+    for item in annotated(source):
+        if not isinstance(item, _framenet.Annotated):
+            yield item
+            continue
+        try:
+            yield _example(item)
+        except Bad as bad:
+            yield bad
+
+
+def _example(item: _framenet.Annotated) -> Example:
+    text = item.text.rstrip()
+    words = between_blanks(text)
+    target = sorted({word for span in item.target for word in _words(item, words, span, "the target")})
+    links = tuple(
+        Link(each.name, _words(item, words, each.span, f"element '{each.name}'"), tuple(target), each.core)
+        for each in item.elements
+    )
+    return Example(item.id, (Sentence(text, words, links=links),), label=item.frame or None)
+
+
+def _words(item: _framenet.Annotated, words: tuple[Span, ...], span: Span, what: str) -> tuple[int, ...]:
+    if not 0 <= span[0] < span[1] <= len(item.text):
+        raise Bad(item.line, f"{what} is characters [{span[0]}, {span[1]}) of a sentence of {len(item.text)}")
+    found = covered(words, span)
+    if not found:
+        raise Bad(item.line, f"{what} is blank")
+    return found

@@ -1,0 +1,83 @@
+"""Links of your own between words (.jsonl): a sentence, and which of its words are linked to which.
+
+Each line is an object:
+
+    {"text": "He was becoming agitated.", "words": ["He", "was", "becoming", "agitated", "."],
+     "links": [{"source": [0], "target": [3], "relation": "Experiencer"}]}
+
+* `text`: the sentence. Without it, it is made of the words with blanks between them.
+* `words`: its words, in order. Without them, they are what stands between blanks.
+* `links`: each from the words of `source` to those of `target`, numbered from 0; a single number will do, and words
+  need not be neighbours. `relation` names what links them; without it, it is "link".
+* `id`: names the sentence in messages; it must be unique.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from headscope.corpora._items import Bad, Skipped
+from headscope.corpora._json import Record, records
+from headscope.corpora._options import Options
+from headscope.corpora._words import Span, between_blanks, located
+from headscope.types import Example, Link, Sentence
+
+SUFFIXES: tuple[str, ...] = ()
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
+    """Each line with its links; one that links words that are not there, none at all, or a word to itself is `Bad`."""
+    seen: dict[str, int] = {}
+    for record in records(source):
+        if not isinstance(record, Record):
+            yield record
+            continue
+        try:
+            example = _example(record, Path(source).name)
+            if example.id in seen:
+                raise Bad(record.line, f"id '{example.id}' is that of line {seen[example.id]}")
+            seen[example.id] = record.line
+            yield example
+        except Bad as bad:
+            yield bad
+
+
+def _example(record: Record, name: str) -> Example:
+    record.only("text", "words", "links", "id")
+    text, words = _text(record)
+    links = tuple(_link(each, len(words)) for each in record.records("links"))
+    return Example(record.get("id", str, f"{name}:{record.line}"), (Sentence(text, words, links=links),))
+
+
+def _text(record: Record) -> tuple[str, tuple[Span, ...]]:
+    if "words" not in record.fields:
+        text = record.get("text", str)
+        return text, between_blanks(text)
+    words = record.get("words", list)
+    if wrong := [word for word in words if not isinstance(word, str) or not word.strip()]:
+        raise Bad(record.line, f"'words' has {wrong[0]!r}, expected a text that is not blank")
+    text = record.get("text", str, " ".join(words))
+    spans = located(text, words)
+    if spans is None:
+        raise Bad(record.line, f"the words are not those of the text '{text}'")
+    return text, spans
+
+
+def _link(record: Record, words: int) -> Link:
+    record.only("source", "target", "relation")
+    source, target = (_numbers(record, name, words) for name in ("source", "target"))
+    if shared := sorted(set(source) & set(target)):
+        raise Bad(record.line, f"word {shared[0]} is both source and target of a link")
+    return Link(record.get("relation", str, "link"), source, target)
+
+
+def _numbers(record: Record, name: str, words: int) -> tuple[int, ...]:
+    found = record.fields.get(name)
+    numbers = found if isinstance(found, list) else [found] if found is not None else []
+    if not numbers:
+        raise Bad(record.line, f"a link has no {name}; name at least one word")
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise Bad(record.line, f"the {name} of a link has {number!r}, expected the number of a word")
+        if not 0 <= number < words:
+            raise Bad(record.line, f"the {name} of a link has word {number}, but the words are 0 to {words - 1}")
+    return tuple(sorted(set(numbers)))
