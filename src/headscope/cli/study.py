@@ -105,9 +105,10 @@ def _run_instead(study: str, function: Function, extra: dict[str, Any], given: d
 
     given["out"] = given["out"] or Path("out") / study
     ready = made(function.inputs, given)
-    if "settings" in function.inputs:
-        ready["settings"] = Settings(**_running(given))
-    found = function.call(**ready, **extra)
+    with progress_bar(function.name, None) as (progress, expect):
+        if "settings" in function.inputs:
+            ready["settings"] = Settings(**_running(given), progress=progress, expect=expect)
+        found = function.call(**ready, **extra)
     typer.echo(json.dumps(without_nan(found)) if given["json"] else in_lines(found))
 
 

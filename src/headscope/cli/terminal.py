@@ -44,7 +44,10 @@ def print_catalog() -> None:
 
 @contextmanager
 def progress_bar(study: str, total: int | None) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]]]:
-    """A bar with count, rate and time left; gives the functions that tell it of inputs done, and of how many to do."""
+    """A bar with count, rate and time left, shown once it is known how many inputs there are.
+
+    Gives the functions that tell it of inputs done, and of how many to do.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -53,15 +56,25 @@ def progress_bar(study: str, total: int | None) -> Iterator[tuple[Callable[[int]
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(study, total=total, rate="")
+    progress = Progress(*columns, console=Console(stderr=True))
+    task = progress.add_task(study, total=total, rate="")
 
-        def advance(done: int) -> None:
-            progress.advance(task, done)
-            speed = progress.tasks[0].speed
-            progress.update(task, rate=f"{speed:.0f}/s" if speed else "")
+    def advance(done: int) -> None:
+        progress.advance(task, done)
+        speed = progress.tasks[0].speed
+        progress.update(task, rate=f"{speed:.0f}/s" if speed else "")
 
-        yield advance, lambda total: progress.update(task, total=total)
+    def expect(total: int) -> None:
+        progress.start()
+        progress.update(task, total=total)
+
+    if total is not None:
+        progress.start()
+    try:
+        yield advance, expect
+    finally:
+        if progress.live.is_started:
+            progress.stop()
 
 
 def print_result(result: xr.Dataset, page: Path) -> None:

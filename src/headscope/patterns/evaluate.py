@@ -52,15 +52,17 @@ def probabilities_of(maps: Sequence[Map], classifier: Classifier) -> Probabiliti
 
 
 def grid_of(map_: Map) -> Float[torch.Tensor, "1 channel row column"]:
-    """The grid of a map.
+    """The grid of a map; raises as `check`."""
+    check(map_)
+    return pool(torch.from_numpy(map_.attention)[None, None], torch.from_numpy(map_.classes)[None])[:, 0]
 
-    Raises `HeadscopeError` if it is too short or too long.
-    """
+
+def check(map_: Map) -> None:
+    """Raise `HeadscopeError` if a map is too short or too long."""
     if not LEAST_TOKENS <= len(map_.tokens) <= MOST_TOKENS:
         raise HeadscopeError(
             f"map {map_.id} has {len(map_.tokens)} tokens; maps have {LEAST_TOKENS} to {MOST_TOKENS}: leave it out"
         )
-    return pool(torch.from_numpy(map_.attention)[None, None], torch.from_numpy(map_.classes)[None])[:, 0]
 
 
 def labels_of(maps: Sequence[Map]) -> Labels:
@@ -69,8 +71,9 @@ def labels_of(maps: Sequence[Map]) -> Labels:
 
 
 def enough(labels: Labels) -> list[int]:
-    """The patterns that have enough maps for an F1."""
-    return [number for number, count in enumerate(np.bincount(labels, minlength=len(PATTERNS))) if count >= LEAST_MAPS]
+    """The patterns that have enough maps for an F1; where none has, those that have any."""
+    counts = np.bincount(labels)
+    return np.flatnonzero(counts >= (LEAST_MAPS if counts.max() >= LEAST_MAPS else 1)).tolist()
 
 
 def scores(

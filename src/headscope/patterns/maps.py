@@ -121,7 +121,7 @@ def _line(map_: Map) -> dict[str, Any]:
     """What is known of a map, in the order in which it is written."""
     held = vars(map_) | {"length": len(map_.attention)}
     order = ("id", "label", *VOTES, "model", "corpus", "layer", "head", "length", "tokens", "token_class")
-    return {name: held[name] for name in order if held[name] or name == "label"}
+    return {name: held[name] for name in order if held[name] or name in ("id", "label")}
 
 
 def _labels(folder: Path) -> Path:

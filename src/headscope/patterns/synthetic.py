@@ -19,7 +19,8 @@ from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.patterns.parts import Canvas, Maps
 from headscope.results import PATTERNS
 
-CELLS = 1 << 20
+# Maps of each pattern that have the same length.
+ALIKE = 3
 CAUSAL, FIRST_ALONE = 0.15, 0.2
 
 
@@ -36,8 +37,7 @@ def synthetic(n: int, seed: int) -> Iterator[Made]:
     random = np.random.default_rng(seed)
     while n > 0:
         length = round(np.exp(random.uniform(np.log(LEAST_TOKENS - 0.4), np.log(MOST_TOKENS + 0.4))))
-        maps = int(np.clip(CELLS // (5 * length**2), 1, 12))
-        made = batch(random, maps, length)
+        made = batch(random, ALIKE, length)
         n -= len(made.labels)
         yield made
 

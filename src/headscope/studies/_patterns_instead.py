@@ -10,10 +10,29 @@ from typer import Option
 from headscope import labelling, models
 from headscope.corpora import Corpus
 from headscope.engine import Settings
-from headscope.patterns import classifier, maps
+from headscope.patterns import classifier, maps, written
 from headscope.patterns.evaluate import evaluate as scored
+from headscope.patterns.recipe import RECIPE
+from headscope.patterns.train import train as trained
 
 PANEL = "Instead of the study"
+
+
+def train(
+    train: Annotated[
+        Path,
+        Option(metavar="MAPS", help="Train a classifier on a folder of labelled maps.", rich_help_panel=PANEL),
+    ],
+    directory: Path,
+    settings: Settings,
+) -> dict[str, Any]:
+    """Where the weights and their card are, and the scores on texts that they were not trained on.
+
+    Raises `HeadscopeError` if the folder has too few labelled maps.
+    """
+    classifier = trained(maps.read(train), settings.seed, RECIPE, settings.progress, settings.expect)
+    files = written.write(directory, classifier)
+    return {name: str(path) for name, path in files.items()} | written.summary(classifier.card)
 
 
 def evaluate(

@@ -35,7 +35,7 @@ from headscope.results import PATTERNS
 from headscope.studies import _patterns_instead
 
 OPTIONS = {"limit": 1000}  # as in the paper
-INSTEAD = (_patterns_instead.evaluate, _patterns_instead.label, _patterns_instead.agreement)
+INSTEAD = (_patterns_instead.train, _patterns_instead.evaluate, _patterns_instead.label, _patterns_instead.agreement)
 
 _LABELS = {"source": "Kovaleva et al. 2019, section 4.1", "coords": {"pattern": PATTERNS}}
 SHARE = Variable(name="share", long_name="share of maps with each pattern", units="share of maps", **_LABELS)
