@@ -1,4 +1,4 @@
-"""The commands: one for each study of the catalog, and `list` and `report`."""
+"""The commands: one for each study of the catalog, and `list`, `report` and `head`."""
 
 import sys
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from headscope import __version__, catalog
 from headscope.cli.errors import mended
+from headscope.cli.head import head
 from headscope.cli.study import command, placeholder
 from headscope.cli.terminal import print_catalog
 
@@ -28,6 +29,7 @@ def application(arguments: list[str]) -> typer.Typer:
         app.command(study, help=catalog.summary("studies", study))(make(study))
     app.command("list")(list_catalog)
     app.command("report")(report)
+    app.command("head")(head)
     return app
 
 
@@ -52,11 +54,15 @@ def list_catalog() -> None:
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o.")],
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="A folder that a study wrote with -o, or one of such folders."),
+    ],
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Write the page and the figures of a saved result again."""
+    """Write the page and the figures of a saved result again; of several, also a page of all heads."""
     with mended(debug):
-        from headscope.report import rebuild
+        from headscope.report import rebuild, rebuild_all
 
-        typer.echo(rebuild(directory))
+        for page in [rebuild(directory)] if (directory / "result.nc").exists() else rebuild_all(directory):
+            typer.echo(page)

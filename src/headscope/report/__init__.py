@@ -1,5 +1,5 @@
 """Reports: a saved result as one offline page and figure files."""
 
-from headscope.report.page import rebuild, write
+from headscope.report.page import rebuild, rebuild_all, write
 
-__all__ = ["rebuild", "write"]
+__all__ = ["rebuild", "rebuild_all", "write"]

@@ -1,28 +1,24 @@
 """A result as one offline HTML page, with its figures as files beside it."""
 
 import re
-from functools import cache
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import jinja2
-import vl_convert
 import xarray as xr
 
 from headscope import results
-from headscope.figures._export import VEGA_LITE, save_spec, write_whole
+from headscope.figures._export import save_spec, write_whole
 from headscope.report._facts import glossary, lead, provenance, summary
-from headscope.report._markup import readable
-from headscope.report._specs import digest, embedded, script_json
-from headscope.report._tables import complete, top_heads
+from headscope.report._render import rendered
+from headscope.report._tables import Table, complete, top_heads
 from headscope.report.charts import drawn
 from headscope.report.findings import found
+from headscope.report.heads import Model, gather, index, write_heads
+from headscope.report.heads._gather import Source, found_in
 from headscope.report.parts import Figure
 from headscope.report.tables import shown
-
-EXPORTED = "window.vegaEmbed = vegaEmbed;"
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write(result: xr.Dataset, directory: str | Path) -> Path:
@@ -37,7 +33,8 @@ def write(result: xr.Dataset, directory: str | Path) -> Path:
     specs = {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
     for name, spec in specs.items():
         save_spec(spec, directory / "figures" / name)
-    return write_whole(directory / "report.html", html(result, figures, specs).encode())
+    page = rendered("page.html", specs, files=True, **_contents(result, figures))
+    return write_whole(directory / "report.html", page.encode())
 
 
 def rebuild(directory: str | Path) -> Path:
@@ -48,20 +45,17 @@ def rebuild(directory: str | Path) -> Path:
     return write(results.read(directory), directory)
 
 
-def html(result: xr.Dataset, figures: list[Figure], specs: dict[str, Any]) -> str:
-    """The page as text. Whatever comes from the result is escaped; only the page's own scripts may run."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["readable"] = readable
-    scripts = [vega(), (TEMPLATES / "page.js").read_text(encoding="utf-8")]
-    return environment.get_template("page.html").render(
-        **_contents(result, figures),
-        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
-        scripts=scripts,
-        allowed=" ".join(f"'{digest(script)}'" for script in scripts),
-        json=script_json(embedded(specs)),
-    )
+def rebuild_all(directory: str | Path) -> Iterator[Path]:
+    """Write the pages of all results in a folder again, and `heads.html` with the cards of their heads; their paths.
+
+    Raises `HeadscopeError` if the folder has no result, one cannot be read, or it cannot be written to.
+    """
+    directory = Path(directory)
+    models = gather([directory])
+    for path in found_in(directory):
+        yield rebuild(path.parent)
+    if models:
+        yield write_heads(models, directory)
 
 
 def _contents(result: xr.Dataset, figures: list[Figure]) -> dict[str, Any]:
@@ -76,19 +70,20 @@ def _contents(result: xr.Dataset, figures: list[Figure]) -> dict[str, Any]:
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
         "sections": [(title, list(group)) for title, group in groupby(figures, key=lambda figure: figure.section)],
         "top": [table for name in names if (table := top_heads(result, name)) is not None],
+        "heads": _heads(result),
         "tables": [complete(result, name) for name in names],
         "glossary": glossary(result),
         "provenance": provenance(result),
     }
 
 
+def _heads(result: xr.Dataset) -> Table | None:
+    """All heads with the main numbers; None for a result that is not about heads."""
+    model = Model((str(result.attrs["model"]),), "", (Source(Path("result.nc"), result),))
+    return index(model) if len(model.numbers) else None
+
+
 def _safe(figure: Figure) -> Figure:
     """The figure with a name that is safe as a file and in the page."""
     name = re.sub(r"[^\w-]+", "-", figure.name)
     return Figure(name, figure.section, figure.chart, figure.caption, figure.variable)
-
-
-@cache
-def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, in a scope of its own."""
-    return "{" + vl_convert.javascript_bundle(EXPORTED, VEGA_LITE) + "}"

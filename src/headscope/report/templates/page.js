@@ -35,13 +35,14 @@ const seen = new IntersectionObserver((entries) => {
 }, { rootMargin: "600px" });
 places.forEach((place) => seen.observe(place));
 
-/** Draw what is left when the reader is not waiting, so that searching and printing find every chart. */
+/** Draw what is left when the reader is not waiting, so that printing finds every chart; but not what is folded away. */
+const folded = (place) => place.closest("details:not([open])");
 function drawNext() {
-  const next = places.find((place) => !place.dataset.state);
+  const next = places.find((place) => !place.dataset.state && !folded(place));
   if (next) draw(next).then(() => (window.requestIdleCallback ?? setTimeout)(drawNext));
 }
 addEventListener("load", () => setTimeout(drawNext, 500));
-addEventListener("beforeprint", () => places.forEach(draw));
+addEventListener("beforeprint", () => places.filter((place) => !folded(place)).forEach(draw));
 
 /** A table as tidy CSV: a line for each value. */
 function csv(table, dim) {
@@ -61,6 +62,33 @@ function csv(table, dim) {
     });
   }
   return lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";
+}
+
+/** Order the rows of a table by a column: numbers from the largest, words from A; once more turns it round. */
+function sort(table, column) {
+  const head = table.tHead.rows[0].cells[column];
+  const text = (row) => row.cells[column].firstChild?.textContent ?? "";
+  const isNumber = [...table.tBodies[0].rows].every((row) => text(row) === "" || !Number.isNaN(Number(text(row))));
+  const first = isNumber ? "descending" : "ascending";
+  const order = head.ariaSort === first ? { descending: "ascending", ascending: "descending" }[first] : first;
+  const sign = order === "ascending" ? 1 : -1;
+  const compare = (one, other) => (isNumber ? one - other : one.localeCompare(other, "en", { numeric: true }));
+  const rows = [...table.tBodies[0].rows].sort((one, other) => {
+    const [a, b] = [text(one), text(other)];
+    return a === "" || b === "" ? (a === "") - (b === "") : sign * compare(a, b);
+  });
+  for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", order);
+  table.tBodies[0].append(...rows);
+}
+for (const table of document.querySelectorAll("table.sortable")) {
+  [...table.tHead.rows[0].cells].forEach((cell, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...cell.childNodes);
+    cell.append(button);
+    button.addEventListener("click", () => sort(table, column));
+  });
 }
 
 /** Boxes that scroll sideways can be reached by keyboard; the others are no stops on the way. */

@@ -1,0 +1,68 @@
+"""One head among all heads, number by number."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+import xarray as xr
+
+from headscope.figures._labels import head_name
+from headscope.figures._table import inline, tidy
+from headscope.figures._theme import CATEGORIES, GREY, finished
+
+
+def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: int = 420) -> alt.LayerChart:
+    """A line for each number, from the lowest to the highest head; one head stands out, its value is written.
+
+    * `arrays`: by name, dimensions layer and head; coordinates lower and upper where there are intervals.
+    * `width`: of the lines, in pixels.
+
+    Raises `ValueError` if there is no array, or the head has no value in one.
+
+    >>> axes = {"layer": [1], "head": [1, 2, 3]}
+    >>> entropy = xr.DataArray([[1.0, 3.0, 2.0]], axes, ["layer", "head"])
+    >>> [(row["name"], row["place"]) for row in among({"entropy": entropy}, 1, 3).layer[0].data.values]
+    [('1-1', 0.0), ('1-2', 1.0), ('1-3', 0.5)]
+    """
+    if not arrays or any(bool(array.sel(layer=layer, head=head).isnull()) for array in arrays.values()):
+        raise ValueError(f"among: head {head_name(layer, head)} has no value in one of {list(arrays)}")
+    rows = [row for name, array in arrays.items() for row in _rows(name, array)]
+    own = [row for row in rows if row["name"] == head_name(layer, head)]
+    y = alt.Y("number:N", sort=list(arrays), title=None, axis=alt.Axis(labelLimit=300, domain=False, ticks=False))
+    x = alt.X("place:Q", title="lowest head to highest head", axis=alt.Axis(labels=False, ticks=False, grid=False))
+    shown = [alt.Tooltip("name:N", title="head"), alt.Tooltip("number:N"), alt.Tooltip("value:Q", format=".4f")]
+    heads = alt.Chart(inline(rows)).mark_tick(color=GREY, opacity=0.45, thickness=1.5, size=14, aria=False)
+    mine = alt.Chart(inline(own)).encode(y=y)
+    layers = [
+        heads.encode(x=x, y=y, tooltip=shown),
+        mine.mark_rule(color=CATEGORIES[1], strokeWidth=3, aria=False).encode(x="from:Q", x2="to:Q"),
+        mine.mark_point(filled=True, size=90, color=CATEGORIES[1], opacity=1, aria=False).encode(x=x, tooltip=shown),
+        mine.mark_text(align="left", dx=8, aria=False).encode(x=alt.value(width), text="told:N"),
+    ]
+    name = head_name(layer, head)
+    told = "; ".join(f"{row['number']} {row['told']}" for row in own)
+    description = f"Head {name} among all heads: {told}."
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(26))
+    return finished(chart, f"Head {name} among all heads", description)
+
+
+def _rows(name: str, array: xr.DataArray) -> Iterator[dict[str, Any]]:
+    """The heads of one number, placed between the lowest (0) and the highest (1)."""
+    frame = tidy(array)
+    low, far = frame["value"].min(), frame["value"].max() - frame["value"].min()
+    rank = frame["value"].rank(ascending=False, method="min").astype(int)
+    for row, place in zip(frame.to_dict("records"), rank, strict=True):
+        ends = {"from": row.get("lower"), "to": row.get("upper")}
+        placed = {key: float((value - low) / far) if far else 0.5 for key, value in ends.items() if _known(value)}
+        yield placed | {
+            "number": name,
+            "name": head_name(row["layer"], row["head"]),
+            "value": row["value"],
+            "place": float((row["value"] - low) / far) if far else 0.5,
+            "told": f"{row['value']:.3g} (rank {place} of {len(frame)})",
+        }
+
+
+def _known(value: Any) -> bool:
+    return value is not None and bool(np.isfinite(value))

@@ -1,0 +1,64 @@
+"""Addresses of numbers: `entropy`, `attention_offset.-1`, `accuracy.nsubj`."""
+
+from difflib import get_close_matches
+
+import pandas as pd
+
+from headscope.errors import HeadscopeError
+
+MOST_NAMED = 40
+
+
+def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
+    """The number of each head (and of each result that has it) that an address names.
+
+    What the address leaves open is chosen for each head: its largest value, as `labels` says. `rank` and `median` are
+    among these.
+    Raises `HeadscopeError` if there is no such variable or label, saying which there are.
+
+    >>> heads = {"source": 0, "layer": 1, "head": [1, 1], "value": [0.1, 0.3]}
+    >>> numbers = pd.DataFrame({**heads, "variable": "accuracy", "labels": [("det", "a"), ("det", "b")]})
+    >>> addressed(numbers, "accuracy.det")["labels"].tolist()
+    [('det', 'b')]
+    """
+    variable, rest = _variable(address, set(numbers["variable"]))
+    rows = numbers[numbers["variable"] == variable]
+    if not len(rows):
+        raise HeadscopeError(f"variable '{variable}' is in no result; {_there_are(variable, numbers['variable'])}")
+    known = [label for labels in rows["labels"].drop_duplicates() for label in labels]
+    for wanted in _split(rest, known):
+        chosen = rows[[wanted in labels for labels in rows["labels"]]]
+        if not len(chosen):
+            raise HeadscopeError(f"variable '{variable}' has no '{wanted}'; {_there_are(wanted, pd.Series(known))}")
+        rows = chosen
+    rows = rows.loc[rows.groupby(["source", "layer", "head"], sort=False)["value"].idxmax()]
+    values = rows.groupby("source")["value"]
+    rank = values.rank(ascending=False, method="min").astype(int)
+    return rows.assign(rank=rank, heads=values.transform("size"), median=values.transform("median"))
+
+
+def _variable(address: str, known: set[str]) -> tuple[str, str]:
+    """The variable of an address and what follows; a variable may have a dot in it, too."""
+    found = max((name for name in known if f"{address}.".startswith(f"{name}.")), key=len, default="")
+    return (found, address[len(found) + 1 :]) if found else address.partition(".")[::2]
+
+
+def _split(text: str, known: list[str]) -> list[str]:
+    """The labels of an address; a label may have a dot in it."""
+    if not text or text in known:
+        return [text] if text else []
+    first, dot, rest = text.partition(".")
+    while dot and first not in known and rest:
+        more, dot, rest = rest.partition(".")
+        first = f"{first}.{more}"
+    if first not in known:
+        return [text.removeprefix("+")] if text.removeprefix("+") in known else text.split(".")
+    return [first, *_split(rest, known)]
+
+
+def _there_are(given: str, names: pd.Series) -> str:
+    known = list(dict.fromkeys(names.tolist()))
+    near = get_close_matches(given, known, n=1)
+    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    there = f"there are: {', '.join(known[:MOST_NAMED])}{more}" if known else "it has no labels"
+    return f"did you mean '{near[0]}'? {there}" if near else there

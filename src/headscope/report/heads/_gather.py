@@ -1,0 +1,101 @@
+"""The results of some folders, those of one model together."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+import xarray as xr
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.report.heads._numbers import numbers
+
+
+@dataclass(frozen=True)
+class Source:
+    """A saved result and where it is."""
+
+    path: Path
+    result: xr.Dataset
+
+    @property
+    def name(self) -> str:
+        """Its study and corpus, in words."""
+        return f"{self.result.attrs['study']} on {self.result.attrs['corpus']}"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model, known by the hash of its weights, and the results that are about it.
+
+    * `names`: what the results call it.
+    """
+
+    names: tuple[str, ...]
+    sha256: str
+    sources: tuple[Source, ...]
+
+    @property
+    def name(self) -> str:
+        """The shortest of its names."""
+        return min(self.names, key=len)
+
+    @cached_property
+    def numbers(self) -> pd.DataFrame:
+        """All numbers of its heads; `source` says which of the results each is from. See `numbers`."""
+        frames = [numbers(source.result).assign(source=place) for place, source in enumerate(self.sources)]
+        return pd.concat(frames, ignore_index=True)
+
+    @cached_property
+    def heads(self) -> list[tuple[int, int]]:
+        """The heads of which any result has a number, in their order."""
+        pairs = self.numbers[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"])
+        return list(pairs.itertuples(index=False, name=None))
+
+
+def gather(places: Sequence[str | Path]) -> list[Model]:
+    """The models that the results in these folders, or in folders within them, are about.
+
+    Two results are about one model if the hash of its weights is the same, whatever its name. A comparison is about
+    each of its models.
+    Raises `HeadscopeError` if a folder has no result, or one that cannot be read.
+    """
+    paths = dict.fromkeys(path for place in places for path in found_in(Path(place)))
+    names: dict[str, dict[str, None]] = {}
+    sources: dict[str, list[Source]] = {}
+    for path in paths:
+        result = results.read(path)
+        for name, (sha256, part) in _models(result).items():
+            names.setdefault(sha256 or name, {})[name] = None
+            sources.setdefault(sha256 or name, []).append(Source(path, part))
+    models = [Model(tuple(names[key]), key if key not in names[key] else "", tuple(sources[key])) for key in sources]
+    return [model for model in models if len(model.numbers)]
+
+
+def found_in(place: Path) -> list[Path]:
+    """The results of a folder and those within it; a file is a result itself.
+
+    Raises `HeadscopeError` if there is none.
+    """
+    if place.is_file():
+        return [place]
+    if not place.is_dir():
+        raise HeadscopeError(f"folder '{place}' does not exist; name folders that studies wrote with -o")
+    paths = sorted(path for path in place.rglob("result.nc") if not path.parent.name.startswith("."))
+    if not paths:
+        raise HeadscopeError(f"folder '{place}' has no results (result.nc); name folders that studies wrote with -o")
+    return paths
+
+
+def _models(result: xr.Dataset) -> dict[str, tuple[str, xr.Dataset]]:
+    """The models of a result, each with the hash of its weights and what is about it."""
+    attrs = result.attrs
+    if "compared_sha256" not in attrs:
+        return {str(attrs["model"]): (str(attrs["model_sha256"]), result)}
+    hashes = json.loads(attrs["compared_sha256"])
+    later = [name for name in result["model"].values.tolist() if name in hashes]
+    parts = {name: result.sel(model=[name]) if name in later else result for name in hashes}
+    return {name: (str(sha256), parts[name]) for name, sha256 in hashes.items()}

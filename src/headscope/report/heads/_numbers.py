@@ -1,0 +1,69 @@
+"""All numbers of the heads of a result, one a row, each with its rank among the heads."""
+
+import pandas as pd
+import xarray as xr
+
+from headscope import results
+from headscope.figures import with_interval
+from headscope.figures._labels import label
+from headscope.report.heads._study import study
+
+HEAD = ("layer", "head")
+# What is of single examples, of pairs of heads, of places in a plane, or of a test: not the number of a head.
+UNSUITED = {"example", "other_layer", "other_head", "axis"}
+TESTS = ("p_value", "q_value", "special")
+COLUMNS = ("value", "lower", "upper", "n", "baseline", "q")
+
+
+def numbers(result: xr.Dataset) -> pd.DataFrame:
+    """A row for each number of each head, from any variable that has layers and heads.
+
+    Columns: `layer`, `head`, `variable`, `labels` (where in the variable, a tuple), `words` (the same, to read),
+    `value`, its interval `lower` and `upper`, `n` (on how many cases it rests), `units` and `cases` (what they are),
+    `rank` (1 for the highest value; the same for the same value) among so many `heads`, `median` (that of the heads),
+    `baseline` and `q` (a false discovery rate) where the study has them. NaN where there is none.
+    """
+    told = study(result)
+    baselines, rates, aside = told.baselines(result), told.rates(result), told.aside
+    frames = [
+        _of(result, name, baselines.get(name), rates.get(name))
+        for name in results.means(result)
+        if _is_number(result[name]) and not name.endswith(TESTS) and name not in aside
+    ]
+    return pd.concat([frame for frame in frames if len(frame)] or [pd.DataFrame(columns=_order())], ignore_index=True)
+
+
+def _is_number(array: xr.DataArray) -> bool:
+    dims = set(map(str, array.dims))
+    return set(HEAD) <= dims and not dims & UNSUITED and array.dtype.kind in "fiu"
+
+
+def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.DataArray | None) -> pd.DataFrame:
+    array = with_interval(result, name)
+    rest = [str(dim) for dim in array.dims if dim not in HEAD]
+    beside = {"lower": "lower", "upper": "upper", "n": "n_examples"}
+    parts = {"value": array} | {key: array[coord] for key, coord in beside.items() if coord in array.coords}
+    others = {key: each for key, each in (("baseline", baseline), ("q", rate)) if each is not None}
+    parts |= {key: each.reindex({dim: array[dim] for dim in each.dims}) for key, each in others.items()}
+    bare = {key: each.drop_vars([one for one in each.coords if one not in each.dims]) for key, each in parts.items()}
+    frame = xr.Dataset(bare).to_dataframe(dim_order=[*rest, *HEAD]).reset_index().dropna(subset="value")
+    frame = frame.reindex(columns=[*rest, *HEAD, *COLUMNS])
+    groups = frame.groupby(rest or (lambda row: 0), sort=False)["value"]
+    of = pd.DataFrame(
+        {
+            "rank": groups.rank(ascending=False, method="min").astype(int),
+            "heads": groups.transform("size"),
+            "median": groups.transform("median"),
+        }
+    )
+    spelt = [dim for dim in rest if array.sizes[dim] > 1 or dim != "model"]  # of one model, it is clear which
+    frame["labels"] = list(zip(*(frame[dim].astype(str) for dim in rest), strict=True)) if rest else [()] * len(frame)
+    frame["words"] = [", ".join(label(dim, row[dim]) for dim in spelt) for row in frame[rest].to_dict("records")]
+    cases = result[f"{name}_n_examples"].attrs.get("units", "examples") if f"{name}_n_examples" in result else ""
+    units = str(array.attrs.get("units", ""))
+    return frame.assign(**of, variable=name, units=units, cases=cases)[_order()]
+
+
+def _order() -> list[str]:
+    words = ["variable", "labels", "words", "units", "cases"]
+    return [*HEAD, *words, *COLUMNS, "rank", "heads", "median"]

@@ -1,0 +1,80 @@
+"""Cards as offline pages, and the index of all heads as one."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from headscope.figures._export import save_spec, write_whole
+from headscope.report._render import rendered
+from headscope.report.heads._card import Card
+from headscope.report.heads._gather import Model
+from headscope.report.heads._tables import index, of_card
+from headscope.report.parts import Figure
+
+# Beyond so many heads the page of all of them has no maps: it would be too large to open.
+MOST_DRAWN = 200
+
+
+def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path:
+    """Write `directory/head-4-7.html` and its figures; return the path of the page.
+
+    Where the card is not `alone`, as there are others of other models, its name ends with the model's.
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    directory = Path(directory)
+    stem = f"head-{card.name}" + ("" if alone else f"-{_safe(card.model)}")
+    figures = _figures(card, stem)
+    specs = {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
+    for name, spec in specs.items():
+        save_spec(spec, directory / "figures" / name)
+    page = rendered("card.html", specs, card=card, model=card.model, files=True, **_told(card, figures))
+    return write_whole(directory / f"{stem}.html", page.encode())
+
+
+def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
+    """Write `directory/heads.html`, the index of all heads with the card of each; return its path.
+
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    shown, specs = [], {}
+    for place, model in enumerate(models):
+        cards = []
+        for layer, head in model.heads:
+            card = Card(model, layer, head)
+            figures = _figures(card, f"m{place}-{card.name}", maps_only=True) if len(model.heads) <= MOST_DRAWN else []
+            specs |= {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
+            cards.append({"card": card, **_told(card, figures)})
+        shown.append({"model": model, "index": index(model, f"m{place}"), "cards": cards})
+    page = rendered("heads.html", specs, models=shown, most=MOST_DRAWN)
+    return write_whole(Path(directory) / "heads.html", page.encode())
+
+
+def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:
+    """The charts of a card, each with a name of its own."""
+    found = [figure for part in card.parts for figure in part.maps]
+    if not maps_only:
+        standing = [card.standing] if card.standing else []
+        found = [*standing, *found, *(figure for part in card.parts for figure in part.figures)]
+    names = [f"{stem}-{figure.name}" for figure in found]
+    unique = [name if names.index(name) == at else f"{name}-{at}" for at, name in enumerate(names)]
+    return [
+        Figure(name, figure.section, figure.chart, figure.caption, "")
+        for name, figure in zip(unique, found, strict=True)
+    ]
+
+
+def _told(card: Card, figures: list[Figure]) -> dict[str, Any]:
+    """What the template shows of a card."""
+    tables = []
+    for part in card.parts:
+        left = len(part.numbers) - len(part.picked)
+        caption = f"{part.source.name}{f': {len(part.picked)} of {len(part.numbers)} numbers' if left else ''}"
+        if len(part.numbers):
+            tables.append(of_card(part.picked, "card", caption))
+    return {"figures": figures, "tables": tables}
+
+
+def _safe(model: Model) -> str:
+    name = re.sub(r"[^\w-]+", "-", Path(model.name).name)
+    return f"{name}-{model.sha256[:8]}" if model.sha256 else name

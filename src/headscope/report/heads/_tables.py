@@ -1,0 +1,105 @@
+"""Cards and the index as tables."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import xarray as xr
+
+from headscope.figures._labels import head_name
+from headscope.report._tables import Column, Table
+from headscope.report.findings._words import number
+from headscope.report.heads._address import addressed
+from headscope.report.heads._card import column_name, main_numbers
+from headscope.report.heads._gather import Model
+from headscope.report.heads._study import study
+from headscope.report.heads._words import rate
+
+Cell = tuple[str, str] | None
+# The columns of a card's table: words, and what each cell says of a row.
+ALWAYS = ("Value", "Rank", "Median head")
+
+
+def of_card(numbers: pd.DataFrame, name: str, caption: str) -> Table:
+    """The numbers of one head: value, rank, what it is compared with, false discovery rate and cases."""
+    told = {
+        "Value": lambda row: (number(row.value), _bounds(row.lower, row.upper)),
+        "Rank": lambda row: (f"{row.rank} of {row.heads}", ""),
+        "Median head": lambda row: (number(row.median), ""),
+        "Baseline": lambda row: _known(row.baseline, number),
+        "q": lambda row: _known(row.q, rate),
+        "n": lambda row: _known(row.n, lambda n: f"{int(n):,} {row.cases}"),
+    }
+    rows = list(numbers.itertuples(index=False))
+    cells = {words: [tell(row) for row in rows] for words, tell in told.items()}
+    kept = {words: each for words, each in cells.items() if words in ALWAYS or any(each)}
+    places = [(row.variable.replace("_", " "), row.words) for row in rows]
+    columns = tuple(Column(words.lower(), words) for words in kept)
+    lines = [(place, list(line)) for place, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
+    return Table(name, caption, "", "", ("Number", "Of"), columns, lines)
+
+
+def index(model: Model, name: str = "heads") -> Table:
+    """All heads with the main numbers of each result, and words where a study has any."""
+    notes, values = _notes(model), main_numbers(model)
+    columns = {title: [_note(array, *place) for place in model.heads] for title, array in notes}
+    columns |= {title: [_cell(array, *place) for place in model.heads] for title, array in values}
+    lines = [((head_name(*place),), [each[at] for each in columns.values()]) for at, place in enumerate(model.heads)]
+    caption = f"All {len(model.heads)} heads of {model.name}"
+    heads = tuple(Column(title, title) for title in columns)
+    return Table(name, caption, "", "", ("Head",), heads, lines)
+
+
+def ranking(model: Model, address: str, *, ascending: bool = False, top: int | None = None) -> list[Table]:
+    """The heads ordered by one number, the largest value first; a table for each result that has it.
+
+    Raises `HeadscopeError` if none has.
+    """
+    tables = []
+    for place, rows in addressed(model.numbers, address).groupby("source"):
+        ordered = rows.sort_values(["value", "layer", "head"], ascending=[ascending, True, True]).head(top)
+        whole = of_card(ordered, "ranking", "")
+        open_ = rows["words"].nunique() > 1
+        lines = [
+            ((head_name(row.layer, row.head), *([row.words] if open_ else [])), cells)
+            for row, (_, cells) in zip(ordered.itertuples(index=False), whole.rows, strict=True)
+        ]
+        source = model.sources[int(str(place))]
+        units = ordered["units"].iloc[0]
+        caption = f"{column_name(rows)}{f' ({units})' if units else ''}: {source.name}"
+        keys = ("Head", "Of") if open_ else ("Head",)
+        tables.append(Table("ranking", caption, "", "", keys, whole.columns, lines))
+    return tables
+
+
+def _notes(model: Model) -> list[tuple[str, xr.DataArray]]:
+    found = []
+    for source in model.sources:
+        for title, array in study(source.result).notes(source.result).items():
+            again = title in [name for name, _ in found]
+            found.append((f"{title} ({source.name})" if again else title, array))
+    return found
+
+
+def _at(array: xr.DataArray, layer: int, head: int) -> xr.DataArray | None:
+    there = layer in array["layer"].values and head in array["head"].values
+    return array.sel(layer=layer, head=head) if there else None
+
+
+def _note(array: xr.DataArray, layer: int, head: int) -> Cell:
+    found = _at(array, layer, head)
+    return None if found is None or not str(found.item()) else (str(found.item()), "")
+
+
+def _cell(array: xr.DataArray, layer: int, head: int) -> Cell:
+    found = _at(array, layer, head)
+    if found is None or bool(found.isnull()):
+        return None
+    return number(float(found)), _bounds(float(found["lower"]), float(found["upper"]))
+
+
+def _bounds(lower: float, upper: float) -> str:
+    return "" if pd.isna(lower) or pd.isna(upper) else f"{number(lower)}, {number(upper)}"
+
+
+def _known(value: float, words: Callable[[float], str]) -> Cell:
+    return None if pd.isna(value) else (words(value), "")

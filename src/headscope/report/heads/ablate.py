@@ -1,0 +1,56 @@
+"""What the score loses without a head, and its importance (Kovaleva et al. 2019, 4.6; Michel et al. 2019)."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+import xarray as xr
+
+from headscope.figures._labels import label
+from headscope.report.findings._words import number
+from headscope.report.heads._words import Row, cases, of, ranked, rate, value
+from headscope.report.parts import Finding
+from headscope.results import RATE
+
+ASIDE = ("head_score", "importance_normalised")
+
+
+def main(result: xr.Dataset) -> tuple[str, ...]:
+    """The gain by the main metric, and importance by the first estimator."""
+    importance = [f"importance.{name}" for name in result.get("estimator", xr.DataArray([])).values.tolist()[:1]]
+    return (f"head_gain.{result['metric'].values[0]}", *importance)
+
+
+def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """McNemar's test, which is of accuracy alone, corrected for all heads."""
+    if "head_q_value" not in result:
+        return {}
+    return {"head_gain": result["head_q_value"].expand_dims(metric=["accuracy"])}
+
+
+def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+    """The change of each metric, and whether it is more than noise."""
+    gains = of(numbers, "head_gain")
+    if gains:
+        every = ", ".join(
+            f"{label('metric', name)} {number(float(result['baseline'].sel(metric=name)))}"
+            for name in result["metric"].values.tolist()
+        )
+        said = "; ".join(f"{row.words} {_signed(row)} ({ranked(row)})" for row in gains)
+        yield Finding("Without it", f"Gain of {said}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}")
+    if importance := of(numbers, "importance"):
+        said = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in importance)
+        yield Finding("Importance by gradient", f"{said}; {cases(importance[0])}.")
+
+
+def _sure(gains: list[Row]) -> str:
+    tested = [row for row in gains if not pd.isna(row.q)]
+    if not tested:
+        within = all(row.lower <= 0 <= row.upper for row in gains if not pd.isna(row.lower))
+        return " All intervals include no change." if within else " There is no test that corrects for all heads."
+    sure = "changes beyond chance" if tested[0].q < RATE else "does not change beyond chance"
+    test = f"McNemar's exact test, corrected for {tested[0].heads} heads: q {rate(tested[0].q)}"
+    return f" {tested[0].words.capitalize()} {sure} ({test})."
+
+
+def _signed(row: Row) -> str:
+    return f"{'+' if row.value > 0 else ''}{value(row)}"

@@ -1,0 +1,54 @@
+"""What has changed in a head's attention since the first model (Kovaleva et al. 2019, section 4.3)."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+import xarray as xr
+
+from headscope.report.findings._words import number
+from headscope.report.heads._words import Row, cases, of, ordinal, ranked, value
+from headscope.report.parts import Finding
+
+SHOWN = 4
+
+
+def main(result: xr.Dataset) -> tuple[str, ...]:
+    """How alike attention is to that of the first model, for each later model."""
+    models = result["model"].values.tolist()
+    return tuple(f"similarity.{model}" for model in models)
+
+
+def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+    """How much it changed, as told for each later model, and which statistics changed most among the heads."""
+    reference = str(result.attrs.get("reference", "the first model"))
+    for model in result["model"].values.tolist():
+        mine = numbers[[str(model) in labels for labels in numbers["labels"]]]
+        similarity, divergence = of(mine, "similarity"), of(mine, "js_divergence")
+        if similarity and divergence:
+            row = similarity[0]
+            most = f"{ordinal(row.heads + 1 - row.rank)} most changed of {row.heads}"
+            like = f"Cosine similarity {value(row)} with {reference} ({most}, the median head has {number(row.median)})"
+            nats = f"Jensen-Shannon divergence {value(divergence[0])} nats ({ranked(divergence[0])})"
+            yield Finding(f"Change in {model}", f"{like}; {nats}; {cases(row)}.")
+        yield from _differences(str(model), mine)
+
+
+def _differences(model: str, numbers: pd.DataFrame) -> Iterator[Finding]:
+    rows = [row for row in numbers.itertuples(index=False) if row.variable.startswith("difference_")]
+    sure = [row for row in rows if row.lower > 0 or row.upper < 0]
+    if sure:
+        said = "; ".join(map(_said, sorted(sure, key=_apart)[:SHOWN]))
+        chance = f"by chance about {max(1, round(0.05 * len(rows)))} would"
+        whole = f"{len(sure)} of {len(rows)} statistics changed with their whole interval ({chance})"
+        yield Finding(f"What changed in {model}", f"{whole}; the most unusual among the heads: {said}.")
+
+
+def _apart(row: Row) -> float:
+    """How near the rank is to the first or the last."""
+    return min(row.rank, row.heads + 1 - row.rank)
+
+
+def _said(row: Row) -> str:
+    name = row.variable.removeprefix("difference_").replace("_", " ")
+    sign = "+" if row.value > 0 else ""
+    return f"{name}{': ' if row.words else ''}{row.words} {sign}{value(row)} ({ranked(row)})"

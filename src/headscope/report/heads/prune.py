@@ -1,0 +1,27 @@
+"""When a head was removed by pruning (Michel et al. 2019)."""
+
+import json
+from collections.abc import Iterator
+
+import pandas as pd
+import xarray as xr
+
+from headscope.report.heads._words import of, ordinal
+from headscope.report.parts import Finding
+
+
+def main(result: xr.Dataset) -> tuple[str, ...]:
+    """The place in the order of removal."""
+    return ("removed_at",) if bool(result["removed_at"].notnull().any()) else ()
+
+
+def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+    """Its place in the order of removal; nothing of heads that the model never had."""
+    gone, whole = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
+    how = json.loads(result.attrs["pruning"])["by"]
+    order = f"the order by {how} is no test"
+    if rows := of(numbers, "removed_at"):
+        place = ordinal(int(rows[0].value))
+        yield Finding("Pruning", f"Removed as the {place} of {whole} heads, the least important first ({order}).")
+    else:
+        yield Finding("Pruning", f"Kept: {gone} of {whole} heads were removed before it ({order}).")
