@@ -50,6 +50,7 @@ DIMENSIONS = {
     "key": "token that is looked at",
     "other_layer": "layer of the second head of a pair",
     "other_head": "second head of a pair",
+    "probe": "parser that is scored",
     "axis": "axis of an embedding",
     "head_set": "heads that are disabled together",
     "half": "half of the examples on which a head was chosen",
