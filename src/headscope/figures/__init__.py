@@ -11,6 +11,7 @@ from headscope.figures.heatmap import heatmap
 from headscope.figures.matrix import matrix
 from headscope.figures.scatter import scatter
 from headscope.figures.stacked import stacked
+from headscope.figures.zoom import zoom
 
 __all__ = [
     "attention_map",
@@ -25,4 +26,5 @@ __all__ = [
     "scatter",
     "stacked",
     "with_interval",
+    "zoom",
 ]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import xarray as xr
@@ -51,26 +52,40 @@ def attention_maps(maps: Sequence[tuple[xr.DataArray, Tokens]], title: str, *, s
     return finished(chart, title, f"{title}: {'; '.join(_told(tokens) for _, tokens in maps)}")
 
 
-def _chart(weights: xr.DataArray, tokens: Tokens, side: int, colour: alt.Color) -> alt.Chart:
-    if others(weights, "query", "key") or weights.shape != (len(tokens), len(tokens)):
-        raise ValueError(f"attention_map: weights {dict(weights.sizes)} do not match {len(tokens)} tokens")
-    cell = max(8, min(28, side // max(1, len(tokens))))
+def plain_map(weights: xr.DataArray, tokens: Tokens, side: int) -> tuple[alt.Chart, int]:
+    """A map in shades of its own largest value, without a title or a legend; and the size of its cells, in pixels."""
+    colour = alt.Color("value:Q", scale=_scale(float(weights.max())), legend=None)
+    return _chart(weights, tokens, side, colour), _cell(tokens, side)
+
+
+def tokens_axis(tokens: Tokens, **more: Any) -> alt.Axis:
+    """An axis that writes the tokens at their numbers."""
     # One text, split by Vega: a text of its own that reads like a word of its language ("if") would be taken for it.
     written = (
         f"split({json.dumps(''.join(token + SEPARATOR for token in tokens))}, {json.dumps(SEPARATOR)})[datum.value]"
     )
-    axis = {"labelExpr": written, "domain": False, "ticks": False, "labelOverlap": False}
+    return alt.Axis(labelExpr=written, domain=False, ticks=False, labelOverlap=False, **more)
+
+
+def _chart(weights: xr.DataArray, tokens: Tokens, side: int, colour: alt.Color) -> alt.Chart:
+    if others(weights, "query", "key") or weights.shape != (len(tokens), len(tokens)):
+        raise ValueError(f"attention_map: weights {dict(weights.sizes)} do not match {len(tokens)} tokens")
+    size = _cell(tokens, side) * len(tokens)
     return (
         alt.Chart(inline(_cells(weights.transpose("query", "key"), tokens)))
         .mark_rect(aria=False)
         .encode(
-            x=alt.X("key:O", title="Key (looked at)", axis=alt.Axis(orient="top", labelAngle=-90, **axis)),
-            y=alt.Y("query:O", title="Query (looks)", axis=alt.Axis(**axis)),
+            x=alt.X("key:O", title="Key (looked at)", axis=tokens_axis(tokens, orient="top", labelAngle=-90)),
+            y=alt.Y("query:O", title="Query (looks)", axis=tokens_axis(tokens)),
             color=colour,
             tooltip=["from:N", "to:N", alt.Tooltip("value:Q", title="attention", format=".4f")],
         )
-        .properties(width=cell * len(tokens), height=cell * len(tokens))
+        .properties(width=size, height=size)
     )
+
+
+def _cell(tokens: Tokens, side: int) -> int:
+    return max(8, min(28, side // max(1, len(tokens))))
 
 
 def _scale(most: float) -> alt.Scale:

@@ -1,0 +1,139 @@
+"""Reads off the attention of a batch what each head gives to links, and to what they are compared with.
+
+Kovaleva et al. 2019, section 4.2: "the maximum absolute attention weight among those token pairs that correspond to the
+annotated semantic link", tokens being pieces of words. The released code pairs the pieces of source and target one by
+one (`as_coded`); here all pairs count.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.batch import Batch
+from headscope.relations.elsewhere import Baselines, baselines
+from headscope.relations.found import Found
+from headscope.types import Example, Link
+
+# A link, the same elsewhere, with another source, with another target.
+KINDS = 4
+Pairs = list[tuple[int, int]]
+
+
+class Row(NamedTuple):
+    """A relation of an example: the pairs of tokens of its links and of each baseline, and the number of links."""
+
+    example: int
+    relation: str
+    pairs: tuple[Pairs, ...]
+    links: int
+    compared: bool
+
+
+class Reader:
+    """An observer that keeps the largest attention of any pair of tokens of each relation of each example.
+
+    * `seed`: of the baselines.
+    * `as_coded`: pair the tokens of source and target one by one.
+    * `counts`: of links whose ends have no tokens, or the same one.
+    """
+
+    batch: Batch
+
+    def __init__(self, seed: int = 0, *, as_coded: bool = False, counts: Counter[str] | None = None):
+        self.seed, self.as_coded = seed, as_coded
+        self.counts = Counter() if counts is None else counts
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and look for the links of this one."""
+        self.batch, tokens = batch, tokens_of(batch)
+        self.rows = [row for place in range(len(batch.examples)) for row in self._rows(place, tokens[place])]
+        cells = [
+            (row.example, KINDS * number + kind, *pair)
+            for number, row in enumerate(self.rows)
+            for kind, pairs in enumerate(row.pairs)
+            for pair in pairs
+        ]
+        self.cells = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)
+        self.ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
+        self.largest: dict[int, Float[Tensor, "row head direction"]] = {}
+
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+    ) -> None:
+        """See `Observer`: the parts of a layer add to the maxima of those before."""
+        if layer not in self.largest:
+            self.largest[layer] = attention.new_zeros(KINDS * len(self.rows), attention.shape[1], 2)
+        example, row, *ends = self.cells[self.ends[examples.start] : self.ends[examples.stop]].unbind(-1)
+        for direction, (query, key) in enumerate((ends, reversed(ends))):
+            seen = (query >= queries.start) & (query < queries.stop)
+            found = attention[example[seen] - examples.start, :, query[seen] - queries.start, key[seen]]
+            maxima = self.largest[layer][..., direction]
+            maxima.scatter_reduce_(0, row[seen, None].expand_as(found), found, "amax")
+
+    def finish(self) -> Found:
+        """What was found in the batch."""
+        layers = [self.largest[layer] for layer in sorted(self.largest)]
+        whole = torch.cat(layers, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
+        examples = np.array([row.example for row in self.rows], dtype=np.int64)
+        compared = np.array([row.compared for row in self.rows], dtype=bool)
+        return Found(
+            input=self.batch.index.numpy()[examples],
+            length=self.batch.real.sum(-1).cpu().numpy()[examples],
+            relation=np.array([row.relation for row in self.rows], dtype=str),
+            links=np.array([row.links for row in self.rows], dtype=np.int64),
+            linked=whole[:, 0],
+            elsewhere=np.where(compared[:, None, None], whole[:, 1], np.nan),
+            # The end that looks is the other word: the source in direction 0, the target in direction 1.
+            others=np.where(compared[:, None, None], np.stack([whole[:, 2, :, 0], whole[:, 3, :, 1]], -1), np.nan),
+        )
+
+    def _rows(self, place: int, tokens: dict[int, list[int]]) -> Iterator[Row]:
+        """The relations of an example that have a pair of tokens."""
+        found: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
+        for link, others, before in self._links(self.batch.examples[place]):
+            pairs = tuple(pairs_of(each, tokens, before, self.as_coded) for each in (link, *others))
+            if pairs[0]:
+                found[link.relation].append(pairs)
+            else:
+                self.counts["links without a pair of tokens"] += 1
+        for relation, its in found.items():
+            kinds = tuple([pair for pairs in each for pair in pairs] for each in zip(*its, strict=True))
+            yield Row(place, relation, kinds, len(its), all(map(all, its)))
+
+    def _links(self, example: Example) -> Iterator[tuple[Link, Baselines, int]]:
+        """Each link, its baselines, and how many words of the example stand before its sentence."""
+        before = 0
+        for number, sentence in enumerate(example.sentences):
+            others = baselines(sentence, Random(f"{self.seed} {number} {example.id}"))
+            yield from ((link, other, before) for link, other in zip(sentence.links, others, strict=True))
+            before += len(sentence.words)
+
+
+def tokens_of(batch: Batch) -> list[dict[int, list[int]]]:
+    """The tokens of each word of each example."""
+    found: list[dict[int, list[int]]] = [defaultdict(list) for _ in batch.examples]
+    for example, word, token in batch.pieces.tolist() if batch.pieces is not None else ():
+        found[example][word].append(token)
+    return found
+
+
+def pairs_of(link: Link | None, tokens: dict[int, list[int]], before: int = 0, as_coded: bool = False) -> Pairs:
+    """The pairs of tokens of a link, of which none is paired with itself; words are numbered from `before` on.
+
+    >>> pairs_of(Link("Experiencer", (0, 1), (3,)), {0: [1], 1: [2, 3], 3: [5]})
+    [(1, 5), (2, 5), (3, 5)]
+    """
+    if link is None:
+        return []
+    ends = [
+        [token for word in words for token in tokens.get(before + word, ())] for words in (link.source, link.target)
+    ]
+    paired = zip(*ends, strict=False) if as_coded else product(*ends)
+    return [(source, target) for source, target in paired if source != target]

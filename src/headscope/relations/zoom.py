@@ -1,0 +1,126 @@
+"""Maps of the heads that gain most, each of a typical sentence, after Figure 3 of Kovaleva et al. (2019)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import xarray as xr
+
+from headscope.corpora import Corpus
+from headscope.engine.chosen import Chosen, maps_of
+from headscope.engine.settings import DEFAULTS, Settings
+from headscope.models import Model
+from headscope.models.encoded import Encoded
+from headscope.models.words import Words
+from headscope.relations.found import DIRECTIONS, Found
+from headscope.relations.reader import pairs_of
+from headscope.relations.scores import best, least_gain
+from headscope.results import LEAST_CASES
+
+SHOWN = 3
+# A longer sentence cannot be read in a figure.
+LONGEST = 26
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A head in the row of all heads, its direction, a relation, and the input whose links get what is usual."""
+
+    head: int
+    direction: int
+    relation: str
+    input: int
+
+
+def picks(relations: Mapping[str, Found]) -> list[Pick]:
+    """The head that gains most in all links, then those that gain most in a relation of enough sentences.
+
+    Each with the sentence in which its links get the median of what they get, among those short enough to be shown.
+    """
+    ranked = sorted(_best(relations), key=lambda each: (each[1].relation != "all", -each[0]))
+    by_head: dict[int, Pick] = {}
+    for _, pick in ranked:
+        by_head.setdefault(pick.head, pick)
+    return list(by_head.values())[:SHOWN]
+
+
+def _best(relations: Mapping[str, Found]) -> Iterator[tuple[float, Pick]]:
+    """The best head of each relation and its gain."""
+    enough = [name for name, rows in relations.items() if rows.compared.sum() >= LEAST_CASES]
+    for name in enough or list(relations)[:1]:
+        rows = relations[name][relations[name].compared]
+        short = np.flatnonzero(rows.length <= LONGEST)
+        if len(short):
+            head, direction = best(rows)
+            its = rows.linked[:, head, direction]
+            usual = short[abs(its[short] - np.median(its)).argmin()]
+            yield float(least_gain(rows)[head, direction]), Pick(head, direction, name, int(rows.input[usual]))
+
+
+def zoomed(
+    model: Model, corpus: Corpus, words: Words, picked: list[Pick], settings: Settings = DEFAULTS
+) -> dict[str, xr.DataArray]:
+    """The maps, each with the tokens of the query and of the key of its strongest pair; nothing where there is none.
+
+    * `words`: as the corpus was read; what it counts is not counted again.
+    """
+    if not picked:
+        return {}
+    again, found = replace(words, counts=type(words.counts)()), {}
+    last = max(each.input for each in picked)
+    for encoded in again.encode(corpus):
+        found[encoded.index] = encoded
+        if encoded.index >= last:
+            break
+    places = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
+    quiet = replace(settings, progress=lambda done: None)
+    maps = maps_of(model, [Chosen(found[each.input], *places[each.head]) for each in picked], quiet)
+    side = max(map(len, maps))
+    whole = np.full((len(maps), side, side), np.nan, np.float32)
+    token = np.full((len(maps), side), "", object)
+    end = np.zeros((len(maps), side), int)
+    for number, (pick, attention) in enumerate(zip(picked, maps, strict=True)):
+        encoded, length = found[pick.input], len(attention)
+        whole[number, :length, :length] = attention
+        token[number, :length] = model.tokenizer.convert_ids_to_tokens(encoded.inputs["input_ids"].tolist())
+        query, keys = strongest(attention, encoded, pick)
+        end[number, query], end[number, keys] = 1, 2
+    return {"map": _labelled(whole, token, end, picked, places)}
+
+
+def strongest(attention: np.ndarray, encoded: Encoded, pick: Pick) -> tuple[int, list[int]]:
+    """The token whose row holds the largest attention of a link, and the other ends that it is linked to."""
+    tokens: dict[int, list[int]] = {}
+    for word, token in encoded.pieces.tolist():
+        tokens.setdefault(word, []).append(token)
+    pairs, before = [], 0
+    for sentence in encoded.example.sentences if encoded.example else ():
+        for link in sentence.links:
+            if pick.relation in ("all", link.relation):
+                pairs += [ends[:: 1 - 2 * pick.direction] for ends in pairs_of(link, tokens, before)]
+        before += len(sentence.words)
+    query = max(pairs, key=lambda pair: attention[pair])[0]
+    return query, sorted({key for one, key in pairs if one == query})
+
+
+def _labelled(
+    whole: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[Pick], places: list[tuple[int, int]]
+) -> xr.DataArray:
+    numbers = np.arange(1, whole.shape[1] + 1)
+    coords = {
+        "example": np.arange(1, len(whole) + 1),
+        "query": numbers,
+        "key": numbers,
+        "token": (("example", "query"), token),
+        "link_end": (("example", "query"), end),
+        "map_layer": ("example", [places[pick.head][0] + 1 for pick in picked]),
+        "map_head": ("example", [places[pick.head][1] + 1 for pick in picked]),
+        "map_direction": ("example", [DIRECTIONS[pick.direction] for pick in picked]),
+        "map_relation": ("example", [pick.relation for pick in picked]),
+    }
+    attributes = {
+        "long_name": "a typical sentence of the heads that gain most",
+        "units": "share of attention",
+        "source": "Kovaleva et al. 2019, Figure 3",
+    }
+    return xr.DataArray(whole, coords, ("example", "query", "key"), attrs=attributes)

@@ -1,0 +1,101 @@
+"""Figures of `relations`: what every head gives to links, its gain on links elsewhere, a look into the best heads."""
+
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.figures import bars, by_layer, heatmap, with_interval, zoom
+from headscope.figures._labels import head_name
+from headscope.report._links import ARROWS
+from headscope.report.parts import Figure
+from headscope.results import LEAST_CASES
+
+LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
+MOST = 12
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result; relations of few sentences are left out of them."""
+    return [*_all_links(result), *_relations(result), *_zooms(result)]
+
+
+def _all_links(result: xr.Dataset) -> Iterator[Figure]:
+    links = _in_words(with_interval(result, "link_attention").sel(relation="all", drop=True))
+    caption = (
+        "Mean over sentences of the largest attention of a link. After Kovaleva et al. (2019), Figure 3 (middle), "
+        "whose code has source → target: from the frame element to the word that evokes the frame."
+    )
+    yield Figure("link_attention", LINKS, heatmap(links), caption, "link_attention")
+    gain = _in_words(_gain(result).sel(relation="all", drop=True))
+    caption = (
+        "The same, less the larger of two: what links get that are moved elsewhere in their sentence, and what other "
+        "words give to the same end of the link. Heads that only look so far ahead or back, or in which all words look "
+        "at the same word, are not above 0."
+    )
+    yield Figure("gain", LINKS, heatmap(gain, diverging=True), caption, "gain")
+    looking = links.sel(direction=ARROWS["source_to_target"], drop=True)
+    limit = float(result["percentile"].sel(relation="all", direction="source_to_target"))
+    chart = by_layer(looking, reference=limit, reference_label="99th percentile of all heads")
+    caption = "A dot for each head, a line for the layer's mean; source → target."
+    yield Figure("link_attention-by_layer", LINKS, chart, caption, "link_attention")
+
+
+def _gain(result: xr.Dataset) -> xr.DataArray:
+    """How much more links get than the larger of the baselines."""
+    gain = result["gain"].where(result["gain"] < result["gain_others"], result["gain_others"]).rename("gain")
+    return gain.assign_attrs(long_name="gain of links on both baselines", units="share of attention")
+
+
+def _in_words(array: xr.DataArray) -> xr.DataArray:
+    return array.assign_coords(direction=[ARROWS[name] for name in array["direction"].values.tolist()])
+
+
+def _relations(result: xr.Dataset) -> Iterator[Figure]:
+    enough = result.sel(relation=result["gain_n_examples"] >= LEAST_CASES)
+    enough = enough if enough.sizes["relation"] else result
+    if enough["chosen_attention"].notnull().any():
+        caption = (
+            "The head that gains most, on the half of the sentences on which it was not chosen, with 95% intervals; "
+            "untrained: the most of any head of a model with random weights."
+        )
+        yield Figure("chosen", BEST, bars(_beside(enough)), caption, "chosen_attention")
+    own = enough.sel(relation=enough["relation"] != "all").isel(relation=slice(MOST))
+    if own.sizes["relation"]:
+        gain = _gain(own).sel(direction=["source_to_target", "target_to_source"]).max("direction", keep_attrs=True)
+        gain = gain.clip(min=0, keep_attrs=True)
+        caption = f"In the better direction; 0 for heads that do not gain. The {MOST} most frequent relations."
+        yield Figure("gain-by_relation", BEST, heatmap(gain), caption, "gain")
+
+
+def _beside(result: xr.Dataset) -> xr.DataArray:
+    """The chosen head's attention to links and baselines, and the untrained model: "all", then the largest gains."""
+    names = {"chosen_attention": "links", "chosen_elsewhere": "elsewhere", "chosen_others": "other words"}
+    parts = [with_interval(result, name).drop_vars("n_examples", errors="ignore") for name in names]
+    if "untrained" in result:
+        most = result["untrained"].sel(direction=["source_to_target", "target_to_source"])
+        most = most.max(["layer", "head", "direction"]).where(result["chosen_attention"].notnull())
+        parts.append(most.assign_coords(lower=most, upper=most))
+    words = [*names.values(), "untrained"][: len(parts)]
+    whole = xr.concat(parts, xr.Variable("which", words)).transpose("relation", "which")
+    rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
+    order = result["relation"].values[(-rank).argsort().values]
+    attrs = {"long_name": "attention of links in the chosen head", "units": "share of attention"}
+    return whole.sel(relation=order).dropna("relation", how="all").rename("attention").assign_attrs(attrs)
+
+
+def _zooms(result: xr.Dataset) -> Iterator[Figure]:
+    for place in range(result.sizes.get("example", 0)):
+        one = result["map"].isel(example=place)
+        tokens = [token for token in one["token"].values.tolist() if token]
+        ends = one["link_end"].values[: len(tokens)]
+        head = head_name(int(one["map_layer"]), int(one["map_head"]))
+        relation, direction = str(one["map_relation"].item()), ARROWS[str(one["map_direction"].item())]
+        of = "all links" if relation == "all" else relation
+        name = f"Head {head}: {of}, {direction}"
+        weights = xr.DataArray(one.values[: len(tokens), : len(tokens)], dims=("query", "key"), name=name)
+        chart = zoom(weights, tokens, int((ends == 1).argmax()), (ends == 2).nonzero()[0].tolist())
+        caption = (
+            f"A typical sentence: its links get the median of what this head gives to {of}. Linked tokens in orange. "
+            "After Kovaleva et al. (2019), Figure 3."
+        )
+        yield Figure(f"zoom-{place + 1}", LOOK, chart, caption, "link_attention")
