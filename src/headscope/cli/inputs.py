@@ -3,6 +3,7 @@
 * `directory`: the folder of the result; `settings`: how a pass runs.
 * `corpus`: a corpus; `corpora`: one or more, or with --task and --data the dev splits of tasks; `read_corpora`: reads
   them when it is called, for what may not need them.
+* `training`: the corpus of --train, None without it.
 * `tasks`: several tasks; `task`: one, or without --task None where the parameter allows it, else the masked words
   of a corpus.
 * `model`: a loaded model, with its task head if there is a task; `models`: two or more of them.
@@ -31,6 +32,7 @@ NEEDS = {
     "tasks": TASK,
     "corpus": ("corpus", *READING, "long"),
     "corpora": ("corpora", *READING, "data", "long"),
+    "training": ("training", "training_limit", *READING, "long"),
     "read_corpora": ("corpora", *READING, "data"),
     "model": ("model", *LOADING),
     "models": ("models", *LOADING),
@@ -110,6 +112,14 @@ def _corpus(given: Given, done: Given) -> Any:
     return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
 
 
+def _training(given: Given, done: Given) -> Any:
+    if given["training"]:
+        return _read_corpus(given["training"], {**given, "limit": given["training_limit"]})
+    if given["training_limit"] is not None:
+        raise HeadscopeError("--train-limit limits the corpus of --train; name that, or use --limit")
+    return None
+
+
 def _corpora(given: Given, done: Given) -> Any:
     if not (given["data"] or given["task"]):
         return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
@@ -167,6 +177,7 @@ MAKERS: dict[str, Callable[[Given, Given], Any]] = {
     "tasks": _tasks,
     "corpus": _corpus,
     "corpora": _corpora,
+    "training": _training,
     "read_corpora": lambda given, done: partial(_corpora, given, done),
     "model": _model,
     "models": _models,
