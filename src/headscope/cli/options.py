@@ -67,6 +67,14 @@ Limit = Annotated[
     int | None,
     Option(parser=most, metavar="N|all", help="Stop after so many examples.", rich_help_panel=_CORPUS),
 ]
+Training = Annotated[
+    str | None,
+    Option("--train", metavar="CORPUS", help="Train on this corpus, and test on the other.", rich_help_panel=_CORPUS),
+]
+TrainingLimit = Annotated[
+    int | None,
+    Option("--train-limit", parser=most, metavar="N|all", help="As --limit, of --train.", rich_help_panel=_CORPUS),
+]
 SkipBad = Annotated[
     bool, Option("--skip-bad", help="Leave out and count what cannot be read.", rich_help_panel=_CORPUS)
 ]

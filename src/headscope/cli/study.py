@@ -64,6 +64,8 @@ def _shared(  # noqa: PLR0913 (each is an option of the command line)
     split: options.Split = None,
     segment: options.Segment = 128,
     limit: options.Limit = None,
+    training: options.Training = None,
+    training_limit: options.TrainingLimit = None,
     skip_bad: options.SkipBad = False,
     annotate: options.Annotate = None,
     long: options.Long = "skip",
