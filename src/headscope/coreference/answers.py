@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 from headscope.coreference.agreement import PRONOUNS, Features
 from headscope.coreference.baselines import guesses
 from headscope.coreference.cases import Case
+from headscope.coreference.mentions import KINDS
 
 GENDERS = {"male": "masculine", "female": "feminine"}
 
@@ -55,9 +56,8 @@ class Answers:
     def by_kind(self) -> dict[str, "Answers"]:
         """The cases that have a right answer: "all", and where there are several kinds of mentions those of each."""
         known = self[self.known]
-        kinds, counts = np.unique(known.kind, return_counts=True)
-        order = [str(kind) for _, kind in sorted(zip(-counts, kinds.tolist(), strict=True))]
-        return {"all": known} | {kind: known[known.kind == kind] for kind in order if order[1:]}
+        kinds = [kind for kind in KINDS if (known.kind == kind).any()]
+        return {"all": known} | {kind: known[known.kind == kind] for kind in kinds if kinds[1:]}
 
 
 def answers(
