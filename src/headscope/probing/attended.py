@@ -1,0 +1,85 @@
+"""A treebank as parsers see it: its sentences, and the attention of a model between their words."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from headscope.corpora import Corpus
+from headscope.engine.fold import show
+from headscope.engine.over import over
+from headscope.engine.settings import Settings
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.words import Words
+from headscope.probing.batches import Treebank
+from headscope.probing.capture import Reader
+from headscope.probing.sentences import Parsed
+from headscope.probing.store import Store
+
+# Without a treebank to train on, every fifth sentence of the one that there is is tested on.
+FIFTH = 5
+Read = dict[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class Attended:
+    """The treebanks that parsers are trained and tested on.
+
+    * `test_read`, `train_read`: what was read of their corpora and left out, as attributes of a result.
+    * `in_memory`, `on_disk`: bytes of attention.
+    """
+
+    train: Treebank
+    test: Treebank
+    train_read: Read
+    test_read: Read
+    in_memory: int
+    on_disk: int
+
+
+@contextmanager
+def attended(
+    model: Model, corpus: Corpus, training: Corpus | None, settings: Settings, budget: int
+) -> Iterator[Attended]:
+    """Attention of a model to both treebanks, kept while the context lasts: up to `budget` bytes of it in memory.
+
+    Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, or the disk is
+    full.
+    """
+    with Store(budget) as store:
+        tested, read = _sentences(model, corpus, settings, store)
+        trained, its_read = _sentences(model, training, settings, store) if training else ([], read)
+        maps = store.open()
+        test = _ordered(tested, range(len(tested)))
+        train = _ordered(trained, range(len(tested), len(maps)))
+        if training is None:
+            train, test = [each for place, each in enumerate(test, 1) if place % FIFTH], test[FIFTH - 1 :: FIFTH]
+        if not (train and test):
+            raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
+        banks = [Treebank([one for one, _ in each], [maps[place] for _, place in each]) for each in (train, test)]
+        yield Attended(*banks, its_read, read, store.in_memory, store.on_disk)
+
+
+def _ordered(sentences: Sequence[Parsed], places: range) -> list[tuple[Parsed, int]]:
+    """The sentences in the order of their corpus, each with the place of its map."""
+    return sorted(zip(sentences, places, strict=True), key=lambda each: (each[0].input, each[0].number))
+
+
+def _sentences(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tuple[list[Parsed], Read]:
+    """One pass of a model over a treebank, whose attention goes to the store."""
+    if not any(sentence.heads for example in corpus for sentence in example.sentences):
+        raise HeadscopeError(
+            f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
+        )
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+    reader = Reader(store, words.counts)
+
+    def pass_(inputs, done):
+        def finish(group):
+            reader.finish()
+            done(group)
+
+        show(model, inputs, reader, settings, finish)
+
+    _, _, read = over(corpus, words, settings, pass_)
+    return reader.sentences, read

@@ -1,0 +1,80 @@
+"""Keeps the attention between the words of each sentence of a treebank, and that from and to [CLS] and [SEP].
+
+To a word it is the sum over the word's tokens, from a word the mean over them (Clark et al. 2019, section 4.1); the
+tokens of each role, [CLS] and [SEP], are treated as one word more.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.batch import Batch
+from headscope.probing.sentences import Parsed, parsed
+from headscope.probing.store import SPECIAL, Store
+from headscope.results import TOKEN_CLASSES
+
+ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
+
+
+class Reader:
+    """An observer that puts the attention of each sentence into a store; `sentences` has them in the same order.
+
+    `counts`: of sentences and words that cannot be parsed, see `sentences.parsed`.
+    """
+
+    batch: Batch
+
+    def __init__(self, store: Store, counts: Counter[str] | None = None):
+        self.store, self.counts = store, Counter() if counts is None else counts
+        self.sentences: list[Parsed] = []
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and expect this one."""
+        self.batch, self.maps = batch, defaultdict(list)
+        self.members = members(batch)
+        self.sources = (self.members / self.members.sum(1, keepdim=True).clamp_min(1)).mT
+
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+    ) -> None:
+        """See `Observer`; attention becomes that between words as soon as all queries of some examples are there."""
+        to_words = (attention.flatten(1, 2) @ self.members[examples]).unflatten(1, attention.shape[1:3])
+        part = self.sources[examples, None, :, queries] @ to_words
+        self.part = part if queries.start == 0 else self.part + part
+        if queries.stop == self.batch.real.shape[1]:
+            self.maps[layer].append(self.part.to(torch.float16))
+
+    def finish(self) -> None:
+        """Put the sentences of the batch into the store."""
+        layers = [torch.cat(self.maps[layer]) for layer in sorted(self.maps)]
+        whole = torch.cat(layers, dim=1).cpu()
+        for row, sentence in self._sentences():
+            kept = torch.cat([torch.arange(SPECIAL), torch.from_numpy(sentence.words) + SPECIAL])
+            between = whole[row].index_select(1, kept).index_select(2, kept)
+            self.sentences.append(sentence)
+            self.store.add(between.permute(1, 2, 0).contiguous().numpy())
+
+    def _sentences(self) -> Iterator[tuple[int, Parsed]]:
+        """The sentences of the batch, each with the row of its example."""
+        for row, (example, input) in enumerate(zip(self.batch.examples, self.batch.index.tolist(), strict=True)):
+            its = pieces(self.batch, row, example.n_words)
+            yield from ((row, sentence) for sentence in parsed(example, input, its, self.counts))
+
+
+def members(batch: Batch) -> Float[Tensor, "example token word"]:
+    """1 for the tokens of [CLS], of [SEP], and of each word."""
+    roles = torch.stack([batch.token_class == role for role in ROLES], dim=-1)
+    return torch.cat([roles.to(torch.float32), batch.sum_of_pieces], dim=-1)
+
+
+def pieces(batch: Batch, row: int, words: int) -> list[tuple[int, ...]]:
+    """The vocabulary numbers of the tokens of each word of an example."""
+    found: list[list[int]] = [[] for _ in range(words)]
+    if batch.pieces is not None:
+        ids = batch.inputs["input_ids"][row].tolist()
+        for word, token in batch.pieces[batch.pieces[:, 0] == row, 1:].tolist():
+            found[word].append(ids[token])
+    return [tuple(each) for each in found]

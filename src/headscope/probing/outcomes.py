@@ -1,0 +1,62 @@
+"""All parsers of a study, trained and scored; what is right with each is kept, not the parsers."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import nn
+
+from headscope.probing.attended import Attended
+from headscope.probing.baselines import NEXT, at_offset, best_offset
+from headscope.probing.lexicon import Lexicon
+from headscope.probing.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
+from headscope.probing.scores import Gold, Outcome, predict
+from headscope.probing.train import Done, Recipe, fit
+
+KINDS: Mapping[str, type[nn.Module]] = {
+    "attention": AttentionParser,
+    "attention_and_words": AttentionAndWordsParser,
+    "distances_and_words": DistanceParser,
+    "random_attention": AttentionParser,
+    "random_attention_and_words": AttentionAndWordsParser,
+}
+RANDOM = ("random_attention", "random_attention_and_words")
+
+
+@dataclass
+class Trials:
+    """Parsers that are trained, one after the other, and what came of them.
+
+    * `recipes`: of each of `KINDS`.
+    * `outcomes`: what each gets right; `weights`: of the heads in the attention-only parser, by seed.
+    """
+
+    recipes: Mapping[str, Recipe]
+    lexicon: Lexicon
+    gold: Gold
+    device: torch.device
+    done: Done = lambda sentences: None
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    weights: list[Float[np.ndarray, " feature"]] = field(default_factory=list)
+
+    def run(self, names: Iterable[str], seeds: Iterable[int], seen: Attended) -> None:
+        """Train and score parsers, each with each seed."""
+        for name in names:
+            for seed in seeds:
+                fitted = fit(KINDS[name], seen.train, self.lexicon, self.recipes[name], seed, self.device, self.done)
+                predicted = predict(fitted.parser, seen.test, self.lexicon, self.device)
+                outcome = self.outcomes.setdefault(name, Outcome())
+                outcome.add(self.gold.right(predicted.trees), self.gold.right(predicted.best), len(fitted.losses))
+                if name == "attention":
+                    weights = fitted.parser.get_parameter("weights")
+                    self.weights.append(weights.detach().cpu().double().numpy())
+
+    def simple(self, seen: Attended) -> int:
+        """What needs no training: the right-branching tree and the best fixed offset, which is given back."""
+        offset = best_offset(seen.train.sentences)
+        for name, its in {"right_branching": NEXT, "fixed_offset": offset}.items():
+            right = self.gold.right([at_offset(len(sentence), its) for sentence in seen.test.sentences])
+            self.outcomes[name] = Outcome([right], [right], [])
+        return offset

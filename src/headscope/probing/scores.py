@@ -1,0 +1,129 @@
+"""How many words a parser gives their syntactic head: what is right of each sentence, and tallies of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import nn
+
+from headscope.probing.batches import Treebank, groups, padded
+from headscope.probing.decode import best_heads, tree
+from headscope.probing.lexicon import Lexicon
+from headscope.probing.sentences import ROOT, UNKNOWN, Parsed
+from headscope.probing.store import SPECIAL
+from headscope.probing.train import scored
+from headscope.tally import Tally, tally
+
+Heads = Int[np.ndarray, " word"]
+LEFT_OUT = "punct"
+# A parser is asked about so many sentences at once.
+TOGETHER = 32
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The words that are scored: all but punctuation and those whose head has no token; roots are among them.
+
+    * `sentence`: the number of the sentence of each, `relation`: to its head.
+    """
+
+    sentences: Sequence[Parsed]
+
+    @cached_property
+    def masks(self) -> list[Bool[np.ndarray, " word"]]:
+        """Which words of each sentence are scored."""
+        return [(each.relations != LEFT_OUT) & (each.heads != UNKNOWN) for each in self.sentences]
+
+    @cached_property
+    def sentence(self) -> Int[np.ndarray, " scored"]:
+        """The number of the sentence of each scored word."""
+        return np.repeat(np.arange(len(self.masks)), [mask.sum() for mask in self.masks])
+
+    @cached_property
+    def relation(self) -> np.ndarray:
+        """The relation of each scored word to its head."""
+        return _joined(self.sentences, self.masks, [each.relations for each in self.sentences])
+
+    def right(self, predicted: Sequence[Heads]) -> Bool[np.ndarray, " scored"]:
+        """Which scored words have their syntactic head in the heads that were predicted for each sentence."""
+        same = [heads == each.heads for heads, each in zip(predicted, self.sentences, strict=True)]
+        return _joined(self.sentences, self.masks, same).astype(bool)
+
+    def tally(
+        self,
+        values: Float[np.ndarray, "scored column"],
+        draws: Float[np.ndarray, "resample sentence"],
+        among: Bool[np.ndarray, " scored"] | slice = slice(None),
+    ) -> Tally:
+        """The tally of values over (some of the) scored words; whole sentences are resampled."""
+        numbers, sentences = self.sentence[among], len(self.sentences)
+        sums = np.zeros((sentences, values.shape[1]))
+        np.add.at(sums, numbers, values[among])
+        return tally(sums, np.bincount(numbers, minlength=sentences), draws)
+
+
+def _joined(sentences: Sequence[Parsed], masks: Iterable[np.ndarray], columns: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate([column[mask] for column, mask in zip(columns, masks, strict=True)])
+
+
+@dataclass
+class Outcome:
+    """What a parser gets right, by seed: in its best trees, and where each word takes its best head by itself.
+
+    * `epochs`: passes over the training sentences, by seed; empty for what is not trained.
+    """
+
+    right: list[Bool[np.ndarray, " scored"]] = field(default_factory=list)
+    right_alone: list[Bool[np.ndarray, " scored"]] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
+
+    def add(self, right: np.ndarray, right_alone: np.ndarray, epochs: int) -> None:
+        """What came of one more seed."""
+        self.right.append(right)
+        self.right_alone.append(right_alone)
+        self.epochs.append(epochs)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The heads of each sentence: those of the best tree, and the best of each word by itself."""
+
+    trees: list[Heads]
+    best: list[Heads]
+
+
+def predict(parser: nn.Module, treebank: Treebank, lexicon: Lexicon, device: torch.device) -> Predicted:
+    """What a parser says of each sentence of a treebank."""
+    trees, best = ([np.empty(0, dtype=int)] * len(treebank) for _ in range(2))
+    table = lexicon.table.to(device)
+    with torch.inference_mode():
+        for part in groups(treebank, TOGETHER, np.arange(len(treebank))):
+            batch = padded(treebank, lexicon, part, device)
+            scores = scored(parser, batch, table).double().cpu().numpy()
+            for number, each in zip(part, scores, strict=True):
+                words = len(treebank.sentences[number])
+                its = each[:words, : words + 1]
+                trees[number], best[number] = tree(its), best_heads(its)
+    return Predicted(trees, best)
+
+
+def preferences(treebank: Treebank, gold: Gold) -> Float[np.ndarray, "scored feature"]:
+    """How much more attention each head gives, in both directions, to a word's syntactic head than to another word.
+
+    The mean over all other words of the sentence; 0 for roots, and for words that have no other. Times the weights of
+    an attention-only parser this is by how much each head raises the score of the syntactic head.
+    """
+    found = []
+    for sentence, between, mask in zip(treebank.sentences, treebank.maps, gold.masks, strict=True):
+        words = between[SPECIAL:, SPECIAL:].float().numpy()
+        both = np.concatenate([words, words.swapaxes(0, 1)], axis=-1)
+        both[np.arange(len(words)), np.arange(len(words))] = 0
+        asked = np.flatnonzero(mask)
+        to_head = both[asked, np.maximum(sentence.heads[asked], 1) - 1]
+        others = (both[asked].sum(1) - to_head) / max(1, len(words) - 2)
+        counts = (sentence.heads[asked] != ROOT) & (len(words) > 2)
+        found.append((to_head - others) * counts[:, None])
+    return np.concatenate(found)

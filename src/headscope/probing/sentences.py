@@ -1,0 +1,72 @@
+"""What a parser is asked about a sentence: the syntactic head of each of its words, or whether it is the root."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from headscope.syntax.asked import asked
+from headscope.types import Example
+
+ROOT, UNKNOWN = 0, -1
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A sentence of a treebank, as far as its words have tokens.
+
+    * `input`: the number of the input that it is in, `number`: its own number there.
+    * `words`: the numbers of its words in their example, from 0; `forms`: as they are written.
+    * `heads`: of each word, counted from 1 among these words; `ROOT`, or `UNKNOWN` where the head has no token.
+    * `relations`: to the head, without subtypes; "root" for a root.
+    * `pieces`: the vocabulary numbers of each word's tokens.
+    """
+
+    input: int
+    number: int
+    words: Int[np.ndarray, " word"]
+    forms: tuple[str, ...]
+    heads: Int[np.ndarray, " word"]
+    relations: np.ndarray
+    pieces: tuple[tuple[int, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Where the sentence stands in its corpus."""
+        return self.input, self.number
+
+
+def parsed(
+    example: Example, input: int, pieces: Sequence[tuple[int, ...]], counts: Counter[str] | None = None
+) -> Iterator[Parsed]:
+    """The sentences of an example that have a tree; `pieces` are the tokens of all of its words.
+
+    `counts` are told of sentences without a tree, and of words whose head has no token.
+    """
+    words, before = list(asked(example)), 0
+    counts = Counter() if counts is None else counts
+    for number, sentence in enumerate(example.sentences):
+        its = [word for word in words if before <= word.word < before + len(sentence.words) and pieces[word.word]]
+        if not sentence.heads:
+            counts["sentences without a tree"] += 1
+        if its:
+            place = {word.word: place for place, word in enumerate(its, 1)}
+            heads = [ROOT if word.relation == "root" else place.get(word.head, UNKNOWN) for word in its]
+            if lost := heads.count(UNKNOWN):
+                counts["words whose head has no token"] += lost
+            forms = sentence.forms
+            yield Parsed(
+                input,
+                number,
+                np.array(list(place)),
+                tuple(forms[word.place] for word in its),
+                np.array(heads),
+                np.array([word.relation for word in its]),
+                tuple(pieces[word.word] for word in its),
+            )
+        before += len(sentence.words)

@@ -1,0 +1,163 @@
+"""Static word vectors from a file in the format of GloVe or word2vec, plain or gzipped; only those that are asked for.
+
+GloVe: a line for each word, the word and its numbers between blanks. word2vec: the same after a line that says how many
+words and how many numbers there are; or binary, 4 bytes for each number. A tab may stand after the word.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO
+
+import numpy as np
+from jaxtyping import Float
+
+from headscope.errors import HeadscopeError
+
+HEADER = re.compile(rb"(\d{1,12}) (\d{1,9})\s*\n")
+NUMBERS = re.compile(rb"[\d.eE+\-\s]+|[\d.eE+\-\s]*nan[\d.eE+\-\s]*", re.IGNORECASE)
+MOST_NUMBERS = 10_000
+LONGEST_WORD = 10_000
+Entry = tuple[int, bytes, bytes]
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors of some words.
+
+    * `known`: the row of each word that the file has.
+    * `table`: a row for each of them.
+    """
+
+    known: dict[str, int]
+    table: Float[np.ndarray, "word number"]
+
+
+def read_vectors(source: str, words: Collection[str]) -> Vectors:
+    """The vectors that a file has for these words; of a word that it has twice, the first.
+
+    The whole file is checked, and only the vectors of these words are kept: memory grows with them alone.
+
+    Raises `HeadscopeError` naming the line (of a binary file, the word) where a vector has another size than the first,
+    a number is none, or the file ends too early.
+    """
+    wanted = {word.encode(errors="replace"): word for word in words}
+    known: dict[str, int] = {}
+    rows: list[np.ndarray] = []
+    try:
+        with gzip.open(source) if source.endswith(".gz") else open(source, "rb") as file:
+            size, is_binary, entries = _entries(file, source)
+            for number, word, values in entries:
+                if word in wanted and wanted[word] not in known:
+                    known[wanted[word]] = len(rows)
+                    rows.append(_vector(values, is_binary, size, f"vectors '{source}', {_place(number, is_binary)}"))
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise HeadscopeError(f"vectors '{source}' cannot be read: {reason}; check the file") from error
+    return Vectors(known, np.array(rows, dtype=np.float32).reshape(len(rows), size))
+
+
+def _entries(file: BinaryIO, source: str) -> tuple[int, bool, Iterator[Entry]]:
+    """How many numbers a vector has, whether they are binary, and number, word and numbers of each entry."""
+    first = file.readline(1 << 20)
+    if header := HEADER.fullmatch(first):
+        count, size = map(int, header.groups())
+        if not 0 < size <= MOST_NUMBERS:
+            raise HeadscopeError(f"vectors '{source}', line 1: {size} numbers a word; expected 1 to {MOST_NUMBERS}")
+        start = file.read(LONGEST_WORD)
+        if _is_binary(start):
+            return size, True, _binary(_Buffered(file, start), source, count, size)
+        lines = chain((start + file.readline()).splitlines(keepends=True), file)
+        return size, False, _text(lines, source, size, first_line=2, count=count)
+    size = len(_split(first)[1].split())
+    if not 0 < size <= MOST_NUMBERS or not NUMBERS.fullmatch(_split(first)[1]):
+        raise HeadscopeError(
+            f"vectors '{source}', line 1: no word with its numbers; name a file in the format of GloVe or word2vec"
+        )
+    return size, False, _text(chain([first], file), source, size)
+
+
+def _is_binary(start: bytes) -> bool:
+    """Whether what follows the first word is no text of numbers."""
+    line = start.partition(b"\n")[0]
+    return not NUMBERS.fullmatch(_split(line)[1] or b"x") and not NUMBERS.fullmatch(line.rpartition(b" ")[2] or b"x")
+
+
+def _split(line: bytes) -> tuple[bytes, bytes]:
+    """The word of a line and the rest: to the first tab, else to the first blank."""
+    word, _, rest = line.partition(b"\t" if b"\t" in line else b" ")
+    return word, rest
+
+
+def _text(
+    lines: Iterator[bytes], source: str, size: int, first_line: int = 1, count: int | None = None
+) -> Iterator[Entry]:
+    number = first_line - 1
+    for number, line in enumerate(lines, first_line):
+        line = line.rstrip()
+        fields = line.replace(b"\t", b" ").rsplit(b" ", size)
+        # A word may have blanks in it; a number more looks like a word of blanks and numbers.
+        if len(fields) != size + 1 or NUMBERS.fullmatch(fields[0].partition(b" ")[2] or b"x"):
+            found = len(line.replace(b"\t", b" ").split(b" ")) - 1
+            raise HeadscopeError(
+                f"vectors '{source}', line {number}: {found} numbers, expected {size}; the file is damaged"
+            )
+        yield number, fields[0], b" ".join(fields[1:])
+    if count is not None and number - first_line + 1 != count:
+        raise HeadscopeError(
+            f"vectors '{source}': {number - first_line + 1} words, its first line says {count}; get the file again"
+        )
+
+
+def _binary(file: "_Buffered", source: str, count: int, size: int) -> Iterator[Entry]:
+    for number in range(1, count + 1):
+        word, values = file.until_blank(), file.take(4 * size)
+        if word is None or len(values) < 4 * size:
+            raise HeadscopeError(
+                f"vectors '{source}', word {number}: the file ends there, its first line says {count} words; "
+                "get the file again"
+            )
+        yield number, word.lstrip(b"\n"), values
+
+
+class _Buffered:
+    """Reads words and vectors of a binary file off a buffer."""
+
+    def __init__(self, file: BinaryIO, start: bytes):
+        self.file, self.buffer, self.at = file, start, 0
+
+    def until_blank(self) -> bytes | None:
+        """What stands before the next blank; None if none follows soon."""
+        end = self._fill(LONGEST_WORD).find(b" ", self.at)
+        if end < 0:
+            return None
+        word, self.at = self.buffer[self.at : end], end + 1
+        return word
+
+    def take(self, number: int) -> bytes:
+        """So many bytes; fewer at the end of the file."""
+        part = self._fill(number)[self.at : self.at + number]
+        self.at += number
+        return part
+
+    def _fill(self, number: int) -> bytes:
+        if len(self.buffer) - self.at < number:
+            self.buffer, self.at = self.buffer[self.at :] + self.file.read(1 << 20), 0
+        return self.buffer
+
+
+def _vector(values: bytes, is_binary: bool, size: int, place: str) -> Float[np.ndarray, " number"]:
+    try:
+        vector = np.frombuffer(values, dtype="<f4") if is_binary else np.array(values.split(b" "), dtype=np.float32)
+    except ValueError as error:
+        raise HeadscopeError(f"{place}: a number is none; the file is damaged") from error
+    if not np.isfinite(vector).all():
+        raise HeadscopeError(f"{place}: a number is not finite; the file is damaged")
+    return vector
+
+
+def _place(number: int, is_binary: bool) -> str:
+    return f"word {number}" if is_binary else f"line {number}"
