@@ -47,6 +47,7 @@ DIMENSIONS = {
     "gender": "gender of a pronoun",
     "stereotype": "whether a pronoun has the gender that is expected of an occupation",
     "query": "token that looks",
+    "query_group": "class of the tokens that look: sep, cls",
     "key": "token that is looked at",
     "other_layer": "layer of the second head of a pair",
     "other_head": "second head of a pair",

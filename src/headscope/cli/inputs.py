@@ -6,7 +6,8 @@
 * `training`: the corpus of --train, None without it.
 * `tasks`: several tasks; `task`: one, or without --task None where the parameter allows it, else the masked words
   of a corpus.
-* `model`: a loaded model, with its task head if there is a task; `models`: two or more of them.
+* `model`: a loaded model, with its task head if there is a task; where there may be one but is none, with its head
+  for masked words if it has that. `models`: two or more of them.
 * `checkpoint` and `loading`: the name of a model and how to load it, for studies that do so themselves.
 """
 
@@ -108,6 +109,8 @@ def _masked(given: Given) -> Any:
 
 def _corpus(given: Given, done: Given) -> Any:
     if done.get("task") and given.get("other") is None:
+        if given.get("corpus", "sample") != "sample":
+            raise HeadscopeError(f"task '{done['task'].name}' has its own examples; leave out '{given['corpus']}'")
         return done["task"].dev
     return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
 
@@ -148,8 +151,11 @@ def _read_corpus(source: str, given: Given) -> Any:
 
 def _model(given: Given, done: Given) -> Any:
     from headscope import models
+    from headscope.models.words_head import has_words_head
 
-    return models.load(given["model"], head=done.get("task") is not None, **_loading(given, done))
+    name, code = given["model"], {each: given[each] for each in ("revision", "remote_code")}
+    head = done["task"] is not None or has_words_head(name, **code) if "task" in done else False
+    return models.load(name, head=head, **_loading(given, done))
 
 
 def _models(given: Given, done: Given) -> Any:

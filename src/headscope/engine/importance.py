@@ -70,7 +70,7 @@ def gate_gradients(
             logits = model.network(**batch.inputs).logits
             questions.refuse(logits)
             loss = losses(questions.task.kind, logits, targets)
-            _refuse_infinite(loss, batch, model)
+            refuse_infinite(loss, batch, model)
             gradients = torch.cat(torch.autograd.grad(loss.sum(), gates), dim=-1)
             yield batch, gradients * batch.real[..., None]
 
@@ -87,7 +87,8 @@ def frozen(network: nn.Module) -> Iterator[None]:
             parameter.requires_grad_(True)
 
 
-def _refuse_infinite(loss: Float[Tensor, " example"], batch: Batch, model: Model) -> None:
+def refuse_infinite(loss: Float[Tensor, " example"], batch: Batch, model: Model) -> None:
+    """Raise `HeadscopeError` for the first example whose loss is not a finite number."""
     if not torch.isfinite(loss).all():
         example = int((~torch.isfinite(loss)).nonzero()[0])
         raise HeadscopeError(

@@ -1,0 +1,122 @@
+"""Gradients of a loss with respect to every attention weight, by class of token; no map of them is kept.
+
+Each block of attention is handed on unchanged, with a hook on it: when the backward pass comes to the block, the
+sizes of its gradients are summed over classes of queries and keys, and forgotten. The gradient is the total one: what
+the loss would change with this weight alone, rows no longer summing to 1, through everything that comes after.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from headscope import catalog
+from headscope.batch import Batch, Values
+from headscope.engine.batches import by_length, collate
+from headscope.engine.buffer import Buffer
+from headscope.engine.fold import Collector, Interrupted
+from headscope.engine.importance import frozen, refuse_infinite
+from headscope.engine.losses import collated
+from headscope.engine.objectives import Objective
+from headscope.engine.settings import DEFAULTS, Settings
+from headscope.models import Model
+from headscope.models.encoded import Encoded, class_exists
+from headscope.results import TOKEN_CLASSES
+from headscope.tally import Tally
+
+# What is read off the very inputs whose gradients are taken, in the same pass.
+MEASURES = ("attention_to", "sep_to_sep")
+
+
+class Sizes:
+    """An intervention that changes nothing, and sums the sizes of gradients: [example, head, group, token_class].
+
+    Heads of all layers stand in a row; groups are those of queries, `batch.QUERY_GROUPS`.
+    """
+
+    batch: Batch
+    sums: Float[Tensor, "example head group token_class"]
+
+    def __init__(self, heads: tuple[int, ...], dtype: torch.dtype):
+        self.ends, self.dtype = np.cumsum([0, *heads]).tolist(), dtype
+        self.collector = Collector({name: catalog.load("measures", name) for name in MEASURES})
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and expect this one."""
+        self.batch = batch
+        self.collector.start(batch)
+        members = one_hot(batch.token_class + 1, len(TOKEN_CLASSES) + 1)[..., 1:]
+        self.queries, self.keys = batch.query_groups.to(self.dtype), members.to(self.dtype)
+        shape = (len(batch.real), self.ends[-1], self.queries.shape[1], len(TOKEN_CLASSES))
+        self.sums = torch.zeros(shape, dtype=self.dtype, device=batch.real.device)
+
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
+        """See `Intervention`. Passes without gradients go by unseen."""
+        if not torch.is_grad_enabled():
+            return attention
+        self.collector(layer, attention.detach().to(torch.float32), examples, queries)
+        # Nothing before the first layer wants a gradient: there the graph begins.
+        seen = attention.view_as(attention) if attention.requires_grad else attention.detach().requires_grad_()
+        seen.register_hook(partial(self._add, layer, examples, queries))
+        return seen
+
+    def _add(self, layer: int, examples: slice, queries: slice, gradient: Tensor) -> None:
+        groups = self.queries[examples, None, :, queries]
+        sums = groups @ gradient.abs().to(self.dtype) @ self.keys[examples, None]
+        self.sums[examples, self.ends[layer] : self.ends[layer + 1]] += sums
+
+    def finish(self, asked: Tensor) -> dict[str, Values]:
+        """The mean size over all weights of each kind, in the examples that are asked and have such weights."""
+        queries, keys = self.queries.sum(-1), self.keys.sum(1)
+        weights = queries[:, :, None] * keys[:, None, :]
+        valid = (weights > 0) & asked[:, None, None]
+        means = self.sums / weights.clamp_min(1)[:, None]
+        read = self.collector.finish()
+        attention = {
+            name: Values(its.values, its.valid & asked.reshape(-1, *[1] * (its.valid.ndim - 1)))
+            for name, its in read.items()
+        }
+        return attention | {
+            "gradient": Values(means[:, :, 0], valid[:, 0]),
+            "gradient_from": Values(means[:, :, 1:], valid[:, 1:]),
+        }
+
+
+def gradients(
+    model: Model,
+    inputs: Iterable[Encoded],
+    objective: Objective,
+    settings: Settings = DEFAULTS,
+    done: Callable[[list[Encoded]], None] = lambda group: None,
+) -> dict[str, Tally]:
+    """Tallies of `gradient`, `gradient_from` and `MEASURES` over all inputs, heads of all layers in a row.
+
+    Raises `HeadscopeError` if a loss is not finite, `Interrupted` on Ctrl-C.
+    """
+    dtype = torch.promote_types(model.network.dtype, torch.float32)
+    sizes, buffer = Sizes(model.capture.heads, dtype), Buffer(settings.seed, settings.resamples)
+    try:
+        with frozen(model.network), model.intervened(sizes):
+            for group in by_length(inputs, settings.batch_tokens, settings.seed):
+                buffer.add(*_of_batch(model, group, objective, sizes))
+                done(group)
+    except KeyboardInterrupt:
+        raise Interrupted(buffer.flush()) from None
+    return buffer.flush()
+
+
+def _of_batch(
+    model: Model, group: list[Encoded], objective: Objective, sizes: Sizes
+) -> tuple[Tensor, dict[str, Values]]:
+    questions, answers = zip(*map(objective.question, group), strict=True)
+    pad, exists = model.tokenizer.pad_token_id, class_exists(model.tokenizer)
+    batch = collate(list(questions), pad=pad if isinstance(pad, int) else 0, class_exists=exists, device=model.device)
+    sizes.start(batch)
+    loss, asked = objective.loss(model.network, batch, collated(answers, model.device))
+    refuse_infinite(loss, batch, model)
+    loss.sum().backward()
+    return batch.index, sizes.finish(asked)

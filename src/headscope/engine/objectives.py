@@ -1,0 +1,131 @@
+"""Losses whose gradients say what attention is worth: of masked words, of a task, or of the embedding of a text.
+
+The loss of an example depends on that example alone, so that nothing depends on how examples are batched.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.functional import cosine_similarity
+from transformers import PreTrainedTokenizerBase
+
+from headscope.batch import Batch
+from headscope.corpora import Corpus
+from headscope.engine.asking import AXES
+from headscope.engine.losses import NOT_ASKED, Answer, losses, masked
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.encoded import Encoded
+from headscope.models.words_head import tells_words
+from headscope.tasks import Task, aligned
+
+# The loss of each example, and which examples have one.
+Loss = tuple[Float[Tensor, " example"], Bool[Tensor, " example"]]
+MASKED = "masked words: mean cross entropy of 15% of an example's tokens, which are masked (nats)"
+EMBEDDING = (
+    "sentence embedding: 1 - cosine of the mean of the last layer's states with and without 15% of the tokens masked"
+)
+TASK = {
+    "classification": "task {}: cross entropy (nats)",
+    "regression": "task {}: squared difference from the score",
+    "masked": MASKED,
+}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a model is to do with each input, and its loss.
+
+    * `name`: what it is, for a result.
+    * `question`: makes of an input what the model is given, and the answer that is expected.
+    * `loss`: of a network, a batch of such inputs and their collated answers.
+    """
+
+    name: str
+    question: Callable[[Encoded], tuple[Encoded, Answer]]
+    loss: Callable[[nn.Module, Batch, Tensor], Loss]
+
+
+def objective_of(model: Model, corpus: Corpus, task: Task | None = None, seed: int = 0) -> Objective:
+    """The loss of a task, if there is one; else of masked words, if the model has a head for it; else of embeddings.
+
+    * `task`: of which `corpus` is one of the splits; the model has a head for it.
+    * `seed`: of the words that are masked.
+
+    Raises `HeadscopeError` if the model has no such head, an example has no label, or there is no loss at all.
+    """
+    if task is not None and task.kind != "masked":
+        return _of_task(model, corpus, task)
+    if not isinstance(model.tokenizer.mask_token_id, int):
+        raise HeadscopeError(
+            f"model '{model.name}' has no loss: its tokenizer has no mask; name a task with --task NAME --data FOLDER"
+        )
+    hide = _Hidden(model.tokenizer, seed)
+    if tells_words(model.network):
+        return Objective(MASKED, hide, _masked_loss)
+    if task is not None:
+        raise HeadscopeError(f"model '{model.name}' has no head for masked words; name a model that has")
+    return Objective(EMBEDDING, hide, partial(_embedding_loss, model.name))
+
+
+@dataclass(frozen=True)
+class _Hidden:
+    """Masks some of an input's tokens, always the same ones."""
+
+    tokenizer: PreTrainedTokenizerBase
+    seed: int
+
+    def __call__(self, encoded: Encoded) -> tuple[Encoded, Answer]:
+        return masked(encoded, self.tokenizer, self.seed)
+
+
+def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
+    labels: Any = model.network.config.id2label
+    task = aligned(task, labels, model.name)
+    targets: Mapping[str, float] = dict(zip((each.id for each in corpus), task.targets(corpus).tolist(), strict=True))
+
+    def question(encoded: Encoded) -> tuple[Encoded, Answer]:
+        assert encoded.example is not None
+        return encoded, targets[encoded.example.id]
+
+    def loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
+        logits = network(**batch.inputs).logits
+        if logits.ndim != AXES[task.kind]:
+            raise HeadscopeError(
+                f"model '{model.name}' gives outputs of shape {tuple(logits.shape)}, not one class or number for each "
+                "example; name a model for this task"
+            )
+        return losses(task.kind, logits, answers), torch.ones(len(logits), dtype=torch.bool, device=logits.device)
+
+    return Objective(TASK[task.kind].format(task.name), question, loss)
+
+
+def _masked_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
+    asked = (answers != NOT_ASKED).sum(1)
+    return losses("masked", network(**batch.inputs).logits, answers) / asked.clamp_min(1), asked > 0
+
+
+def _embedding_loss(name: str, network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
+    hidden = answers != NOT_ASKED
+
+    def embedding(ids: Tensor) -> Float[Tensor, "example width"]:
+        states = getattr(network(**{**batch.inputs, "input_ids": ids}), "last_hidden_state", None)
+        if states is None:
+            raise HeadscopeError(f"model '{name}' has a task head, but no task is named; use --task NAME --data FOLDER")
+        return _mean(states, batch)
+
+    with torch.no_grad():
+        whole = embedding(torch.where(hidden, answers, batch.inputs["input_ids"]))
+    return 1 - cosine_similarity(embedding(batch.inputs["input_ids"]), whole, dim=-1), hidden.any(1)
+
+
+def _mean(states: Float[Tensor, "example token width"], batch: Batch) -> Float[Tensor, "example width"]:
+    """The mean over the real tokens, as sentence-transformers makes embeddings."""
+    states = states.to(torch.promote_types(states.dtype, torch.float32))
+    real = batch.real[..., None].to(states.dtype)
+    return (states * real).sum(1) / real.sum(1)

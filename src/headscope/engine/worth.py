@@ -1,0 +1,48 @@
+"""What gradients say of attention: how much less a class of tokens is worth than others, and to whom."""
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import rankdata
+
+from headscope.results import TOKEN_CLASSES
+from headscope.tally import Tally, interval
+
+OTHER = TOKEN_CLASSES.index("other")
+Estimate = tuple[Float[np.ndarray, "*dims"], Float[np.ndarray, "*dims 2"]]
+
+
+def relative(gradient: Tally, heads: tuple[int, ...]) -> Estimate:
+    """The gradients of each class of tokens by those of other tokens, [layer, token_class], and its interval.
+
+    The mean over the heads of a layer is taken first.
+    """
+    return _by_other(gradient.mean, heads), interval(_by_other(_resampled(gradient), heads))
+
+
+def correlation(attention: Tally, gradient: Tally) -> Estimate:
+    """Spearman's rank correlation over heads of the attention to a class with its gradient, [token_class].
+
+    NaN where one of the two is the same for all heads, or missing.
+    """
+    found = _spearman(attention.mean, gradient.mean)
+    return found, interval(_spearman(_resampled(attention), _resampled(gradient)))
+
+
+def _by_other(means: Float[np.ndarray, "*resample head token_class"], heads: tuple[int, ...]) -> np.ndarray:
+    parts = np.split(means, np.cumsum(heads)[:-1], axis=-2)
+    layers = np.stack([part.mean(-2) for part in parts], axis=-2)
+    other = layers[..., OTHER, None]
+    return np.divide(layers, other, out=np.full(layers.shape, np.nan), where=other > 0)
+
+
+def _resampled(tally: Tally) -> Float[np.ndarray, "resample head token_class"]:
+    count = tally.resampled_count[:, None]
+    return np.divide(tally.resampled_total, count, out=np.full(tally.resampled_total.shape, np.nan), where=count > 0)
+
+
+def _spearman(one: Float[np.ndarray, "*resample head token_class"], other: np.ndarray) -> np.ndarray:
+    ranks = [rankdata(each, axis=-2) for each in (one, other)]
+    x, y = (rank - rank.mean(-2, keepdims=True) for rank in ranks)
+    size = np.sqrt((x**2).sum(-2) * (y**2).sum(-2))
+    missing = np.isnan(one).any(-2) | np.isnan(other).any(-2)
+    return np.divide((x * y).sum(-2), size, out=np.full(size.shape, np.nan), where=(size > 0) & ~missing)

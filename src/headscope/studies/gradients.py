@@ -1,0 +1,94 @@
+"""What is attention worth: how much a loss would change with attention to separators, punctuation and other tokens.
+
+Clark et al. 2019, section 3.2 (Figure 3): the size of the gradient of the loss by each attention weight.
+"""
+
+import xarray as xr
+
+from headscope import catalog, results
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.gradients import MEASURES, gradients
+from headscope.engine.label import label
+from headscope.engine.named import Named
+from headscope.engine.objectives import objective_of
+from headscope.engine.over import over
+from headscope.engine.provenance import provenance
+from headscope.engine.worth import correlation, relative
+from headscope.measures._variable import Variable
+from headscope.models import Model
+from headscope.models.words import Words
+from headscope.results import TOKEN_CLASSES
+from headscope.tasks import Task
+
+# The backward pass holds all maps of a batch.
+OPTIONS = {"batch_tokens": 1024}
+SOURCE = "Clark et al. 2019, section 3.2 (Figure 3)"
+UNITS = "loss by unit of attention"
+GRADIENT = Variable(
+    name="gradient",
+    long_name="size of the gradient of the loss by attention to each class of token",
+    units=UNITS,
+    source=SOURCE,
+    coords={"token_class": TOKEN_CLASSES},
+)
+FROM = Variable(
+    name="gradient_from",
+    long_name="size of the gradient of the loss by attention from separators and from [CLS]",
+    units=UNITS,
+    source=SOURCE,
+    coords={"query_group": ("sep", "cls"), "token_class": TOKEN_CLASSES},
+)
+
+
+def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, task: Task | None = None) -> xr.Dataset:
+    """`gradient[layer, head, token_class]`: the mean of |dLoss/dA[i, j]| over the weights of each class of keys j.
+
+    It is taken over all queries and the keys of the class in an example, then over examples. The attribute `loss`
+    says which loss: of the task, if there is one; else of masked words, if the model has a head for them; else of the
+    embedding of the text. All are losses of one example.
+
+    * `gradient_from`: the same over separators, and over [CLS], as queries.
+    * `relative_gradient[layer, token_class]`: the gradient by that of attention to other tokens, heads averaged. The
+      paper finds that it falls for [SEP] where attention to [SEP] rises: such attention does nothing.
+    * `rank_correlation[token_class]`: over heads, of attention to a class with its gradient (Spearman).
+    * `attention_to`, `sep_to_sep`: attention of the same inputs, as in `profile`.
+
+    `task`: of which `corpus` is a split; the model has a head for it.
+
+    Raises `HeadscopeError` if the model has no loss, a loss is not finite, or no example fits into the model.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), read("sample", Options(limit=4)))
+    >>> result["gradient"].dims, result.attrs["loss"].partition(":")[0]
+    (('layer', 'head', 'token_class'), 'sentence embedding')
+    """
+    objective = objective_of(model, corpus, task, settings.seed)
+    attributes = provenance("gradients", model, corpus, settings)
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
+    tallies, coverage, read = over(
+        corpus, words, settings, lambda inputs, done: gradients(model, inputs, objective, settings, done)
+    )
+    heads = model.capture.heads
+    variables = label(GRADIENT, tallies["gradient"], heads) | label(FROM, tallies["gradient_from"], heads)
+    coords = {"layer": range(1, len(heads) + 1), "token_class": TOKEN_CLASSES}
+    named = Named(coords, int(read["n_examples"]), SOURCE)
+    variables |= named.estimate(
+        "relative_gradient",
+        *relative(tallies["gradient"], heads),
+        ("layer", "token_class"),
+        "gradient by attention to a class, by that to other tokens",
+        "ratio",
+    )
+    variables |= named.estimate(
+        "rank_correlation",
+        *correlation(tallies["attention_to"], tallies["gradient"]),
+        ("token_class",),
+        "rank correlation over heads of attention to a class with its gradient",
+        "Spearman correlation",
+    )
+    for name in MEASURES:
+        variables |= label(catalog.load("measures", name).VARIABLE, tallies[name], heads)
+    attributes |= {"loss": objective.name} | ({"task": task.name} if task else {})
+    return results.check(xr.Dataset(variables | coverage.variables(), attrs=attributes | read))
