@@ -197,7 +197,7 @@ def _ranking(models: "list[Model]", by: str, ascending: bool, top: int | None, s
         rows = addressed(model.numbers, by).sort_values("value", ascending=ascending)
         for place, mine in rows.groupby("source"):
             source = model.sources[int(str(place))]
-            values = mine.head(top).drop(columns="source").to_dict("records")
+            values = mine.head(top or len(mine)).drop(columns="source").to_dict("records")
             show.add(_about(model) | {"by": by, "source": source.name, "result": str(source.path), "heads": values})
 
 

@@ -50,18 +50,13 @@ def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: i
 def _rows(name: str, array: xr.DataArray) -> Iterator[dict[str, Any]]:
     """The heads of one number, placed between the lowest (0) and the highest (1)."""
     frame = tidy(array)
-    low, far = frame["value"].min(), frame["value"].max() - frame["value"].min()
+    low, far = float(array.min()), float(array.max() - array.min())
     rank = frame["value"].rank(ascending=False, method="min").astype(int)
-    for row, place in zip(frame.to_dict("records"), rank, strict=True):
-        ends = {"from": row.get("lower"), "to": row.get("upper")}
-        placed = {key: float((value - low) / far) if far else 0.5 for key, value in ends.items() if _known(value)}
-        yield placed | {
-            "number": name,
-            "name": head_name(row["layer"], row["head"]),
-            "value": row["value"],
-            "place": float((row["value"] - low) / far) if far else 0.5,
-            "told": f"{row['value']:.3g} (rank {place} of {len(frame)})",
-        }
+    for row, at in zip(frame.to_dict("records"), rank, strict=True):
+        given = {"from": row.get("lower"), "to": row.get("upper"), "place": row["value"]}
+        placed = {key: (value - low) / far if far else 0.5 for key, value in given.items() if _known(value)}
+        words = {"number": name, "name": head_name(row["layer"], row["head"])}
+        yield placed | words | {"value": row["value"], "told": f"{row['value']:.3g} (rank {at} of {len(frame)})"}
 
 
 def _known(value: Any) -> bool:

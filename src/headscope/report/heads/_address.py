@@ -5,6 +5,7 @@ from difflib import get_close_matches
 import pandas as pd
 
 from headscope.errors import HeadscopeError
+from headscope.report.heads._rows import where
 
 MOST_NAMED = 40
 
@@ -22,14 +23,16 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
     [('det', 'b')]
     """
     variable, rest = _variable(address, set(numbers["variable"]))
-    rows = numbers[numbers["variable"] == variable]
+    rows = where(numbers, numbers["variable"] == variable)
     if not len(rows):
-        raise HeadscopeError(f"variable '{variable}' is in no result; {_there_are(variable, numbers['variable'])}")
-    known = [label for labels in rows["labels"].drop_duplicates() for label in labels]
+        raise HeadscopeError(
+            f"variable '{variable}' is in no result; {_there_are(variable, list(numbers['variable']))}"
+        )
+    known = [label for labels in dict.fromkeys(rows["labels"]) for label in labels]
     for wanted in _split(rest, known):
-        chosen = rows[[wanted in labels for labels in rows["labels"]]]
+        chosen = where(rows, [wanted in labels for labels in rows["labels"]])
         if not len(chosen):
-            raise HeadscopeError(f"variable '{variable}' has no '{wanted}'; {_there_are(wanted, pd.Series(known))}")
+            raise HeadscopeError(f"variable '{variable}' has no '{wanted}'; {_there_are(wanted, known)}")
         rows = chosen
     rows = rows.loc[rows.groupby(["source", "layer", "head"], sort=False)["value"].idxmax()]
     values = rows.groupby("source")["value"]
@@ -40,7 +43,8 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
 def _variable(address: str, known: set[str]) -> tuple[str, str]:
     """The variable of an address and what follows; a variable may have a dot in it, too."""
     found = max((name for name in known if f"{address}.".startswith(f"{name}.")), key=len, default="")
-    return (found, address[len(found) + 1 :]) if found else address.partition(".")[::2]
+    name, _, rest = address.partition(".")
+    return (found, address[len(found) + 1 :]) if found else (name, rest)
 
 
 def _split(text: str, known: list[str]) -> list[str]:
@@ -56,8 +60,8 @@ def _split(text: str, known: list[str]) -> list[str]:
     return [first, *_split(rest, known)]
 
 
-def _there_are(given: str, names: pd.Series) -> str:
-    known = list(dict.fromkeys(names.tolist()))
+def _there_are(given: str, names: list[str]) -> str:
+    known = list(dict.fromkeys(names))
     near = get_close_matches(given, known, n=1)
     more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
     there = f"there are: {', '.join(known[:MOST_NAMED])}{more}" if known else "it has no labels"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -12,8 +13,9 @@ from headscope.figures._labels import head_name
 from headscope.figures.among import among
 from headscope.report.heads._address import addressed
 from headscope.report.heads._gather import Model, Source
+from headscope.report.heads._rows import Row, rows, where
 from headscope.report.heads._study import study
-from headscope.report.heads._words import Row, ordinal, value
+from headscope.report.heads._words import ordinal, value
 from headscope.report.parts import Figure, Finding
 from headscope.results import LEAST_CASES
 
@@ -56,8 +58,8 @@ def _most(numbers: pd.DataFrame) -> pd.DataFrame:
     if len(numbers) <= MOST:
         return numbers
     above = numbers["value"] - numbers["baseline"]
-    by = -above if above.notna().all() else numbers["rank"]
-    return numbers.loc[by.sort_values(kind="stable").index[:MOST]]
+    by = numbers["rank"] if any(above.isna()) else -above
+    return numbers.iloc[np.argsort(by, kind="stable")[:MOST]]
 
 
 def _named(row: Row) -> str:
@@ -83,7 +85,7 @@ class Card:
         """What each result says, without those that say nothing."""
         mine = self._own(self.model.numbers)
         parts = [
-            Part(source, self.layer, self.head, mine[mine["source"] == place])
+            Part(source, self.layer, self.head, where(mine, mine["source"] == place))
             for place, source in enumerate(self.model.sources)
         ]
         return [part for part in parts if len(part.numbers) or part.findings]
@@ -92,12 +94,12 @@ class Card:
     def findings(self) -> list[Finding]:
         """Of all results together: in which numbers the head is among the first, beside the average head."""
         whole = self.model.numbers
-        enough = whole[~(whole["n"] < LEAST_CASES)]
-        every = enough[(enough["rank"] <= FIRST) & (enough["value"] > enough["median"])]
-        mine, total = self._own(every).sort_values("rank", kind="stable"), len(self._own(enough))
+        enough = where(whole, ~(whole["n"] < LEAST_CASES))
+        every = where(enough, (enough["rank"] <= FIRST) & (enough["value"] > enough["median"]))
+        mine, total = self._own(every).sort_values(by="rank", kind="stable"), len(self._own(enough))
         told = f"Among the {FIRST} highest heads in {len(mine)} of {total} numbers of enough cases"
         average = f"the average head is so in {len(every) / len(self.model.heads):.0f}"
-        named = "; ".join(map(_named, mine.head(MOST).itertuples(index=False)))
+        named = "; ".join(map(_named, rows(mine.head(MOST))))
         return [Finding("Stands out", f"{told} ({average}){': ' if named else ''}{named}.")]
 
     @property
@@ -114,7 +116,7 @@ class Card:
         return Figure("standing", "Among all heads", chart, caption, "")
 
     def _own(self, numbers: pd.DataFrame) -> pd.DataFrame:
-        return numbers[(numbers["layer"] == self.layer) & (numbers["head"] == self.head)]
+        return where(numbers, (numbers["layer"] == self.layer) & (numbers["head"] == self.head))
 
     def _has(self, array: xr.DataArray) -> bool:
         return bool(array.sel(layer=self.layer, head=self.head).notnull())
@@ -140,18 +142,18 @@ def main_numbers(model: Model) -> list[tuple[str, xr.DataArray]]:
     """The main numbers of each result, named and as arrays of all heads, with their intervals."""
     found = []
     for place, source in enumerate(model.sources):
-        mine = model.numbers[model.numbers["source"] == place]
+        mine = where(model.numbers, model.numbers["source"] == place)
         for address in study(source.result).main(source.result) if len(mine) else ():
-            rows = addressed(mine, address)
+            numbers = addressed(mine, address)
             again = [name for name, _ in found]
-            name = column_name(rows)
-            found.append((f"{name} ({source.name})" if name in again else name, _array(rows)))
+            name = column_name(numbers)
+            found.append((f"{name} ({source.name})" if name in again else name, _array(numbers)))
     return found
 
 
-def column_name(rows: pd.DataFrame) -> str:
-    """What the rows of an address are: the variable, and its labels where they are the same for all heads."""
-    variable, words = rows["variable"].iloc[0].replace("_", " "), set(rows["words"])
+def column_name(numbers: pd.DataFrame) -> str:
+    """What the numbers of an address are: the variable, and its labels where they are the same for all heads."""
+    variable, words = numbers["variable"].iloc[0].replace("_", " "), set(numbers["words"])
     same = words.pop() if len(words) == 1 else ", ".join(_shared([labels.split(", ") for labels in words]))
     return f"{variable}: {same}" if same else variable
 
@@ -160,6 +162,6 @@ def _shared(labels: list[list[str]]) -> list[str]:
     return [each for each in labels[0] if all(each in others for others in labels)]
 
 
-def _array(rows: pd.DataFrame) -> xr.DataArray:
-    whole = rows.set_index(["layer", "head"])[["value", "lower", "upper"]].to_xarray()
+def _array(numbers: pd.DataFrame) -> xr.DataArray:
+    whole = numbers.set_index(["layer", "head"])[["value", "lower", "upper"]].to_xarray()
     return whole["value"].assign_coords(lower=whole["lower"].astype(float), upper=whole["upper"].astype(float))

@@ -52,8 +52,7 @@ class Model:
     @cached_property
     def heads(self) -> list[tuple[int, int]]:
         """The heads of which any result has a number, in their order."""
-        pairs = self.numbers[["layer", "head"]].drop_duplicates().sort_values(["layer", "head"])
-        return list(pairs.itertuples(index=False, name=None))
+        return sorted(set(zip(self.numbers["layer"].tolist(), self.numbers["head"].tolist(), strict=True)))
 
 
 def gather(places: Sequence[str | Path]) -> list[Model]:

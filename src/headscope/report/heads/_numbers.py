@@ -47,7 +47,7 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
     parts |= {key: each.reindex({dim: array[dim] for dim in each.dims}) for key, each in others.items()}
     bare = {key: each.drop_vars([one for one in each.coords if one not in each.dims]) for key, each in parts.items()}
     frame = xr.Dataset(bare).to_dataframe(dim_order=[*rest, *HEAD]).reset_index().dropna(subset="value")
-    frame = frame.reindex(columns=[*rest, *HEAD, *COLUMNS])
+    frame = pd.DataFrame(frame.reindex(columns=[*rest, *HEAD, *COLUMNS]))
     groups = frame.groupby(rest or (lambda row: 0), sort=False)["value"]
     of = pd.DataFrame(
         {
@@ -58,10 +58,10 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
     )
     spelt = [dim for dim in rest if array.sizes[dim] > 1 or dim != "model"]  # of one model, it is clear which
     frame["labels"] = list(zip(*(frame[dim].astype(str) for dim in rest), strict=True)) if rest else [()] * len(frame)
-    frame["words"] = [", ".join(label(dim, row[dim]) for dim in spelt) for row in frame[rest].to_dict("records")]
+    frame["words"] = [", ".join(label(dim, row[dim]) for dim in spelt) for row in frame.to_dict("records")]
     cases = result[f"{name}_n_examples"].attrs.get("units", "examples") if f"{name}_n_examples" in result else ""
     units = str(array.attrs.get("units", ""))
-    return frame.assign(**of, variable=name, units=units, cases=cases)[_order()]
+    return pd.DataFrame(frame.assign(**of, variable=name, units=units, cases=cases), columns=_order())
 
 
 def _order() -> list[str]:

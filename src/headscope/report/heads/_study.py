@@ -21,6 +21,7 @@ import xarray as xr
 from headscope import catalog, results
 from headscope.report.parts import Figure, Finding
 
+HOOKS = ("main", "baselines", "rates", "notes", "told", "maps", "figures")
 FOLDER, MOST = "report/heads", 4
 
 
@@ -44,7 +45,7 @@ def study(result: xr.Dataset) -> Study:
     if result.attrs["study"] not in known:
         return Study()
     module: Any = importlib.import_module(f"headscope.report.heads.{result.attrs['study']}")
-    parts = {"aside": "ASIDE"} | {name: name for name in Study.__slots__[1:]}
+    parts = {"aside": "ASIDE"} | {name: name for name in HOOKS}
     return Study(**{part: getattr(module, name) for part, name in parts.items() if hasattr(module, name)})
 
 

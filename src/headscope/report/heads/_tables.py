@@ -11,6 +11,7 @@ from headscope.report.findings._words import number
 from headscope.report.heads._address import addressed
 from headscope.report.heads._card import column_name, main_numbers
 from headscope.report.heads._gather import Model
+from headscope.report.heads._rows import rows
 from headscope.report.heads._study import study
 from headscope.report.heads._words import rate
 
@@ -29,13 +30,13 @@ def of_card(numbers: pd.DataFrame, name: str, caption: str) -> Table:
         "q": lambda row: _known(row.q, rate),
         "n": lambda row: _known(row.n, lambda n: f"{int(n):,} {row.cases}"),
     }
-    rows = list(numbers.itertuples(index=False))
-    cells = {words: [tell(row) for row in rows] for words, tell in told.items()}
+    lines = rows(numbers)
+    cells = {words: [tell(row) for row in lines] for words, tell in told.items()}
     kept = {words: each for words, each in cells.items() if words in ALWAYS or any(each)}
-    places = [(row.variable.replace("_", " "), row.words) for row in rows]
+    places = [(row.variable.replace("_", " "), row.words) for row in lines]
     columns = tuple(Column(words.lower(), words) for words in kept)
-    lines = [(place, list(line)) for place, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
-    return Table(name, caption, "", "", ("Number", "Of"), columns, lines)
+    whole = [(place, list(line)) for place, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
+    return Table(name, caption, "", "", ("Number", "Of"), columns, whole)
 
 
 def index(model: Model, name: str = "heads") -> Table:
@@ -55,17 +56,17 @@ def ranking(model: Model, address: str, *, ascending: bool = False, top: int | N
     Raises `HeadscopeError` if none has.
     """
     tables = []
-    for place, rows in addressed(model.numbers, address).groupby("source"):
-        ordered = rows.sort_values(["value", "layer", "head"], ascending=[ascending, True, True]).head(top)
+    for place, found in addressed(model.numbers, address).groupby("source"):
+        ordered = found.sort_values(by=["value", "layer", "head"], ascending=[ascending, True, True])
+        ordered = ordered.head(top or len(ordered))
         whole = of_card(ordered, "ranking", "")
-        open_ = rows["words"].nunique() > 1
+        open_ = len(set(found["words"])) > 1
         lines = [
             ((head_name(row.layer, row.head), *([row.words] if open_ else [])), cells)
-            for row, (_, cells) in zip(ordered.itertuples(index=False), whole.rows, strict=True)
+            for row, (_, cells) in zip(rows(ordered), whole.rows, strict=True)
         ]
-        source = model.sources[int(str(place))]
-        units = ordered["units"].iloc[0]
-        caption = f"{column_name(rows)}{f' ({units})' if units else ''}: {source.name}"
+        source, units = model.sources[int(str(place))], str(ordered["units"].iloc[0])
+        caption = f"{column_name(found)}{f' ({units})' if units else ''}: {source.name}"
         keys = ("Head", "Of") if open_ else ("Head",)
         tables.append(Table("ranking", caption, "", "", keys, whole.columns, lines))
     return tables

@@ -1,12 +1,9 @@
 """The number of a head in words: with interval, rank, what it is compared with, and how many cases."""
 
-from typing import Any
-
 import pandas as pd
 
 from headscope.report.findings._words import number
-
-Row = Any  # a row of `numbers`, as a named tuple
+from headscope.report.heads._rows import Row, rows, where
 
 
 def ordinal(place: int) -> str:
@@ -49,7 +46,7 @@ def rate(q: float) -> str:
 
 def of(numbers: pd.DataFrame, variable: str) -> list[Row]:
     """The rows of a variable, of one head."""
-    return list(numbers[numbers["variable"] == variable].itertuples(index=False))
+    return rows(where(numbers, numbers["variable"] == variable))
 
 
 def one(numbers: pd.DataFrame, variable: str, *labels: str) -> Row | None:

@@ -6,7 +6,8 @@ import pandas as pd
 import xarray as xr
 
 from headscope.report.findings._words import number
-from headscope.report.heads._words import Row, cases, of, ordinal, ranked, value
+from headscope.report.heads._rows import Row, rows, where
+from headscope.report.heads._words import cases, of, ordinal, ranked, value
 from headscope.report.parts import Finding
 
 SHOWN = 4
@@ -22,7 +23,7 @@ def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """How much it changed, as told for each later model, and which statistics changed most among the heads."""
     reference = str(result.attrs.get("reference", "the first model"))
     for model in result["model"].values.tolist():
-        mine = numbers[[str(model) in labels for labels in numbers["labels"]]]
+        mine = where(numbers, [str(model) in labels for labels in numbers["labels"]])
         similarity, divergence = of(mine, "similarity"), of(mine, "js_divergence")
         if similarity and divergence:
             row = similarity[0]
@@ -34,12 +35,12 @@ def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _differences(model: str, numbers: pd.DataFrame) -> Iterator[Finding]:
-    rows = [row for row in numbers.itertuples(index=False) if row.variable.startswith("difference_")]
-    sure = [row for row in rows if row.lower > 0 or row.upper < 0]
+    every = [row for row in rows(numbers) if row.variable.startswith("difference_")]
+    sure = [row for row in every if row.lower > 0 or row.upper < 0]
     if sure:
         said = "; ".join(map(_said, sorted(sure, key=_apart)[:SHOWN]))
-        chance = f"by chance about {max(1, round(0.05 * len(rows)))} would"
-        whole = f"{len(sure)} of {len(rows)} statistics changed with their whole interval ({chance})"
+        chance = f"by chance about {max(1, round(0.05 * len(every)))} would"
+        whole = f"{len(sure)} of {len(every)} statistics changed with their whole interval ({chance})"
         yield Finding(f"What changed in {model}", f"{whole}; the most unusual among the heads: {said}.")
 
 

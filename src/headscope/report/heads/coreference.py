@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.report._coreference import kinds, percent
 from headscope.report.findings._words import number
-from headscope.report.heads._words import of, ranked, rate, value
+from headscope.report.heads._words import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
 from headscope.results import GAIN, LEAST_CASES, RATE
 
@@ -36,7 +36,7 @@ def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     rows = of(numbers, "accuracy")
     if rows:
         said = "; ".join(
-            f"{row.words} {value(row)} against {number(row.baseline)} ({ranked(row)}), n = {int(row.n):,}, q {rate(row.q)}"
+            f"{row.words} {value(row)} against {number(row.baseline)} ({ranked(row)}), {cases(row)}, q {rate(row.q)}"
             for row in rows
         )
         special = [
