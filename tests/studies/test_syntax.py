@@ -1,7 +1,5 @@
 """Heads that point at the syntactic head are found, others are not; and the study as a whole against loops."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
@@ -14,50 +12,15 @@ from headscope.errors import HeadscopeError
 from headscope.studies import syntax
 from headscope.types import Example, Sentence
 from planted import looks_at_offset, looks_from_to, planted
+from planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
 from tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)
-# Each noun has its own determiner, each verb its own nouns, so that pieces alone tell the trees.
-DETERMINERS = {"the": "cat", "a": "bird", "an": "dog", "his": "child"}
-SUBJECTS = {"cat": "saw", "bird": "saw", "dog": "ran", "child": "ran"}
-ADJECTIVES = {"old": "cat", "small": "dog", "new": "bird"}
 HEADS = {
     (1, 2): looks_from_to(DETERMINERS | SUBJECTS | ADJECTIVES),
     (2, 1): looks_from_to({noun: determiner for determiner, noun in DETERMINERS.items()}),
     (2, 3): looks_at_offset(1),
 }
-
-
-def parsed(text: str) -> Sentence:
-    """The tree of a sentence of these words: a verb, its nouns, their determiners and adjectives, a stop."""
-    words = text.split()
-    verb = next(place for place, word in enumerate(words, 1) if word in ("saw", "ran"))
-    heads, relations = [], []
-    for word in words:
-        known = {**DETERMINERS, **ADJECTIVES}
-        heads.append(words.index(known[word]) + 1 if word in known else 0 if word in ("saw", "ran") else verb)
-        kinds = {"det": DETERMINERS, "amod": ADJECTIVES, "nsubj": SUBJECTS, "root": {"saw": 0, "ran": 0}}
-        relations.append(next((kind for kind, its in kinds.items() if word in its), "punct"))
-    ends = np.cumsum([len(word) + 1 for word in words]).tolist()
-    spans = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, words, strict=True))
-    return Sentence(text, spans, heads=tuple(heads), deprel=tuple(relations))
-
-
-TEXTS = (
-    "the cat saw .",
-    "the old cat saw a bird .",
-    "an small dog ran .",
-    "ran an dog , his child .",
-    "a new bird saw , the old cat .",
-    "his child ran , an dog .",
-)
-
-
-def corpus_of(examples: list[Example]) -> Corpus:
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
-
-
-TREEBANK = corpus_of([Example(str(number), (parsed(TEXTS[number % 6]),)) for number in range(60)])
 
 
 @pytest.fixture(scope="module")

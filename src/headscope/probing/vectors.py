@@ -19,6 +19,7 @@ from headscope.errors import HeadscopeError
 
 HEADER = re.compile(rb"(\d{1,12}) (\d{1,9})\s*\n")
 NUMBERS = re.compile(rb"[\d.eE+\-\s]+|[\d.eE+\-\s]*nan[\d.eE+\-\s]*", re.IGNORECASE)
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 MOST_NUMBERS = 10_000
 LONGEST_WORD = 10_000
 Entry = tuple[int, bytes, bytes]
@@ -99,8 +100,8 @@ def _text(
     for number, line in enumerate(lines, first_line):
         line = line.rstrip()
         fields = line.replace(b"\t", b" ").rsplit(b" ", size)
-        # A word may have blanks in it; a number more looks like a word of blanks and numbers.
-        if len(fields) != size + 1 or NUMBERS.fullmatch(fields[0].partition(b" ")[2] or b"x"):
+        # A word may have blanks in it (". . ."), but where a number follows one there are too many numbers.
+        if len(fields) != size + 1 or NUMBER.fullmatch(fields[0].partition(b" ")[2].rpartition(b" ")[2]):
             found = len(line.replace(b"\t", b" ").split(b" ")) - 1
             raise HeadscopeError(
                 f"vectors '{source}', line {number}: {found} numbers, expected {size}; the file is damaged"
@@ -151,12 +152,12 @@ class _Buffered:
 
 def _vector(values: bytes, is_binary: bool, size: int, place: str) -> Float[np.ndarray, " number"]:
     try:
-        vector = np.frombuffer(values, dtype="<f4") if is_binary else np.array(values.split(b" "), dtype=np.float32)
+        vector = np.frombuffer(values, dtype="<f4") if is_binary else np.array(values.split(b" "), dtype=np.float64)
     except ValueError as error:
         raise HeadscopeError(f"{place}: a number is none; the file is damaged") from error
-    if not np.isfinite(vector).all():
+    if not (np.abs(vector) <= np.finfo(np.float32).max).all():
         raise HeadscopeError(f"{place}: a number is not finite; the file is damaged")
-    return vector
+    return vector.astype(np.float32)
 
 
 def _place(number: int, is_binary: bool) -> str:
