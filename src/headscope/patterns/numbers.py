@@ -30,11 +30,11 @@ def numbers(maps: Seen) -> Float[Tensor, "map number"]:
 
 
 def _columns(maps: Seen, *quantiles: Float[Tensor, "map column"]) -> Iterator[PerMap]:
-    """Of each statistic of a column: the four largest columns, the mean and the first."""
+    """Of each statistic of a column: the four largest columns (none twice), the mean and the first."""
     visible = [(maps.shown > level).float().mean(1) for level in VISIBLE]
     statistics = [maps.shown.mean(1), maps.root.mean(1), maps.mean.mean(1), *quantiles, *visible]
     for statistic in statistics:
-        yield from statistic.topk(4, dim=1).values.unbind(1)
+        yield from (statistic * maps.first).topk(4, dim=1).values.unbind(1)
         yield from (statistic.mean(1), statistic[:, 0])
 
 

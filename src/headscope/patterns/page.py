@@ -8,7 +8,7 @@ from headscope.results import PATTERNS
 
 PARTS = {
     "cross_validation": "Cross-validation over texts: each map is told by learners that saw no map of its text",
-    "held_out": "Held out: texts that nothing was learnt from and nothing was chosen by, looked at once",
+    "held_out": "Held out: texts that nothing was learnt from and nothing was chosen by",
 }
 SCORES = ("accuracy", "macro_f1")
 WHO = {"classifier": "classifier", "rule": "rule", "annotator_a": "annotator A", "annotator_b": "annotator B"}

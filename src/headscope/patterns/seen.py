@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.patterns.grid import SIZE
@@ -18,6 +18,7 @@ class Seen:
 
     * `shown`, `mean`: the maximum and the mean of each cell, over the `largest` of the map; `root`: that of `shown`.
     * `cls`, `sep`: 1 in the columns of these tokens.
+    * `first`: 0 in columns that repeat the one before, as stretching makes them.
     * `length`: in tokens; `distance`: of the cell from the main diagonal, in tokens.
     """
 
@@ -26,6 +27,7 @@ class Seen:
     root: Cells
     cls: Cells
     sep: Cells
+    first: Float[Tensor, "map column"]
     largest: PerMap
     length: PerMap
     distance: Cells
@@ -33,11 +35,14 @@ class Seen:
 
 def seen(grids: Float[Tensor, "map channel row column"]) -> Seen:
     """The maps of `grid.CHANNELS` as they are seen."""
-    maximum, mean, cls, sep, _, window = _stretched(grids.float()).unbind(1)
+    source = _sources(grids)
+    maximum, mean, cls, sep, _, window = _stretched(grids.float(), source).unbind(1)
     length = 1 / window[:, :1, :1]
     largest = maximum.amax((1, 2), keepdim=True).clamp(min=1e-9)
     shown = maximum / largest
-    return Seen(shown, mean / largest, shown.sqrt(), cls, sep, largest, length, _apart(grids.device) * length)
+    first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(shown.dtype)
+    distance = _apart(grids.device) * length
+    return Seen(shown, mean / largest, shown.sqrt(), cls, sep, first, largest, length, distance)
 
 
 def offsets(device: torch.device) -> Float[Tensor, "row column"]:
@@ -52,9 +57,15 @@ def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
     return values.flatten(1) @ (member / (member.sum(0) + extra))
 
 
-def _stretched(grids: Float[Tensor, "map channel row column"]) -> Float[Tensor, "map channel row column"]:
+def _sources(grids: Float[Tensor, "map channel row column"]) -> Int[Tensor, "map place"]:
+    """The row or column of the grid that each one of the picture shows."""
     filled = (grids[:, -1, 0] > 0).sum(-1, keepdim=True)
-    source = torch.arange(SIZE, device=grids.device) * filled // SIZE
+    return torch.arange(SIZE, device=grids.device) * filled // SIZE
+
+
+def _stretched(
+    grids: Float[Tensor, "map channel row column"], source: Int[Tensor, "map place"]
+) -> Float[Tensor, "map channel row column"]:
     n_channels = grids.shape[1]
     rows = source[:, None, :, None].expand(-1, n_channels, -1, SIZE)
     columns = source[:, None, None].expand(-1, n_channels, SIZE, -1)
