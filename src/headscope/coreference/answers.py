@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.coreference.agreement import PRONOUNS, Features
-from headscope.coreference.baselines import guesses
+from headscope.coreference.baselines import NAMES, guesses
 from headscope.coreference.cases import Case
 from headscope.coreference.mentions import KINDS
 
@@ -79,7 +79,7 @@ def answers(
         first=np.array([case.candidates[0].word in case.right for case in cases], dtype=bool),
         stereotype=_words(question.stereotype if question else "" for question in questions),
         pair=_words(question.pair if question else "" for question in questions),
-        guesses=np.array([guesses(case) for case in cases], dtype=np.float64).reshape(len(cases), -1),
+        guesses=np.array([guesses(case) for case in cases], dtype=np.float64).reshape(len(cases), len(NAMES)),
         right=np.packbits(right, axis=1),
         toward=toward,
     )
