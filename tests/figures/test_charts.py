@@ -16,6 +16,7 @@ from headscope.figures import (
     scatter,
     stacked,
     with_interval,
+    zoom,
 )
 from headscope.figures._export import svg
 from profile_result import profile_result
@@ -78,6 +79,7 @@ CHARTS = {
     "attention maps": lambda: attention_maps(
         [(xr.DataArray(np.eye(2) / 2, dims=["query", "key"], name="8-10"), ["if", "\\"])] * 2, "Maps"
     ),
+    "zoom": lambda: zoom(xr.DataArray(np.eye(3), dims=["query", "key"], name="8-10"), ["if", "\\", '"'], 1, [0, 2]),
     "stacked": lambda: stacked(scores(), first="finetuned", band=(0.25, 0.5), band_label="elsewhere"),
     "classes": lambda: classes(kinds(), names=["block", "diagonal"], dim="pattern"),
     "classes in panels": lambda: classes(kinds().expand_dims(task=["a", "b"]), names=["block"], dim="pattern"),
@@ -175,3 +177,17 @@ def test_curves_draw_intervals_as_bands_over_numbers() -> None:
     assert [row["epoch"] for row in spec["datasets"][spec["data"]["name"]]] == [1.0, 1.0, 2.0, 2.0, 4.0, 4.0]
     with pytest.raises(ValueError, match="select one of"):
         curve(over_epochs().expand_dims(task=["rte"]), "epoch")
+
+
+def test_a_zoom_frames_the_row_that_its_bars_show() -> None:
+    weights = xr.DataArray([[0.5, 0.5], [0.125, 0.875]], dims=["query", "key"], name="8-10")
+    spec = zoom(weights, ["the", "cat"], 1, [0]).to_dict()
+    whole, bars = spec["hconcat"]
+    assert whole["encoding"]["stroke"]["condition"]["test"] == "datum.query === 1"
+    rows = spec["datasets"][bars["data"]["name"]]
+    assert [(row["token"], row["value"], row["kind"]) for row in rows] == [
+        ("the", 0.125, "linked"),
+        ("cat", 0.875, "other"),
+    ]
+    with pytest.raises(ValueError, match=r"tokens \[0, 2\] are not among 2"):
+        zoom(weights, ["the", "cat"], 0, [2])

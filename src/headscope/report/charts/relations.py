@@ -56,7 +56,7 @@ def _relations(result: xr.Dataset) -> Iterator[Figure]:
     if enough["chosen_attention"].notnull().any():
         caption = (
             "The head that gains most, on the half of the sentences on which it was not chosen, with 95% intervals; "
-            "untrained: the most of any head of a model with random weights."
+            f"untrained: the most of any head of a model with random weights. The {MOST} relations that gain most."
         )
         yield Figure("chosen", BEST, bars(_beside(enough)), caption, "chosen_attention")
     own = enough.sel(relation=enough["relation"] != "all").isel(relation=slice(MOST))
@@ -80,7 +80,8 @@ def _beside(result: xr.Dataset) -> xr.DataArray:
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
     order = result["relation"].values[(-rank).argsort().values]
     attrs = {"long_name": "attention of links in the chosen head", "units": "share of attention"}
-    return whole.sel(relation=order).dropna("relation", how="all").rename("attention").assign_attrs(attrs)
+    shown = whole.sel(relation=order).dropna("relation", how="all").isel(relation=slice(MOST + 1))
+    return shown.rename("attention").assign_attrs(attrs)
 
 
 def _zooms(result: xr.Dataset) -> Iterator[Figure]:

@@ -1,0 +1,96 @@
+"""Scores as variables of a result."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.relations import Found, chosen, score, tallied
+from headscope.relations.found import with_either
+from headscope.relations.labelled import labelled
+from headscope.results import ATTRIBUTES, check
+from headscope.syntax import halves
+from headscope.tally import Tally, poisson_draws
+
+LAYERS = (1, 3)
+INPUTS = 120
+
+
+def found_of(level: float) -> Found:
+    """Layer 2, head 3 gives links so much, back; layer 2, head 1 as much, but also to other words; few are "few"."""
+    linked, elsewhere, others = (np.full((INPUTS, 4, 2), 0.125, np.float32) for _ in range(3))
+    linked[:, 3, 1] = linked[:, 1, 1] = others[:, 1, 1] = level
+    relation = np.where(np.arange(INPUTS) < 10, "few", "obj")
+    return Found(np.arange(INPUTS), np.full(INPUTS, 9), relation, np.ones(INPUTS, int), linked, elsewhere, others)
+
+
+def result_of(untrained: float | None = 0.25) -> xr.Dataset:
+    draws = poisson_draws(range(INPUTS), 0, 20).astype(np.uint8)
+    relations = found_of(0.75).by_relation()
+    beside: dict[str, Tally] | None = None
+    if untrained is not None:
+        plain = found_of(untrained).by_relation()
+        beside = {name: tallied(with_either(rows.linked), rows.input, draws) for name, rows in plain.items()}
+    return xr.Dataset(
+        labelled(
+            {name: score(rows, draws) for name, rows in relations.items()},
+            {name: chosen(rows, draws, halves(INPUTS, 0)) for name, rows in relations.items()},
+            LAYERS,
+            beside,
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def result() -> xr.Dataset:
+    return result_of()
+
+
+def special(result: xr.Dataset) -> list[tuple]:
+    stacked = result["special"].stack(place=["layer", "head", "relation", "direction"])
+    return stacked.where(stacked == 1, drop=True)["place"].values.tolist()
+
+
+def test_it_is_a_result(result: xr.Dataset) -> None:
+    check(result.assign_attrs(dict.fromkeys(ATTRIBUTES, "")))
+    assert result["link_attention"].dims == ("layer", "head", "relation", "direction")
+    assert result["gain_ci"].dims == ("layer", "head", "relation", "direction", "bound")
+    assert result["percentile"].dims == ("relation", "direction")
+    assert result["relation"].values.tolist() == ["all", "obj", "few"]
+    for name in ("link_attention", "elsewhere", "others", "gain", "gain_others", "untrained"):
+        assert result[f"{name}_n_examples"].values.tolist() == [120, 110, 10]
+
+
+def test_values_stand_at_their_head_and_missing_heads_have_none(result: xr.Dataset) -> None:
+    sharp = result.sel(layer=2, head=3, relation="obj")
+    assert sharp["link_attention"].values.tolist() == [0.125, 0.75, 0.75]
+    assert sharp["gain"].values.tolist() == sharp["gain_others"].values.tolist() == [0, 0.625, 0.625]
+    for name in ("link_attention", "gain_ci", "q_value", "special", "untrained"):
+        assert (
+            result[name].sel(layer=1, head=[2, 3]).isnull().all() and result[name].sel(layer=1, head=1).notnull().all()
+        )
+
+
+def test_the_percentile_is_that_of_the_heads_that_there_are(result: xr.Dataset) -> None:
+    limit = result["percentile"].sel(relation="all", direction="target_to_source")
+    np.testing.assert_allclose(limit, np.percentile([0.125, 0.75, 0.125, 0.75], 99))
+    assert (result["percentile"].sel(direction="source_to_target") == 0.125).all()
+
+
+def test_a_head_is_special_that_gains_on_both_baselines_in_enough_sentences(result: xr.Dataset) -> None:
+    ways = ("target_to_source", "either")
+    assert special(result) == [(2, 3, relation, way) for relation in ("all", "obj") for way in ways]
+    assert (result["q_value"].sel(layer=2, head=3, direction="target_to_source") < 0.05).all()
+    assert (result["q_value"].sel(layer=2, head=1) > 0.5).all()
+
+
+def test_no_head_is_special_if_an_untrained_one_does_as_well() -> None:
+    assert special(result_of(untrained=0.75)) == []
+    without = result_of(untrained=None)
+    assert "untrained" not in without and len(special(without)) == 4
+
+
+def test_the_chosen_head_is_named(result: xr.Dataset) -> None:
+    obj = result.sel(relation="obj")
+    assert [obj[f"chosen_{name}"].item() for name in ("layer", "head", "direction")] == [2, 3, "target_to_source"]
+    assert obj["chosen_attention"] == 0.75 and obj["chosen_attention_ci"].values.tolist() == [0.75, 0.75]
+    assert obj["chosen_gain"] == obj["chosen_gain_others"] == 0.625 and obj["chosen_others"] == 0.125

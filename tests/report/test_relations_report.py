@@ -1,0 +1,230 @@
+"""The report of `relations` says the numbers that were planted: in findings, tables and figures."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.relations.found import DIRECTIONS
+from headscope.report import write
+from headscope.report.charts import drawn
+from headscope.report.findings import found
+from headscope.report.heads import numbers
+from headscope.report.heads import relations as head_part
+from headscope.report.tables import shown
+from headscope.results import ATTRIBUTES, BOUNDS
+
+# Sentences; attention of links, elsewhere and from other words in head 2-3, source to target; whether it is special.
+RELATIONS = {
+    "all": (500, 0.375, 0.25, 0.1875, True),
+    "Agent": (100, 0.75, 0.25, 0.125, True),
+    "Theme": (80, 0.5, 0.125, 0.4375, False),
+    "Goal": (20, 0.625, 0.125, 0.125, False),
+    "Path": (1, np.nan, np.nan, np.nan, False),
+}
+STEPS = {
+    "read": 9000,
+    "dropped": {"sentences without a link": 400, "sentences of more than 12 words": 8000},
+    "kept": 600,
+}
+
+
+def result_of(untrained: bool = True, as_coded: bool = False) -> xr.Dataset:
+    """A result of `relations` for a model of 2 layers with 3 heads; head 1-1 gives most to all links, and elsewhere."""
+    names = list(RELATIONS)
+    sentences, linked, elsewhere, others, special = (np.array(each) for each in zip(*RELATIONS.values(), strict=True))
+    coords = {"layer": [1, 2], "head": [1, 2, 3], "relation": names, "direction": list(DIRECTIONS)}
+
+    def whole(value: float) -> xr.DataArray:
+        return xr.DataArray(np.full((2, 3, len(names), 3), value), coords, tuple(coords))
+
+    def by_relation(values: object) -> xr.DataArray:
+        return xr.DataArray(values, {"relation": names}, ("relation",))
+
+    variables = {name: whole(0.0625) for name in ("link_attention", "elsewhere", "others")}
+    variables |= {"q_value": whole(1.0), "special": whole(0.0), "untrained": whole(0.09375)}
+    for number, name in enumerate(names):
+        place = {"layer": 2, "head": 3, "relation": name, "direction": "source_to_target"}
+        for variable, values in (("link_attention", linked), ("elsewhere", elsewhere), ("others", others)):
+            variables[variable].loc[place] = values[number]
+        variables["q_value"].loc[place] = 0.001
+        variables["special"].loc[place] = float(special[number])
+    for variable in ("link_attention", "elsewhere"):
+        variables[variable].loc[{"layer": 1, "head": 1, "relation": "all", "direction": "source_to_target"}] = 0.5
+    variables["gain"] = variables["link_attention"] - variables["elsewhere"]
+    variables["gain_others"] = variables["link_attention"] - variables["others"]
+    variables["percentile"] = variables["link_attention"].quantile(0.99, ["layer", "head"]).drop_vars("quantile")
+    known = ~np.isnan(linked)
+    direction = np.where(known, "source_to_target", "").astype(object)
+    variables |= {
+        "chosen_layer": by_relation(np.where(known, 2, np.nan)),
+        "chosen_head": by_relation(np.where(known, 3, np.nan)),
+        "chosen_direction": by_relation(direction),
+        "chosen_attention": by_relation(linked),
+        "chosen_elsewhere": by_relation(elsewhere),
+        "chosen_others": by_relation(others),
+        "chosen_gain": by_relation(linked - elsewhere),
+        "chosen_gain_others": by_relation(linked - others),
+    }
+    for name in list(variables):
+        if name not in ("q_value", "special", "percentile", "chosen_layer", "chosen_head", "chosen_direction"):
+            bounds = [variables[name] - 0.03125, variables[name] + 0.03125]
+            variables[f"{name}_ci"] = xr.concat(bounds, xr.Variable("bound", list(BOUNDS))).transpose(..., "bound")
+    variables |= {
+        f"{name}_n_examples": by_relation(sentences)
+        for name in ("link_attention", "elsewhere", "others", "gain", "gain_others", "untrained")
+    }
+    variables["chosen_attention_n_examples"] = by_relation(sentences // 2)
+    result = xr.Dataset(variables).assign(map=_map())
+    for name, array in result.data_vars.items():
+        units = {"q_value": "rate", "special": "1 if so"}.get(str(name), "share of attention")
+        array.attrs |= {"long_name": str(name), "units": units, "source": "made"}
+    attrs = {name: "made" for name in ATTRIBUTES} | {"n_examples": 600, "n_tokens": 900, "study": "relations"}
+    attrs |= {"options": json.dumps({"as_coded": as_coded}), "filter": json.dumps(STEPS)}
+    result = result.assign_attrs(attrs)
+    return (
+        result if untrained else result.drop_vars([str(name) for name in result if str(name).startswith("untrained")])
+    )
+
+
+def _map() -> xr.DataArray:
+    """One map of four tokens, padded: the second looks at the third, which it is linked to."""
+    weights = np.full((1, 5, 5), np.nan)
+    weights[0, :4, :4] = np.eye(4)[[0, 2, 1, 3]] * 0.75 + 0.0625
+    coords = {
+        "example": [1],
+        "query": range(1, 6),
+        "key": range(1, 6),
+        "token": (("example", "query"), [["[CLS]", "if", "</script>", "[SEP]", ""]]),
+        "link_end": (("example", "query"), [[0, 1, 2, 0, 0]]),
+        "map_layer": ("example", [2]),
+        "map_head": ("example", [3]),
+        "map_direction": ("example", ["source_to_target"]),
+        "map_relation": ("example", ["Agent"]),
+    }
+    return xr.DataArray(weights, coords, ("example", "query", "key"))
+
+
+@pytest.fixture(scope="module")
+def result() -> xr.Dataset:
+    return result_of()
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in found(result)}
+
+
+def test_heads_above_the_percentile_are_told_with_what_the_baselines_get_in_them(result: xr.Dataset) -> None:
+    text = told(result)["Above the 99th percentile"]
+    assert "1-1 (0.50 [0.47, 0.53]; 0.50 [0.47, 0.53] elsewhere, 0.062 [0.031, 0.094] from other words)" in text
+    assert "From target to source, above 0.062: no head." in text
+    assert "Of 6 heads, 1 head must lie above it" in text
+
+
+@pytest.mark.parametrize(("heads", "above"), [(6, 1), (72, 1), (101, 1), (102, 2), (144, 2), (384, 4)])
+def test_as_many_heads_as_it_says_must_lie_above_the_percentile(heads: int, above: int) -> None:
+    values = np.random.default_rng(0).permutation(heads)
+    assert (values > np.percentile(values, 99)).sum() == above == -(-(heads - 1) // 100)
+
+
+def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
+    text = told(result)["Special heads"]
+    assert text.startswith("1 head of 6 give links") and f"over {2 * 3 * 5 * 3} heads, relations and directions" in text
+    assert text.endswith("2 of 3 relations of so many sentences have such a head: all, Agent.")
+    assert "untrained" in text and "untrained" not in told(result_of(untrained=False))["Special heads"]
+
+
+def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr.Dataset) -> None:
+    texts = told(result)
+    all_links = "0.38 [0.34, 0.41] for links, 0.25 [0.22, 0.28] elsewhere, 0.19 [0.16, 0.22] from other words"
+    assert all_links in texts["All links"] and "a gain of 0.12 [0.094, 0.16], on 250 sentences" in texts["All links"]
+    known = (
+        "Agent in 2-3 (source → target): 0.75 [0.72, 0.78], 0.25 elsewhere, 0.12 from other words, n = 50 sentences."
+    )
+    assert texts["Relations that a head links"] == known
+    assert texts["Relations without such a head"].endswith("(gain in brackets): Theme (+0.06).")
+    assert "1 relation of fewer than 50 sentences" in texts["Mind"]
+    assert "0.094 on average, at most 0.094" in texts["Untrained model"]
+    assert "one by one" not in texts["Mind"] and "one by one" in told(result_of(as_coded=True))["Mind"]
+
+
+def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
+    expected = (
+        "600 of 9,000 examples; dropped, in this order: 400 sentences without a link, 8,000 sentences of more than"
+    )
+    assert told(result)["What was kept"].startswith(expected)
+    whole = result.assign_attrs(filter=json.dumps({"read": 60, "dropped": {}, "kept": 60}))
+    assert "What was kept" not in told(whole) and len(shown(whole)) == len(shown(result)) - 1
+
+
+def test_the_tables_have_heads_baselines_and_the_papers_numbers(result: xr.Dataset) -> None:
+    main, few, highest, steps = shown(result)
+    lines = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
+    assert list(lines) == ["all", "Agent", "Theme"]
+    assert lines["Agent"] == [
+        "2-3", "source → target", "0.750", "0.250", "0.125", "+0.500", "0.094", "yes", "50", "0.001",
+    ]  # fmt: skip
+    assert lines["Theme"][5] == "+0.062" and lines["Theme"][7] == ""
+    assert [place[0] for place, _ in few.rows] == ["Goal"] and few.rows[0][1][7] == ("", "")
+    first = [cell and cell[0] for cell in highest.rows[0][1]]
+    assert first[:2] == ["1-1", "0.500"] and first[-1] == "yes" and "0.201 and 0.209" in highest.caption
+    assert [cells[0][0] for _, cells in steps.rows if cells[0]] == ["9,000", "400", "8,000", "600"]
+    for table in (main, few, highest, steps):
+        assert {len(cells) for _, cells in table.rows} == {len(table.columns)}
+
+
+def test_without_an_untrained_model_its_column_is_empty() -> None:
+    main = shown(result_of(untrained=False))[0]
+    assert [cells[6] for _, cells in main.rows] == [None] * 3 and main.rows[0][1][7] == ("yes", "")
+
+
+def test_figures_show_links_gains_relations_and_a_zoom(result: xr.Dataset) -> None:
+    figures = {figure.name: figure for figure in drawn(result)}
+    names = ["link_attention", "gain", "link_attention-by_layer", "chosen", "gain-by_relation", "zoom-1"]
+    assert list(figures) == names
+    rows = {name: _rows(figures[name].chart.to_dict()) for name in ("gain", "chosen", "zoom-1")}
+    sharp = [row for row in rows["gain"] if row["name"] == "2-3" and row["direction"] == "source → target"]
+    assert [row["value"] for row in sharp] == [0.125]  # the smaller of 0.125 and 0.1875
+    assert [row["relation"] for row in rows["chosen"][::4]] == ["all", "Agent", "Theme"]
+    linked = [row for row in rows["zoom-1"] if row.get("kind") == "linked"]
+    assert [(row["token"], row["value"]) for row in linked] == [("</script>", 0.8125)]
+
+
+def _rows(spec: dict) -> list[dict]:
+    return [row for rows in spec["datasets"].values() for row in rows]
+
+
+def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
+    page = write(result, tmp_path).read_text()
+    assert page.count('id="own"') == 1 and "A look into the best heads" in page and "<td>+0.500" in page
+    assert (tmp_path / "figures" / "zoom-1.svg").is_file()
+    write(result_of(untrained=False), tmp_path)
+
+
+def of_head(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
+    every = numbers(result)
+    mine = every[(every["layer"] == layer) & (every["head"] == head)]
+    return {finding.topic: finding.text for finding in head_part.told(result, mine)}
+
+
+def test_the_card_of_a_head_has_its_relations_with_the_harder_baseline(result: xr.Dataset) -> None:
+    texts = of_head(result, 2, 3)
+    special = texts["Special for links"]
+    agent = "Agent, source → target 0.75 [0.72, 0.78] against 0.25 (1st of 6, the median head has 0.062)"
+    assert special.startswith(
+        f"{agent}, n = 100 sentences, q 0.001; all, source → target 0.38 [0.34, 0.41] against 0.25"
+    )
+    assert "Theme" not in special and "90 heads, relations and directions" in special
+    chosen = texts["Best head for links"]
+    assert "Agent (source → target) 0.75 [0.72, 0.78], 0.25 elsewhere, 0.12 from other words, n = 50" in chosen
+    other = of_head(result, 1, 1)
+    assert other["Special for links"].startswith("None (0.1 over both") and "Best head for links" not in other
+
+
+def test_the_index_of_heads_says_what_each_is_special_for(result: xr.Dataset) -> None:
+    notes = head_part.notes(result)["Special for links"]
+    assert notes.sel(layer=2, head=3) == "Agent" and (notes != "").sum() == 1
+    assert head_part.main(result) == ("link_attention.all",)
+    assert set(head_part.ASIDE) < set(map(str, result))
