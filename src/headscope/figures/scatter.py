@@ -4,7 +4,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures._table import inline, others, rows
-from headscope.figures._theme import CATEGORIES, SEQUENTIAL, finished, named
+from headscope.figures._theme import CATEGORIES, GREY, SEQUENTIAL, finished, named
 
 
 def scatter(
@@ -14,14 +14,16 @@ def scatter(
     names: xr.DataArray | None = None,
     side: int = 480,
     titles: tuple[str, str] = ("First axis", "Second axis"),
+    plane: bool = False,
 ) -> alt.LayerChart:
     """One point for each head, coloured by layer or by a class of heads.
 
     * `array`: dimensions layer, head and axis, of which the first two values are drawn.
     * `colour`: a class for each layer and head; by default the layer.
     * `names`: the label of each layer and head; by default the head.
-    * `side`: of the plot, in pixels.
+    * `side`: of the plot, its width, in pixels.
     * `titles`: of its axes.
+    * `plane`: one scale for both axes, so that distances are seen as they are.
 
     Raises `ValueError` for other dimensions or fewer than two axes.
 
@@ -32,15 +34,19 @@ def scatter(
     """
     if others(array, "layer", "head", "axis") or array.sizes["axis"] < 2:
         raise ValueError(f"scatter: '{array.name}' has {dict(array.sizes)}; layer, head and two axes are needed")
+    height, scales = side, [alt.Scale(zero=False)] * 2
+    if plane:
+        spans = _spans(array)
+        height, scales = side * spans[1] / spans[0], [_scale(array.isel(axis=axis), spans[axis]) for axis in (0, 1)]
     base = alt.Chart(inline(_points(array, colour, names))).encode(
-        x=alt.X("value:Q", title=titles[0], scale=alt.Scale(zero=False)),
-        y=alt.Y("second:Q", title=titles[1], scale=alt.Scale(zero=False)),
+        x=alt.X("value:Q", title=titles[0], scale=scales[0]), y=alt.Y("second:Q", title=titles[1], scale=scales[1])
     )
     shown = [alt.Tooltip("name:N", title="head")] + ([alt.Tooltip("class:N")] if colour is not None else [])
-    layers = [base.mark_point(filled=True, size=70, aria=False).encode(color=_colour(colour), tooltip=shown)]
+    dots = base.mark_point(filled=True, size=70, stroke=GREY, strokeWidth=0.5, opacity=0.85, aria=False)
+    layers = [dots.encode(color=_colour(colour), tooltip=shown)]
     layers.append(base.mark_text(dy=-9, fontSize=9, aria=False).encode(text="name:N" if names is None else "label:N"))
     description = f"{array.sizes['layer'] * array.sizes['head']} heads as points: {named(array)}. Near heads are alike."
-    return finished(alt.layer(*layers).properties(width=side, height=side), named(array), description)
+    return finished(alt.layer(*layers).properties(width=side, height=height), named(array), description)
 
 
 def _points(array: xr.DataArray, colour: xr.DataArray | None, names: xr.DataArray | None) -> list[dict]:
@@ -55,6 +61,18 @@ def _points(array: xr.DataArray, colour: xr.DataArray | None, names: xr.DataArra
         if names is not None:
             point["label"] = str(names.sel(place).item())
     return points
+
+
+def _spans(array: xr.DataArray) -> tuple[float, float]:
+    """The ranges of both axes, with some room; neither is less than a third of the other."""
+    both = array.isel(axis=[0, 1]).stack(point=("layer", "head"))
+    first, second = (1.1 * (both.max("point") - both.min("point"))).values.tolist()
+    return max(first, second / 3) or 1.0, max(second, first / 3) or 1.0
+
+
+def _scale(values: xr.DataArray, span: float) -> alt.Scale:
+    middle = float(values.max() + values.min()) / 2
+    return alt.Scale(domain=[middle - span / 2, middle + span / 2], nice=False, zero=False)
 
 
 def _colour(colour: xr.DataArray | None) -> alt.Color:

@@ -1,6 +1,7 @@
 """Figures of `clusters`: heads as points of a plane and their divergences, after Clark et al. (2019), Figure 6."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -10,13 +11,15 @@ from headscope.figures._labels import head_name, label
 from headscope.report.parts import Figure
 
 POINTS, DIVERGENCES = "Heads as points", "Divergences"
-AXES = ("First axis (nats)", "Second axis (nats)")
+PLANE: dict[str, Any] = {"titles": ("First axis (nats)", "Second axis (nats)"), "plane": True, "side": 680}
 # How each coordinate of heads is drawn: its title, and the dimension that its values are labels of.
 COLOURS = {
     "behaviour": ("Attends", "behaviour"),
     "dominant": ("Pattern", "pattern"),
     "cluster": ("Cluster", "cluster"),
 }
+WORDS = {"next": "next token", "previous": "previous token", "itself": "same token"}
+WORDS |= {name: label("token_class", name) for name in ("cls", "sep", "punct")}
 ALIKE = "Heads that attend alike lie near each other."
 CAPTIONS = {
     "behaviour": "Broadly: entropy above 3.8 nats; a neighbour: more than half of the attention; a class of tokens: "
@@ -37,27 +40,27 @@ def _points(result: xr.Dataset) -> Iterator[Figure]:
     if "best_relation" in result.coords:
         names, told = _names(result["best_relation"]), " Heads that know a relation are labelled with it."
     caption = f"{ALIKE}{told} After Clark et al. (2019), Figure 6."
-    yield Figure("points-layer", POINTS, scatter(position, names=names, titles=AXES), caption, "position")
+    yield Figure("points-layer", POINTS, scatter(position, names=names, **PLANE), caption, "position")
     for name, (title, dim) in COLOURS.items():
         if name in result.coords:
             classes = _labelled(result[name], dim).rename(title)
-            chart = scatter(position, colour=classes, names=names, titles=AXES)
+            chart = scatter(position, colour=classes, names=names, **PLANE)
             yield Figure(f"points-{name}", POINTS, chart, f"{CAPTIONS[name]}{told}", "position")
 
 
 def _labelled(array: xr.DataArray, dim: str) -> xr.DataArray:
-    words = np.array([label(dim, value) for value in array.values.ravel().tolist()], dtype=object)
+    """The values of a coordinate in words."""
+    words = np.array([WORDS.get(value) or label(dim, value) for value in array.values.ravel().tolist()], dtype=object)
     return array.copy(data=words.reshape(array.shape))
 
 
 def _names(relation: xr.DataArray) -> xr.DataArray:
-    """A head with its relation, without one its number alone."""
-    names = relation.copy()
-    for layer in relation["layer"].values.tolist():
-        for head in relation["head"].values.tolist():
-            place = {"layer": layer, "head": head}
-            names.loc[place] = f"{head_name(layer, head)} {relation.sel(place).item()}".rstrip()
-    return names
+    """Each head with its relation, where it has one."""
+    heads = [head_name(layer, head) for layer in relation["layer"].values for head in relation["head"].values]
+    known = relation.transpose("layer", "head").values.ravel().tolist()
+    names = np.array([f"{head} {its}".rstrip() for head, its in zip(heads, known, strict=True)], dtype=object)
+    coords = {dim: relation[dim].values for dim in ("layer", "head")}
+    return xr.DataArray(names.reshape(relation.sizes["layer"], -1), coords)
 
 
 def _divergences(result: xr.Dataset) -> Iterator[Figure]:

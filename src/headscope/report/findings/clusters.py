@@ -11,11 +11,11 @@ from headscope.report.parts import Finding
 
 NAMED = 5
 SURE, CHANCE = 0.05, "which may be chance"
-ATTENDS = {
-    "broadly": "attend broadly",
-    "next": "attend to the next token",
-    "previous": "attend to the previous token",
-    "itself": "attend to the token itself",
+ATTEND = {
+    "broadly": "broadly",
+    "next": "to the next token",
+    "previous": "to the previous token",
+    "itself": "to the token itself",
 }
 
 
@@ -62,16 +62,18 @@ def _clusters(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _told(result: xr.Dataset, cluster: Cluster) -> str:
-    more = f" and {len(cluster.heads) - 2 * NAMED} more" if len(cluster.heads) > 2 * NAMED else ""
-    heads = f"{len(cluster.heads)} heads ({', '.join(cluster.names[: 2 * NAMED])}{more})"
-    does = [f"{count} {_attends(name)}" for name, count in cluster.most(result["behaviour"]) if name != "several"]
+    heads = (
+        f"{len(cluster.heads)} heads, {number(cluster.divergence)} nats apart on average: {', '.join(cluster.names)}"
+    )
+    does = [f"{count} {_attend(name)}" for name, count in cluster.most(result["behaviour"]) if name != "several"]
     known = [f"{name} {count}" for name, count in _relations(result, cluster)]
-    parts = [f"{heads}, {number(cluster.divergence)} nats apart on average", *does]
-    return "; ".join(parts) + (f"; relations: {', '.join(known)}." if known else ".")
+    told = f" Relations that they know: {', '.join(known)}." if known else ""
+    attend = f" They attend: {', '.join(does)}, the others to several things." if does else ""
+    return f"{heads}.{attend}{told}"
 
 
-def _attends(name: str) -> str:
-    return ATTENDS.get(name) or f"attend to {label('token_class', name)}"
+def _attend(name: str) -> str:
+    return ATTEND.get(name) or f"to {label('token_class', name)}"
 
 
 def _relations(result: xr.Dataset, cluster: Cluster) -> list[tuple[str, int]]:

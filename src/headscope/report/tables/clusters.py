@@ -22,7 +22,7 @@ NAMES = {"dominant": ("Patterns", "pattern"), "best_relation": ("Relations", "re
 def tables(result: xr.Dataset) -> list[Table]:
     """One line for each cluster, the largest first."""
     names = {name: title for name, (title, _) in NAMES.items() if name in result.coords}
-    head = ("Heads", "Within", *MEANS, *names.values(), "Which heads")
+    head = ("Heads", "Within", *MEANS, *names.values())
     caption = (
         "Clusters of heads: how many, the mean divergence of two of them (nats), the mean share of their attention "
         "that goes to each class of token and to the neighbours, and its mean entropy (nats)."
@@ -41,7 +41,6 @@ def _cells(result: xr.Dataset, cluster: Cluster, names: list[str]) -> list[tuple
         None if alone else (number(cluster.divergence), ""),
         *((number(mean), "") if mean == mean else None for mean in means),
         *((each, "") for each in said),
-        (", ".join(cluster.names), ""),
     ]
 
 

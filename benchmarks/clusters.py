@@ -1,0 +1,208 @@
+"""How long `clusters` takes and how much memory, beside a plain forward pass and what others do.
+
+Four ways through the same segments, interleaved in one run:
+(a) plain: transformers' sdpa forward in the batches of (d), no analysis;
+(b) released: as Clark et al.'s code does it, written anew: eager forward passes, all maps kept as numpy arrays in
+    float16, then for each segment and head the divergence of the head from all heads, each pair twice, smoothed;
+(c) float32: the same with maps kept and divergences computed in float32;
+(d) clusters: the whole study with `as_coded`, whose divergences are the same sums; with statistics of attention,
+    intervals, points and clusters.
+Divergences of (b), (c) and (d) are compared. Time is that of the processor (one thread), ratios are medians over
+rounds; (b) takes so long that it is run once on few segments, and (d) on the same ones. Peak memory is that of a
+process of its own for each way, above the loaded model.
+
+    python benchmarks/clusters.py TEXT [--limit 24] [--rounds 3]
+"""
+
+import sys
+
+# As a script its folder would hide Python's own module `profile`, which torch imports.
+if not __package__:
+    sys.path.pop(0)
+
+import argparse
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from statistics import median
+
+import numpy as np
+import psutil
+import torch
+import xarray as xr
+
+from headscope import Corpus, Model, load, read
+from headscope.corpora import Options
+from headscope.engine import Settings
+from headscope.engine.batches import by_length, collate
+from headscope.models.checkpoint import locate
+from headscope.models.encoded import Encoded
+from headscope.models.words import Words, offsets_of
+from headscope.studies import clusters
+
+TOGETHER, BATCH_TOKENS = 16, 512
+FEW = 2
+
+
+def groups(model: Model, corpus: Corpus, *, ours: bool) -> Iterator[dict[str, torch.Tensor]]:
+    """What the network is called with: the batches that `clusters` makes, or sixteen segments in their order."""
+    inputs = Words(model.tokenizer, model.max_tokens).encode(corpus)
+    batches = by_length(inputs, BATCH_TOKENS) if ours else iter(lambda: list(islice(inputs, TOGETHER)), [])
+    for group in batches:
+        yield tensors(model, group)
+
+
+def tensors(model: Model, group: list[Encoded]) -> dict[str, torch.Tensor]:
+    """A batch, as the network wants it."""
+    return dict(collate(group, pad=0, class_exists=[True] * 4, device=model.device).inputs)
+
+
+def plain(model: Model, corpus: Corpus) -> None:
+    """(a) the sdpa forward."""
+    model.network.set_attn_implementation("sdpa")
+    for inputs in groups(model, corpus, ours=True):
+        with torch.inference_mode():
+            model.network(**inputs)
+    model.network.set_attn_implementation("eager")
+
+
+def peer(kind: type[np.floating], model: Model, corpus: Corpus) -> np.ndarray:
+    """(b) and (c): all maps kept, then segment by segment and head by head in numpy."""
+    kept: list[np.ndarray] = []
+    for inputs in groups(model, corpus, ours=False):
+        with torch.inference_mode():
+            maps = torch.cat(model.network(**inputs, output_attentions=True).attentions, dim=1).numpy()
+        lengths = inputs["attention_mask"].sum(1).tolist()
+        kept += [each[:, :length, :length].astype(kind) for each, length in zip(maps, lengths, strict=True)]
+    heads = len(kept[0])
+    distances = np.zeros((heads, heads))
+    for attention in kept:
+        smoothed = (kind(0.001) / kind(attention.shape[-1])) + attention * kind(0.999)
+        for head in range(heads):
+            one = smoothed[head : head + 1]
+            mean = (one + smoothed) / 2
+            divergence = -one * np.log(mean / one)
+            divergence += -smoothed * np.log(mean / smoothed)
+            divergence /= 2
+            distances[head] += divergence.sum(-1).sum(-1)
+    return distances
+
+
+def study(model: Model, corpus: Corpus) -> xr.Dataset:
+    """(d) the whole study."""
+    return clusters.run(model, corpus, Settings(batch_tokens=BATCH_TOKENS), as_coded=True)
+
+
+WAYS: dict[str, Callable[[Model, Corpus], object]] = {
+    "plain": plain,
+    "released": partial(peer, np.float16),
+    "float32": partial(peer, np.float32),
+    "clusters": study,
+}
+
+
+def timed(way: str, model: Model, corpus: Corpus) -> tuple[float, object]:
+    """Seconds of the processor, and what the way gives."""
+    start = time.process_time()
+    found = WAYS[way](model, corpus)
+    return time.process_time() - start, found
+
+
+def compare(corpus: Corpus, few: Corpus, rounds: int) -> None:
+    """Print the time of each way and its ratio to (d), medians over rounds; the first warms up."""
+    model, found = load("minilm", device="cpu"), dict[str, object]()
+    names = ("plain", "float32", "clusters")
+    times: dict[str, list[float]] = {way: [] for way in names}
+    for number in range(rounds + 1):
+        for way in names:
+            taken, found[way] = timed(way, model, corpus)
+            if number:
+                times[way].append(taken)
+    print(f"largest difference of a divergence, float32: {difference(found['float32'], found['clusters']):.1e} of it")
+    for way, taken in times.items():
+        to_plain, to_ours = (
+            median(mine / its for mine, its in zip(taken, times[base], strict=True)) for base in ("plain", "clusters")
+        )
+        each = 1000 * median(taken) / len(corpus)
+        print(f"  {way:8s} {each:9.1f} ms a segment {to_plain:8.2f} x plain {to_ours:8.2f} x clusters", flush=True)
+    theirs, distances = timed("released", model, few)
+    ours, result = timed("clusters", model, few)
+    # The points and clusters, made once, count with all segments.
+    marginal = median(times["clusters"]) / len(corpus)
+    print(f"largest difference of a divergence, float16: {difference(distances, result):.1e} of it")
+    print(
+        f"  released {1000 * theirs / len(few):9.1f} ms a segment {theirs / len(few) / marginal:8.0f} x clusters "
+        f"({theirs / ours:.0f} x on {len(few)} segments alone)"
+    )
+
+
+def difference(distances: object, result: object) -> float:
+    """The largest relative difference of the divergences of two ways, of pairs of different heads."""
+    assert isinstance(distances, np.ndarray) and isinstance(result, xr.Dataset)
+    one, other = np.triu_indices(len(distances), 1)
+    ours = result["divergence"].values.reshape(distances.shape)[one, other]
+    return float(np.abs(distances[one, other] / ours - 1).max())
+
+
+def first(corpus: Corpus, number: int) -> Corpus:
+    """The first examples of a corpus."""
+    few = list(islice(corpus, number))
+    return Corpus(corpus.name, corpus.sha256, len(few), {}, lambda: iter(few))
+
+
+def peak(arguments: list[str]) -> float:
+    """MiB above the loaded model at the peak of a way, measured in a process of its own."""
+    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure_peak(way: str, corpus: Corpus) -> None:
+    """Run a way while another thread watches the memory, and print the peak.
+
+    The peers keep their maps as they do, and compare the heads of the first segment only: that needs no more.
+    """
+    model, process, highest = load("minilm", device="cpu"), psutil.Process(), [0]
+    WAYS["clusters" if way == "clusters" else "plain"](model, first(corpus, 2))
+    before, done = process.memory_info().rss, threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            highest[0] = max(highest[0], process.memory_info().rss)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    WAYS[way](model, corpus)
+    done.set()
+    thread.join()
+    print(json.dumps((highest[0] - before) / 2**20))
+
+
+def main() -> None:
+    """Time, then memory for so many segments and for four times as many."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("text", help="a text with one paragraph a line; pairs of them make segments")
+    parser.add_argument("--limit", type=int, default=24, help="segments")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peak", choices=WAYS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    corpus = read(
+        arguments.text, Options(kind="paragraphs", limit=arguments.limit), offsets=offsets_of(locate("minilm"))
+    )
+    if arguments.peak:
+        return measure_peak(arguments.peak, corpus)
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads; {len(corpus)} segments of {corpus.name}")
+    compare(corpus, first(corpus, FEW), arguments.rounds)
+    print("peak memory, MiB above the loaded model")
+    for way in ("plain", "float32", "clusters"):
+        for limit in (arguments.limit, 4 * arguments.limit):
+            above = peak([arguments.text, "--limit", str(limit), "--peak", way])
+            print(f"  {way:8s} {limit:6d} segments: {above:7.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

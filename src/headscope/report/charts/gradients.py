@@ -1,0 +1,71 @@
+"""Figures of `gradients`: what attention is worth, and how much there is of it (Clark et al. 2019, Figure 3)."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import xarray as xr
+
+from headscope.figures import by_layer, heatmap, scatter, with_interval
+from headscope.figures._labels import label
+from headscope.report.parts import Figure
+
+Draw = Callable[[xr.DataArray], Any]
+WORTH, BESIDE, FROM = "What attention is worth", "Beside how much there is", "Which tokens look"
+DOTS = "A dot for each head, a line for the layer's mean."
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result, without those whose values are all missing."""
+    found = [*_worth(result), *_beside(result), *_from(result)]
+    return [figure for figure in found if figure is not None]
+
+
+def _worth(result: xr.Dataset) -> Iterator[Figure | None]:
+    loss = str(result.attrs["loss"]).partition(":")[0]
+    caption = f"The loss: {loss}. {DOTS} After Clark et al. (2019), Figure 3."
+    yield _figure(result, "gradient", "by_layer", WORTH, caption, by_layer)
+    yield _figure(
+        result, "gradient", "heads", WORTH, "The same, head by head; each panel has its own colours.", _panels
+    )
+
+
+def _beside(result: xr.Dataset) -> Iterator[Figure | None]:
+    caption = f"Attention of the same inputs. {DOTS} After Clark et al. (2019), Figure 2."
+    yield _figure(result, "attention_to", "by_layer", BESIDE, caption, by_layer)
+    for name in ("sep", "cls"):
+        yield _scattered(result, name)
+
+
+def _from(result: xr.Dataset) -> Iterator[Figure | None]:
+    for group in result["query_group"].values.tolist():
+        caption = f"The same as above for one kind of query: {label('token_class', group)}. {DOTS}"
+        array = with_interval(result, "gradient_from").sel(query_group=group, drop=True)
+        words = f"{array.attrs['long_name'].partition(' from ')[0]}, from {label('token_class', group)}"
+        yield _drawn(array.assign_attrs(long_name=words), f"gradient_from-{group}", FROM, caption, by_layer)
+
+
+def _panels(array: xr.DataArray) -> Any:
+    return heatmap(array, shared=False)
+
+
+def _figure(result: xr.Dataset, name: str, stem: str, section: str, caption: str, draw: Draw) -> Figure | None:
+    return _drawn(with_interval(result, name), f"{name}-{stem}", section, caption, draw)
+
+
+def _drawn(array: xr.DataArray, name: str, section: str, caption: str, draw: Draw) -> Figure | None:
+    """Classes that the tokenizer does not have are left out."""
+    array = array.dropna("token_class", how="all")
+    return Figure(name, section, draw(array), caption, str(array.name)) if array.size else None
+
+
+def _scattered(result: xr.Dataset, name: str) -> Figure | None:
+    """Each head's attention to a class and its gradient."""
+    both = [result[each].sel(token_class=name, drop=True) for each in ("attention_to", "gradient")]
+    if any(bool(each.isnull().all()) for each in both):
+        return None
+    words = label("token_class", name)
+    array = xr.concat(both, xr.Variable("axis", [1, 2]), coords="minimal", compat="override")
+    array = array.rename("worth").assign_attrs(long_name=f"attention to {words} and what it is worth", units="")
+    caption = "Where much attention goes to a token and the loss hardly depends on it, attention does nothing there."
+    chart = scatter(array.transpose("layer", "head", "axis"), titles=(f"Attention to {words}", "Gradient"))
+    return Figure(f"worth-{name}", BESIDE, chart, caption, "gradient")

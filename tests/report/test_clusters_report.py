@@ -1,0 +1,131 @@
+"""The report of `clusters` says what its result has: in findings, in the table of clusters, in figures."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report import write
+from headscope.report.charts import drawn
+from headscope.report.findings import found
+from headscope.report.tables import shown
+from headscope.results import ATTRIBUTES, BOUNDS, OFFSETS, TOKEN_CLASSES
+
+# Six heads on a line: two pairs near each other, and one head far from all; 2-3 is not there.
+PLACES = {(1, 1): 0.0, (1, 2): 0.0625, (1, 3): 0.625, (2, 1): 0.25, (2, 2): 0.3125}
+CLUSTER = [[1, 1, 2], [3, 3, 0]]
+
+
+def result_of(*, known: bool = True) -> xr.Dataset:
+    points = np.full((2, 3), np.nan)
+    for (layer, head), place in PLACES.items():
+        points[layer - 1, head - 1] = place
+    coords = {"layer": [1, 2], "head": [1, 2, 3]}
+    pairs = coords | {"other_layer": [1, 2], "other_head": [1, 2, 3]}
+    apart = np.abs(points[..., None, None] - points)
+    heads = ("layer", "head")
+    attention = np.stack([np.where(np.isnan(points), np.nan, share) for share in (0.5, 0.25, 0.125, 0.125)], axis=-1)
+    near = np.stack([np.where(np.isnan(points), np.nan, share) for share in (0.75, 0.0, 0.25)], axis=-1)
+    variables = {
+        "divergence": xr.DataArray(apart, pairs, tuple(pairs)),
+        "layer_divergence": xr.DataArray([[0.375, 0.3], [0.3, 0.0625]], {"layer": [1, 2], "other_layer": [1, 2]}),
+        "within_layer": xr.DataArray(0.25),
+        "between_layers": xr.DataArray(0.375),
+        "layer_gap": xr.DataArray(0.125),
+        "layer_gap_p_value": xr.DataArray(0.2),
+        "position": xr.DataArray(np.stack([points, points * 0], axis=-1), {**coords, "axis": [1, 2]}, (*heads, "axis")),
+        "stress": xr.DataArray(0.125),
+        "cluster_stability": xr.DataArray(0.75),
+        "attention_to": xr.DataArray(
+            attention, {**coords, "token_class": list(TOKEN_CLASSES)}, (*heads, "token_class")
+        ),
+        "attention_offset": xr.DataArray(near, {**coords, "offset": list(OFFSETS)}, (*heads, "offset")),
+        "entropy": xr.DataArray(points * 0 + 2, coords, heads),
+    }
+    for name in ("within_layer", "between_layers", "layer_gap", "cluster_stability"):
+        bounds = [variables[name] - 0.0625, variables[name] + 0.0625]
+        variables[f"{name}_ci"] = xr.concat(bounds, xr.Variable("bound", list(BOUNDS)))
+    variables["layer_gap_n_examples"] = xr.DataArray(40)
+    names = {"cluster": CLUSTER, "behaviour": [["previous", "previous", "broadly"], ["several", "sep", ""]]}
+    if known:
+        names |= {"dominant": [["block", "diagonal", "diagonal"], ["vertical", "vertical", ""]]}
+        names |= {"best_relation": [["", "", ""], ["det", "det", ""]]}
+    result = xr.Dataset(variables).assign_coords({name: (heads, np.array(values)) for name, values in names.items()})
+    for name, array in result.data_vars.items():
+        array.attrs |= {"long_name": str(name), "units": "rate" if "p_value" in str(name) else "nats", "source": "made"}
+    attrs = dict.fromkeys(ATTRIBUTES, "made") | {"n_examples": 40, "n_tokens": 900, "study": "clusters"}
+    return result.assign_attrs(attrs)
+
+
+@pytest.fixture(scope="module")
+def result() -> xr.Dataset:
+    return result_of()
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in found(result)}
+
+
+def test_the_claim_about_layers_has_its_interval_and_its_doubt(result: xr.Dataset) -> None:
+    text = told(result)["Within a layer"]
+    assert "same layer diverge by 0.250 [0.188, 0.312] nats" in text and "a gap of 0.125 [0.062, 0.188]" in text
+    assert "p = 0.2, heads put into layers at random: which may be chance" in text and "n = 40 examples" in text
+    sure = result.assign(layer_gap_p_value=result["layer_gap_p_value"] * 0 + 0.001)
+    assert "chance" not in told(sure)["Within a layer"]
+    assert "are no nearer" in told(result.assign(layer_gap=result["layer_gap"] * -1))["Within a layer"]
+    assert (
+        told(result)["By layer"]
+        == "Heads of one layer are most alike in layer 2 (0.062 nats), least in layer 1 (0.38)."
+    )
+
+
+def test_clusters_are_said_with_what_their_heads_do(result: xr.Dataset) -> None:
+    texts = told(result)
+    assert texts["Clusters"].startswith("3 clusters; 1-3 is alone in a cluster.")
+    assert "0.750 [0.688, 0.812]" in texts["Clusters"]
+    assert texts["Cluster 1"].startswith(
+        "2 heads, 0.062 nats apart on average: 1-1, 1-2. They attend: 2 to the previous"
+    )
+    assert texts["Cluster 3"].endswith(
+        "They attend: 1 to [SEP], the others to several things. Relations that they know: det 2."
+    )
+    assert "Cluster 2" not in texts
+
+
+def test_the_nearest_and_the_most_remote_heads(result: xr.Dataset) -> None:
+    texts = told(result)
+    assert texts["Most alike"].startswith("1-1 and 1-2 (0.062), 2-1 and 2-2 (0.062)")
+    assert texts["Most alike"].endswith("least alike are 1-1 and 1-3 (0.62 nats).")
+    assert texts["Most remote"].startswith("Mean divergence from all other heads: 1-3 (0.47)")
+
+
+def test_the_table_has_a_line_for_each_cluster(result: xr.Dataset) -> None:
+    (table,) = shown(result)
+    rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in table.rows}
+    assert list(rows) == [1, 3, 2]
+    assert rows[1] == ["2", "0.062", "0.50", "0.25", "0.12", "0.75", "0.25", "2.00", "block 1, diagonal 1", ""]
+    assert rows[2][:2] == ["1", None] and rows[3][-2:] == ["vertical 2", "det 2"]
+    assert {len(cells) for _, cells in table.rows} == {len(table.columns)}
+    assert len(shown(result_of(known=False))[0].columns) == len(table.columns) - 2
+
+
+def test_figures_colour_heads_by_what_is_known_and_label_them_with_their_relation(result: xr.Dataset) -> None:
+    figures = {figure.name: figure for figure in drawn(result)}
+    assert list(figures) == ["points-layer", "points-behaviour", "points-dominant", "points-cluster", "layers", "heads"]
+    rows = figures["points-dominant"].chart.data.values
+    assert {row["name"]: (row["class"], row["label"]) for row in rows} == {
+        "1-1": ("block", "1-1"),
+        "1-2": ("diagonal", "1-2"),
+        "1-3": ("diagonal", "1-3"),
+        "2-1": ("vertical", "2-1 det"),
+        "2-2": ("vertical", "2-2 det"),
+    }
+    assert {row["class"] for row in figures["points-behaviour"].chart.data.values} >= {"[SEP]", "previous token"}
+    plain = {figure.name: figure for figure in drawn(result_of(known=False))}
+    assert "points-dominant" not in plain and "label" not in plain["points-layer"].chart.data.values[0]
+
+
+def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
+    page = write(result, tmp_path).read_text()
+    assert page.count('id="own"') == 1 and "Heads as points" in page and "Most remote" in page
