@@ -11,7 +11,7 @@ Divergences of (b), (c) and (d) are compared. Time is that of the processor (one
 rounds; (b) takes so long that it is run once on few segments, and (d) on the same ones. Peak memory is that of a
 process of its own for each way, above the loaded model.
 
-    python benchmarks/clusters.py TEXT [--limit 24] [--rounds 3]
+    python benchmarks/clusters.py TEXT [--limit 96] [--rounds 3]
 """
 
 import sys
@@ -70,8 +70,8 @@ def plain(model: Model, corpus: Corpus) -> None:
     model.network.set_attn_implementation("eager")
 
 
-def peer(kind: type[np.floating], model: Model, corpus: Corpus) -> np.ndarray:
-    """(b) and (c): all maps kept, then segment by segment and head by head in numpy."""
+def peer(kind: type[np.floating], model: Model, corpus: Corpus, compared: int | None = None) -> np.ndarray:
+    """(b) and (c): all maps kept, then segment by segment and head by head in numpy, of the first so many segments."""
     kept: list[np.ndarray] = []
     for inputs in groups(model, corpus, ours=False):
         with torch.inference_mode():
@@ -80,7 +80,7 @@ def peer(kind: type[np.floating], model: Model, corpus: Corpus) -> np.ndarray:
         kept += [each[:, :length, :length].astype(kind) for each, length in zip(maps, lengths, strict=True)]
     heads = len(kept[0])
     distances = np.zeros((heads, heads))
-    for attention in kept:
+    for attention in kept[:compared]:
         smoothed = (kind(0.001) / kind(attention.shape[-1])) + attention * kind(0.999)
         for head in range(heads):
             one = smoothed[head : head + 1]
@@ -163,10 +163,11 @@ def peak(arguments: list[str]) -> float:
 def measure_peak(way: str, corpus: Corpus) -> None:
     """Run a way while another thread watches the memory, and print the peak.
 
-    The peers keep their maps as they do, and compare the heads of the first segment only: that needs no more.
+    The peers keep the maps of all segments, and compare the heads of the first only: more would need no more memory.
     """
     model, process, highest = load("minilm", device="cpu"), psutil.Process(), [0]
-    WAYS["clusters" if way == "clusters" else "plain"](model, first(corpus, 2))
+    run = partial(WAYS[way], compared=1) if way in ("released", "float32") else WAYS[way]
+    run(model, first(corpus, 2))
     before, done = process.memory_info().rss, threading.Event()
 
     def watch() -> None:
@@ -175,7 +176,7 @@ def measure_peak(way: str, corpus: Corpus) -> None:
 
     thread = threading.Thread(target=watch)
     thread.start()
-    WAYS[way](model, corpus)
+    run(model, corpus)
     done.set()
     thread.join()
     print(json.dumps((highest[0] - before) / 2**20))
@@ -185,7 +186,7 @@ def main() -> None:
     """Time, then memory for so many segments and for four times as many."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("text", help="a text with one paragraph a line; pairs of them make segments")
-    parser.add_argument("--limit", type=int, default=24, help="segments")
+    parser.add_argument("--limit", type=int, default=96, help="segments")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peak", choices=WAYS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -198,7 +199,7 @@ def main() -> None:
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads; {len(corpus)} segments of {corpus.name}")
     compare(corpus, first(corpus, FEW), arguments.rounds)
     print("peak memory, MiB above the loaded model")
-    for way in ("plain", "float32", "clusters"):
+    for way in WAYS:
         for limit in (arguments.limit, 4 * arguments.limit):
             above = peak([arguments.text, "--limit", str(limit), "--peak", way])
             print(f"  {way:8s} {limit:6d} segments: {above:7.0f}", flush=True)
