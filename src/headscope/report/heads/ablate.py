@@ -7,7 +7,8 @@ import xarray as xr
 
 from headscope.figures._labels import label
 from headscope.report.findings._words import number
-from headscope.report.heads._words import Row, cases, of, ranked, rate, value
+from headscope.report.heads._rows import Row
+from headscope.report.heads._words import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
 from headscope.results import RATE
 

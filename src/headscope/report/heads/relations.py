@@ -25,7 +25,8 @@ def main(result: xr.Dataset) -> tuple[str, ...]:
 
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The larger one of links elsewhere and of other words at the same end."""
-    return {"link_attention": np.maximum(result["elsewhere"], result["others"])}
+    elsewhere, others = result["elsewhere"], result["others"]
+    return {"link_attention": elsewhere.where(~(others > elsewhere), others)}
 
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -65,7 +66,7 @@ def _place(row: Row) -> dict[str, object]:
 
 def _said(row: Row) -> str:
     relation, direction = row.labels
-    q = "" if pd.isna(row.q) else f", q {rate(row.q)}"
+    q = "" if pd.isna(row.q) else f", q {rate(row.q)} (sign test over sentences)"
     beside = f"{value(row)} against {number(row.baseline)} ({ranked(row)})"
     return f"{relation} ({ARROWS.get(direction, direction)}) {beside}, {cases(row)}{q}"
 
