@@ -1,0 +1,65 @@
+"""What a result of `probe` says of its parsers: their names, their scores, and the paper's."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+NAMES = {
+    "attention_and_words": "attention and words",
+    "attention": "attention alone",
+    "distances_and_words": "distances and words",
+    "random_attention_and_words": "random weights: attention and words",
+    "random_attention": "random weights: attention alone",
+    "fixed_offset": "best fixed offset",
+    "right_branching": "right-branching",
+}
+SEES_ATTENTION = ("attention", "attention_and_words")
+# Clark et al. (2019), Table 3: BERT-base, the Penn Treebank with Stanford's relations, GloVe vectors.
+PAPER = {
+    "right_branching": 26,
+    "distances_and_words": 58,
+    "random_attention_and_words": 30,
+    "attention": 61,
+    "attention_and_words": 77,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """A parser of a result: shares of words, `uas` with the bounds of its interval; `std` over seeds, if several."""
+
+    name: str
+    uas: tuple[float, float, float]
+    argmax: float
+    std: float
+    epochs: float
+
+    @property
+    def words(self) -> str:
+        """Its name, in words."""
+        return NAMES.get(self.name, self.name)
+
+    @property
+    def told(self) -> str:
+        """Its score in per cent, with the interval."""
+        value, lower, upper = (100 * each for each in self.uas)
+        return f"{value:.1f}% [{lower:.1f}, {upper:.1f}]"
+
+
+def parsers(result: xr.Dataset) -> dict[str, Parser]:
+    """The parsers of a result, in the order of `NAMES`."""
+    there = result["probe"].values.tolist()
+    return {name: _parser(name, result.sel(probe=name)) for name in NAMES if name in there}
+
+
+def best_without(found: dict[str, Parser]) -> Parser:
+    """The best of the parsers that do not see the model's attention."""
+    return max((each for name, each in found.items() if name not in SEES_ATTENTION), key=lambda each: each.uas[0])
+
+
+def _parser(name: str, part: xr.Dataset) -> Parser:
+    lower, upper = np.asarray(part["uas_ci"]).tolist()
+    std = float(part["uas_std"]) if "uas_std" in part else float("nan")
+    uas = (float(part["uas"]), lower, upper)
+    return Parser(name, uas, float(part["uas_argmax"]), std, float(part["epochs"].mean()))

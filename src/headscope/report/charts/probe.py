@@ -1,0 +1,52 @@
+"""Figures of `probe`: the parsers beside each other, what each head adds, and what is found of each relation."""
+
+import xarray as xr
+
+from headscope.figures import bars, heatmap, with_interval
+from headscope.report._probe import NAMES, parsers
+from headscope.report.parts import Figure
+from headscope.results import LEAST_CASES
+
+PARSERS, HEADS, RELATIONS = "Parsers", "Which heads", "Which relations"
+MOST = 16
+COMPARED = ("attention", "attention_and_words", "distances_and_words")
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result; relations of few words are left out of them."""
+    order = list(parsers(result))
+    return [
+        Figure(
+            "uas",
+            PARSERS,
+            bars(_in_words(with_interval(result, "uas").sel(probe=order))),
+            "Words that get their syntactic head in the best tree, with 95% intervals over sentences; punctuation is "
+            "left out. After Clark et al. (2019), Table 3.",
+            "uas",
+        ),
+        Figure(
+            "contribution",
+            HEADS,
+            heatmap(with_interval(result, "contribution"), diverging=True),
+            "The weight of each head in the parser that sees attention alone, times how much more attention it gives "
+            "to the syntactic head than to another word of the sentence: by how much it raises the score of the "
+            "syntactic head. What one head adds depends on what the others know already.",
+            "contribution",
+        ),
+        *_by_relation(result),
+    ]
+
+
+def _by_relation(result: xr.Dataset) -> list[Figure]:
+    enough = result.sel(relation=result["recall_n_examples"] >= LEAST_CASES).isel(relation=slice(MOST))
+    if not enough.sizes["relation"]:
+        return []
+    recall = with_interval(enough, "recall").sel(probe=list(COMPARED)).transpose("relation", "probe")
+    caption = f"Words of each relation that get their syntactic head. The {MOST} most frequent relations, of at least "
+    return [
+        Figure("recall", RELATIONS, bars(_in_words(recall)), f"{caption}{LEAST_CASES} words; 95% intervals.", "recall")
+    ]
+
+
+def _in_words(array: xr.DataArray) -> xr.DataArray:
+    return array.assign_coords(probe=[NAMES[name] for name in array["probe"].values.tolist()])

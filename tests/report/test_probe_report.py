@@ -1,0 +1,134 @@
+"""The report of `probe` says the numbers that were planted, with the baselines and the paper's numbers beside them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report import write
+from headscope.report.charts import drawn
+from headscope.report.findings import found
+from headscope.report.tables import shown
+from headscope.results import ATTRIBUTES, BOUNDS, DIRECTIONS
+
+UAS = {
+    "right_branching": 0.25,
+    "fixed_offset": 0.3125,
+    "attention": 0.5,
+    "attention_and_words": 0.75,
+    "distances_and_words": 0.375,
+    "random_attention": 0.125,
+    "random_attention_and_words": 0.1875,
+}
+RELATIONS = {"nsubj": (200, 0.25), "obj": (100, 0.75), "list": (4, 1.0)}
+
+
+def result_of(random: bool = True, seeds: int = 3) -> xr.Dataset:
+    """A result of `probe` for a model of 2 layers with 3 heads; 2-3 has half of what all heads contribute."""
+    names = [name for name in UAS if random or not name.startswith("random")]
+    uas = xr.DataArray([UAS[name] for name in names], {"probe": names}, ("probe",))
+    places = {"layer": [1, 2], "head": [1, 2, 3], "direction": list(DIRECTIONS)}
+    contribution = xr.DataArray(np.full((2, 3, 2), 0.0625), places, tuple(places))
+    contribution.loc[{"layer": 2, "head": 3, "direction": DIRECTIONS[0]}] = 0.75
+    words = xr.DataArray([count for count, _ in RELATIONS.values()], {"relation": list(RELATIONS)}, ("relation",))
+    share = xr.DataArray([share for _, share in RELATIONS.values()], {"relation": list(RELATIONS)}, ("relation",))
+    recall = (share + 0 * uas).transpose("probe", "relation").copy()
+    recall.loc[{"probe": "attention_and_words", "relation": "nsubj"}] = 0.875
+    by_seed = uas.expand_dims(seed=list(range(seeds)), axis=1)
+    variables = {
+        "uas": uas,
+        "uas_n_examples": xr.DataArray(1234),
+        "uas_argmax": uas - 0.0625,
+        "uas_by_seed": by_seed,
+        "recall": recall,
+        "recall_n_examples": words,
+        "epochs": xr.where(uas.isin([0.25, 0.3125]), 0.0, by_seed * 0 + 7).transpose("probe", "seed"),
+        "weight": contribution * 8,
+        "contribution": contribution,
+        "contribution_n_examples": xr.DataArray(1100),
+    }
+    if seeds > 1:
+        variables["uas_std"] = uas * 0 + 0.0025
+    for name in ("uas", "recall", "contribution"):
+        bounds = [variables[name] - 0.015625, variables[name] + 0.015625]
+        variables[f"{name}_ci"] = xr.concat(bounds, xr.Variable("bound", list(BOUNDS))).transpose(..., "bound")
+    result = xr.Dataset(variables)
+    for name, array in result.data_vars.items():
+        array.attrs |= {"long_name": str(name), "units": "share of words", "source": "made"}
+    attrs = {name: "made" for name in ATTRIBUTES} | {"n_examples": 40, "n_tokens": 900, "study": "probe"}
+    said = {"corpus": "ud/train.conllu", "sentences": 3136}
+    beside = {"training": json.dumps(said), "test_sentences": 2001, "vectors": "glove.txt", "words_with_vectors": 0.95}
+    return result.assign_attrs(attrs | beside)
+
+
+@pytest.fixture(scope="module")
+def result() -> xr.Dataset:
+    return result_of()
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in found(result)}
+
+
+def test_scores_are_said_with_the_best_baseline(result: xr.Dataset) -> None:
+    text = told(result)["Dependency parsing"]
+    assert "attention alone gives 50.0% [48.4, 51.6] of 1,234 words" in text
+    assert "also sees words gives 75.0% [73.4, 76.6]" in text
+    assert "(distances and words) gives 37.5% [35.9, 39.1]." in text
+    learned = told(result)["What the model learned"]
+    assert "12.5% [10.9, 14.1] from attention alone, 18.8% [17.2, 20.3] with words" in learned
+
+
+def test_heads_are_named_with_their_contribution(result: xr.Dataset) -> None:
+    texts = told(result)
+    assert ": 2-3 (0.75 [0.73, 0.77]), " in texts["Heads, from the dependent to its head"]
+    assert "(0.062 [0.047, 0.078])" in texts["Heads, from the head to its dependent"]
+    few = texts["How few do it"]
+    assert "by 1.4 logits on average; 1 of 12 heads and directions make half" in few and "n = 1,100 words" in few
+
+
+def test_relations_of_few_words_are_left_out(result: xr.Dataset) -> None:
+    text = told(result)["Relations"]
+    assert "most of obj (75%); least of nsubj (25%). Words help most with nsubj." in text and "list" not in text
+
+
+def test_what_it_was_trained_on_is_said(result: xr.Dataset) -> None:
+    text = told(result)["Mind"]
+    assert "3,136 sentences of ud/train.conllu, and scored on 2,001 others" in text
+    assert "glove.txt, which has 95% of the words" in text and "at most 0.2 points" in text
+
+
+def test_without_random_weights_and_with_one_seed_nothing_is_said_of_them() -> None:
+    texts = told(result_of(random=False, seeds=1))
+    assert "What the model learned" not in texts and "means over 1 seeds" not in texts["Mind"]
+    assert "standard deviation" not in texts["Mind"]
+    main = shown(result_of(random=False, seeds=1))[0]
+    assert len(main.rows) == 5 and all(cells[2] is None for _, cells in main.rows)
+
+
+def test_the_table_is_that_of_the_paper(result: xr.Dataset) -> None:
+    main, recall = shown(result)
+    rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
+    assert list(rows)[:3] == ["attention and words", "attention alone", "distances and words"]
+    assert rows["attention and words"] == ["75.0", "68.8", "0.2", "7.0", "77"]
+    assert rows["right-branching"] == ["25.0", "18.8", None, None, "26"]
+    assert rows["random weights: attention alone"][-1] is None
+    by_relation = {place[0]: [cell and cell[0] for cell in cells] for place, cells in recall.rows}
+    assert by_relation["nsubj"] == ["200", "87.5", "25.0", "25.0", "25.0"]
+    assert {len(cells) for _, cells in recall.rows} == {len(recall.columns)}
+
+
+def test_figures(result: xr.Dataset) -> None:
+    figures = {figure.name: figure for figure in drawn(result)}
+    assert list(figures) == ["uas", "contribution", "recall"]
+    chart = figures["recall"].chart.to_dict()
+    values = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["data"]["values"]
+    assert {row["relation"] for row in values} == {"nsubj", "obj"}
+    assert {row["probe"] for row in values} == {"attention alone", "attention and words", "distances and words"}
+
+
+def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
+    page = write(result, tmp_path).read_text()
+    assert "best fixed offset" in page and "<td>75.0" in page and "Which heads" in page
