@@ -102,7 +102,8 @@ def test_questions_are_asked_of_the_examples_as_they_are() -> None:
 
     corpus = corpus_of(example("1", "x"), example("2", ""), example("3", "x"))
     found = plan(corpus, lambda texts: [], 1)
-    assert found.inputs is corpus and found.questions and found.stereotypes
+    assert list(found.inputs) == list(corpus) and found.questions and found.stereotypes
+    assert found.inputs.skipped == {"sentences without a partner": 2}
     assert [found.cases[id][0].unit for id in "123"] == [0, 1, 0]
 
 

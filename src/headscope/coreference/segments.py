@@ -128,9 +128,13 @@ def _cases(sentences: tuple[Sentence, ...], part: Part, unit: int) -> Iterator[C
 def _questions(corpus: Corpus) -> Plan:
     units: dict[str, int] = {}
     cases: dict[str, tuple[Case, ...]] = {}
+    sides: dict[str, set[str]] = {}
     for example in corpus:
-        for sentence in example.first[:1]:
+        for sentence in example.sentences[:1]:
             if question := sentence.question:
                 unit = units.setdefault(question.pair or example.id, len(units))
                 cases[example.id] = (asked(sentence, question, unit),)
-    return Plan(corpus, cases, True)
+                if question.stereotype:
+                    sides.setdefault(question.pair, set()).add(question.stereotype)
+    alone = Counter({"sentences without a partner": sum(len(its) == 1 for its in sides.values())})
+    return Plan(replace(corpus, skipped=corpus.skipped | dict(+alone)), cases, True)

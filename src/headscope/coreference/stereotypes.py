@@ -24,19 +24,18 @@ STEREOTYPES = ("pro", "anti")
 
 @dataclass(frozen=True)
 class Pairs:
-    """The cases of both sentences of each pair, in the same order; `alone`: sentences without a partner."""
+    """The cases of both sentences of each pair, in the same order; of a model with so many heads."""
 
     pro: Answers
     anti: Answers
     heads: int
-    alone: int
 
     def __len__(self) -> int:
         return len(self.pro)
 
     def __getitem__(self, chosen: np.ndarray) -> "Pairs":
         """Some of the pairs."""
-        return Pairs(self.pro[chosen], self.anti[chosen], self.heads, self.alone)
+        return Pairs(self.pro[chosen], self.anti[chosen], self.heads)
 
     @cached_property
     def attention(self) -> Float[np.ndarray, "pair stereotype head"]:
@@ -70,14 +69,14 @@ class Pairs:
 
 
 def pairs(cases: Answers, heads: int) -> Pairs:
-    """The pairs among some cases."""
+    """The pairs among some cases; sentences without a partner are left out."""
     places: dict[str, dict[str, int]] = {}
     for place, (pair, stereotype) in enumerate(zip(cases.pair.tolist(), cases.stereotype.tolist(), strict=True)):
         if stereotype in STEREOTYPES:
             places.setdefault(pair, {})[stereotype] = place
     both = [its for its in places.values() if len(its) == 2]
     pro, anti = (cases[np.array([its[name] for its in both], dtype=np.int64)] for name in STEREOTYPES)
-    return Pairs(pro, anti, heads, sum(len(its) == 1 for its in places.values()))
+    return Pairs(pro, anti, heads)
 
 
 def _preferred(cases: Answers, heads: int) -> np.ndarray:

@@ -78,7 +78,10 @@ def run(
     )
     answers = joined(parts)
     if not answers.known.any():
-        raise HeadscopeError(f"corpus '{corpus.name}': no mention and its antecedent have tokens in the same input")
+        raise HeadscopeError(
+            f"corpus '{corpus.name}': no mention and its antecedent have tokens in the same input; use longer segments "
+            "(--tokens), or shorter texts"
+        )
     options = {} if planned.questions else {"tokens": tokens, "context": context, "singletons": singletons}
     attributes |= {"n_mentions": len(answers), "options": json.dumps(options)}
     return results.check(xr.Dataset(_variables(answers, model, settings), attrs=attributes | read))
