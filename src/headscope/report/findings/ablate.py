@@ -7,6 +7,7 @@ import xarray as xr
 
 from headscope.figures._labels import head_name, label
 from headscope.figures._table import tidy
+from headscope.report._chance import q_changed, surely
 from headscope.report.findings._words import Reading, examples, listed, measured, number, several, strongest
 from headscope.report.parts import Finding
 
@@ -40,10 +41,20 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is None:
         return
-    ordered, name = strongest(gains), label("metric", metric)
-    noise = "Their intervals include no change: on so few examples that is noise." if _unsure(ordered[0]) else ""
-    yield Finding("Helps to disable", f"Largest gains of {name}: {listed(ordered[:3])}. {noise}{examples(gains)}")
-    yield Finding("Hurts to disable", f"Largest losses of {name}: {listed(ordered[:-4:-1])}.{examples(gains)}")
+    ordered, name, q = strongest(gains), label("metric", metric), _rates(result, metric, gains)
+    noise = " Their intervals include no change: on so few examples that is noise." if _unsure(ordered[0]) else ""
+    helps, hurts = (surely(q, "heads", each) for each in (gains > 0, gains < 0))
+    for topic, what, heads, sure, doubt in (
+        ("Helps to disable", "gains", ordered[:3], helps, noise),
+        ("Hurts to disable", "losses", ordered[:-4:-1], hurts, ""),
+    ):
+        beside = f"; {sure}" if sure else ""
+        yield Finding(topic, f"Largest {what} of {name}: {listed(heads)}{beside}.{doubt}{examples(gains)}")
+
+
+def _rates(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:
+    """The false discovery rate of a change: by McNemar's test for accuracy, else by the intervals."""
+    return result["head_q_value"] if metric == "accuracy" and "head_q_value" in result else q_changed(gains)
 
 
 def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from math import log
 import xarray as xr
 
 from headscope.figures._labels import label
+from headscope.report._chance import q_changed, surely
 from headscope.report._change import change
 from headscope.report.findings._words import Reading, examples, listed, measured, number, strongest
 from headscope.report.parts import Finding
@@ -120,7 +121,8 @@ def _sure(array: xr.DataArray) -> str:
         return ""
     up, down = int((array["lower"] > 0).sum()), int((array["upper"] < 0).sum())
     chance = f"by chance alone about {max(1, round(0.05 * array.size))} would"
-    return f"It rose in {up} and fell in {down} of {array.size} heads with the whole interval ({chance}). "
+    told = f"It rose in {up} and fell in {down} of {array.size} heads with the whole interval ({chance})"
+    return f"{told}, {surely(q_changed(array), 'heads')}. "
 
 
 def _signed(value: float) -> str:

@@ -6,9 +6,11 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures._labels import label
+from headscope.report._chance import corrected, q_above
 from headscope.report.charts.patterns import over_corpora
 from headscope.report.findings._words import examples, layer_means, listed, number, peak, several, strongest
 from headscope.report.parts import Finding
+from headscope.results import RATE
 
 HALF = 0.5
 
@@ -47,13 +49,20 @@ def _value(array: xr.DataArray) -> str:
 
 def _patterns(result: xr.Dataset) -> Iterator[Finding]:
     share = over_corpora(result, "share")
+    q = q_above(share, HALF)
+    tests = "" if q is None else corrected(q, "heads and patterns")
     for pattern in share["pattern"].values.tolist():
         array = share.sel(pattern=pattern)
         readings = strongest(array)
         most = [reading for reading in readings if reading.value > HALF]
+        beside = (
+            "" if q is None or not most else f"; {int((q.sel(pattern=pattern) < RATE).sum())} beyond chance ({tests})"
+        )
+        median = f"; the median head has it in {number(float(array.median()))} of its maps"
         heads = f"{len(most)} of {len(readings)} heads: {listed(most)}" if most else f"no head; most in {readings[0]}"
         where = f" Most frequent in {peak(array)}." if max(layer_means(array).values()) > 0 else ""
-        yield Finding(label("pattern", pattern).capitalize(), f"In more than half of the maps of {heads}.{where}")
+        text = f"In more than half of the maps of {heads}{beside}{median}.{where}{examples(array)}"
+        yield Finding(label("pattern", pattern).capitalize(), text)
 
 
 def _mixed(result: xr.Dataset) -> Iterator[Finding]:

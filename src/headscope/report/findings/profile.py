@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures._labels import label
+from headscope.report._chance import corrected, q_above, surely
 from headscope.report.findings._words import examples, layer_means, listed, measured, number, peak, several, strongest
 from headscope.report.parts import Finding
-from headscope.results import FEATURES
+from headscope.results import FEATURES, RATE
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
@@ -56,7 +57,9 @@ def _above(array: xr.DataArray, limit: float, what: str) -> str:
         return f"{what}: none of {array.size}; the highest is {readings[0]}."
     unsure = sum(reading.lower is not None and reading.lower <= limit for reading in above)
     doubt = f"; of these, {unsure} with an interval that reaches below it" if unsure else ""
-    return f"{what}: {len(above)} of {array.size}, {listed(above)}{doubt}."
+    sure = surely(q_above(array, limit), "heads")
+    middle = f"the median head gives {number(float(array.median()))}"
+    return f"{what}: {len(above)} of {array.size}, {listed(above)}{doubt}; {sure}{'; ' if sure else ''}{middle}."
 
 
 def _separators(result: xr.Dataset) -> Iterator[Finding]:
@@ -103,13 +106,32 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
     if not found:
         return
     ranked = sorted(found, key=lambda name: -_times_median(found[name]))
-    told = "; ".join(_standing_out(name, found[name]) for name in ranked[:3])
+    q = _above_median(xr.concat(found.values(), "feature", coords="different", compat="equals"))
+    told = "; ".join(_standing_out(name, found[name]) + _rate(q, found[name], feature=name) for name in ranked[:3])
+    tests = (
+        f" (q: of giving no more than the median head, {corrected(q, 'heads and features')})" if q is not None else ""
+    )
     special = [measured(result, "feature_attention", feature=name) for name in ("cls", "sep")]
     beside = ", ".join(
         f"{label('feature', a['feature'].item())} {number(float(a.mean()))}" for a in special if a is not None
     )
     compared = f" For comparison, the mean over all heads: {beside}." if beside else ""
-    yield Finding("Linguistic features", f"Heads that stand out most from the median head: {told}.{compared}")
+    yield Finding("Linguistic features", f"Heads that stand out most from the median head: {told}{tests}.{compared}")
+
+
+def _above_median(array: xr.DataArray) -> xr.DataArray | None:
+    """The false discovery rate at which each head is above the median head."""
+    return q_above(array, array.median(("layer", "head")))
+
+
+def _rate(q: xr.DataArray | None, array: xr.DataArray, **place: str) -> str:
+    """That of the head with the largest value."""
+    if q is None:
+        return ""
+    best = array.drop_vars(["lower", "upper", "n_examples"], errors="ignore").fillna(-1)
+    best = best[best.argmax(("layer", "head"))]
+    value = float(q.sel(place).sel(layer=int(best["layer"]), head=int(best["head"])))
+    return f", q {'<0.0001' if value < 1e-4 else f'{value:.2g}'}"
 
 
 def _times_median(array: xr.DataArray) -> float:
@@ -140,10 +162,13 @@ def _links(result: xr.Dataset) -> Iterator[Finding]:
     array = measured(result, "token_attention")
     if array is None:
         return
+    q = _above_median(array)
     for relation in array.dropna("relation", how="all")["relation"].values.tolist():
         part = array.sel(relation=relation)
         middle = f"the median head gives {number(float(part.median()))}"
-        heads = f"Strongest in {listed(strongest(part)[:3])}; {middle}."
+        above = None if q is None else int((q.sel(relation=relation) < RATE).sum())
+        how = "" if q is None else f", {above} heads surely more ({corrected(q, 'heads and links')})"
+        heads = f"Strongest in {listed(strongest(part)[:3])}; {middle}{how}."
         position = _by_position(result, strongest(part)[0].head)
         yield Finding(label("relation", relation).capitalize(), f"{heads}{position}{examples(part)}")
 

@@ -74,7 +74,10 @@ def _order(result: xr.Dataset) -> Iterator[Finding]:
     order = tidy(result["removed_at"]).sort_values("value").to_dict("records")
     if order:
         names = ", ".join(head_name(row["layer"], row["head"]) for row in order[:FIRST])
-        yield Finding("First to go", f"The least important heads, in the order in which they went: {names}.")
+        text = f"The least important heads, in the order in which they went: {names}."
+        yield Finding(
+            "First to go", f"{text} An order is no test: which of them matters surely, 'headscope ablate' tells."
+        )
 
 
 def _choice(result: xr.Dataset) -> Finding:

@@ -1,0 +1,68 @@
+"""Whether a head is above a limit, or changed, by more than chance, after all heads were looked at."""
+
+import numpy as np
+import xarray as xr
+from scipy.stats import false_discovery_control, norm
+
+from headscope.results import RATE
+
+WIDTH = 2 * float(norm.ppf(0.975))
+
+
+def q_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | None:
+    """The false discovery rate at which each mean is called larger than a limit; None without intervals.
+
+    A bootstrap interval is taken for that of a normal distribution; all values of the array are corrected together
+    (Benjamini and Hochberg 1995).
+
+    >>> bounds = {"lower": ("head", [0.5, 0.4, 0.3]), "upper": ("head", [0.7, 0.6, 0.3])}
+    >>> q_above(xr.DataArray([0.6, 0.5, 0.3], bounds, ["head"]), 0.5).values.round(3).tolist()
+    [0.075, 0.75, 1.0]
+    """
+    score = _score(array, limit)
+    return None if score is None else _corrected(score.copy(data=norm.sf(score.values)))
+
+
+def q_changed(array: xr.DataArray) -> xr.DataArray | None:
+    """The same for a difference that is not 0, either way.
+
+    >>> bounds = {"lower": ("head", [-0.7, -0.1]), "upper": ("head", [-0.5, 0.1])}
+    >>> q_changed(xr.DataArray([-0.6, 0.0], bounds, ["head"])).values.round(3).tolist()
+    [0.0, 1.0]
+    """
+    score = _score(array, 0.0)
+    return None if score is None else _corrected(score.copy(data=2 * norm.sf(abs(score.values))))
+
+
+def surely(q: xr.DataArray | None, what: str, among: xr.DataArray | bool = True) -> str:
+    """How many (of those `among` all that were tested) are beyond chance, as a clause; nothing without intervals.
+
+    >>> surely(xr.DataArray([0.01, 0.2]), "heads")
+    '1 beyond chance (q < 0.05, Benjamini-Hochberg over 2 heads)'
+    """
+    if q is None:
+        return ""
+    return f"{int(((q < RATE) & among).sum())} beyond chance ({corrected(q, what)})"
+
+
+def corrected(q: xr.DataArray, what: str) -> str:
+    """How a rate was corrected."""
+    return f"q < {RATE}, Benjamini-Hochberg over {int(q.notnull().sum()):,} {what}"
+
+
+def _score(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | None:
+    """The distance from the limit in standard errors; 0 and infinite for what does not vary."""
+    if "lower" not in array.coords or bool(array["lower"].isnull().all()):
+        return None
+    error = ((array["upper"] - array["lower"]) / WIDTH).transpose(*array.dims).values
+    apart = (array - limit).transpose(*array.dims)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.where(apart.values == 0, 0.0, apart.values / error)
+    return apart.copy(data=np.where(np.isnan(apart.values), np.nan, values))
+
+
+def _corrected(p: xr.DataArray) -> xr.DataArray:
+    tested = ~np.isnan(p.values)
+    q = np.full(p.shape, np.nan)
+    q[tested] = false_discovery_control(p.values[tested]) if tested.any() else 0
+    return p.copy(data=q)
