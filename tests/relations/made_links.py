@@ -61,10 +61,8 @@ def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, d
                 kinds = found.setdefault(link.relation, {"linked": [], "elsewhere": [], "others": []})
                 kinds["linked"].append(its)
                 kinds["elsewhere"].append(_values(attention, elsewhere, tokens))
-                looking = [_values(attention, each, tokens) for each in (source, target)]
-                both = (
-                    None if any(each is None for each in looking) else np.stack([looking[0][:, 0], looking[1][:, 1]], 1)
-                )
+                one, other = (_values(attention, each, tokens) for each in (source, target))
+                both = None if one is None or other is None else np.stack([one[:, 0], other[:, 1]], 1)
                 kinds["others"].append(both)
     return {relation: _largest(kinds) for relation, kinds in found.items()}
 

@@ -13,6 +13,7 @@ from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.heads import numbers
 from headscope.report.heads import relations as head_part
+from headscope.report.heads._rows import where
 from headscope.report.tables import shown
 from headscope.results import ATTRIBUTES, BOUNDS
 
@@ -206,7 +207,7 @@ def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
 
 def of_head(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
     every = numbers(result)
-    mine = every[(every["layer"] == layer) & (every["head"] == head)]
+    mine = where(every, (every["layer"] == layer) & (every["head"] == head))
     return {finding.topic: finding.text for finding in head_part.told(result, mine)}
 
 

@@ -94,8 +94,7 @@ def _chosen(name: str, part: xr.Dataset) -> Reading:
         name,
         head_name(place["layer"], place["head"]),
         direction,
-        *(_interval(part, f"chosen_{each}") for each in ("attention", "elsewhere", "others")),
-        _gain(part, "chosen_"),
+        *_values(part, "chosen_attention", "chosen_"),
         _untrained(part.sel(direction=direction)),
         float(part["q_value"].sel(place | {"direction": direction})),
         int(part["gain_n_examples"]),
@@ -109,8 +108,7 @@ def _reading(relation: str, direction: str, part: xr.Dataset, place: dict[str, i
         relation,
         head_name(**place),
         direction,
-        *(_interval(one, each) for each in ("link_attention", "elsewhere", "others")),
-        _gain(one),
+        *_values(one, "link_attention"),
         _untrained(part),
         float(one["q_value"]),
         sentences,
@@ -118,8 +116,12 @@ def _reading(relation: str, direction: str, part: xr.Dataset, place: dict[str, i
     )
 
 
-def _gain(part: xr.Dataset, prefix: str = "") -> Interval:
-    return min(_interval(part, f"{prefix}{each}") for each in ("gain", "gain_others"))
+def _values(part: xr.Dataset, name: str, prefix: str = "") -> tuple[Interval, Interval, Interval, Interval]:
+    """What links get, what each baseline gets, and the gain on the larger of them."""
+    elsewhere, others, *gains = (
+        _interval(part, f"{prefix}{each}") for each in ("elsewhere", "others", "gain", "gain_others")
+    )
+    return _interval(part, name), elsewhere, others, min(gains)
 
 
 def _untrained(part: xr.Dataset) -> float | None:

@@ -102,7 +102,7 @@ def run(
     if untrained and "interrupted" not in said:
         other, more = read(random_weights(model, settings.seed), kept, _again(words), settings, as_coded=as_coded)
         beside = _tallies(other.by_relation(APART.get(which, ())), draws)
-        said |= {"duration_s": round(said["duration_s"] + more["duration_s"], 3)}
+        said |= {"duration_s": round(float(said["duration_s"]) + float(more["duration_s"]), 3)}
         said |= {name: value for name, value in more.items() if name == "interrupted"}
     variables = labelled(
         {name: score(rows, draws) for name, rows in relations.items()},
