@@ -44,7 +44,7 @@ def _columns(random: np.random.Generator, length: int, seed: int) -> Attention:
 def _diagonal(random: np.random.Generator, length: int, seed: int) -> Attention:
     """The token itself, the previous, the next, or all three; a row that has none looks at itself."""
     offsets = ([0], [-1], [1], [-1, 0, 1] if length > 12 else [0])[seed % 4]
-    shape = sum(np.eye(length, k=offset) for offset in offsets)
+    shape = np.sum([np.eye(length, k=offset) for offset in offsets], axis=0)
     return shape + np.eye(length) * (shape.sum(-1, keepdims=True) == 0)
 
 

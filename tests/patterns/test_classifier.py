@@ -86,8 +86,8 @@ def test_fused_normalisations_change_nothing(tmp_path: Path) -> None:
     whole = Classifier().eval()
     for module in whole.modules():
         if isinstance(module, torch.nn.BatchNorm2d | torch.nn.BatchNorm1d):
-            module.running_mean.normal_()
-            module.running_var.uniform_(0.5, 2)
+            module.get_buffer("running_mean").normal_()
+            module.get_buffer("running_var").uniform_(0.5, 2)
     grids = pool(torch.rand(3, 2, 40, 40).softmax(-1), classes_of(40).expand(3, -1)).flatten(0, 1)
     before = whole.classify(grids)
     torch.testing.assert_close(whole.fused().classify(grids), before, atol=1e-5, rtol=0)

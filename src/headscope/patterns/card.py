@@ -25,7 +25,7 @@ def scored(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classifier
     labels = labels_of(maps)
     said = np.zeros((len(maps), len(PATTERNS)))
     said[known] = crossed
-    said[held_out] = probabilities_of([maps[place] for place in np.flatnonzero(held_out)], classifier)
+    said[held_out] = probabilities_of([maps[place] for place in np.flatnonzero(held_out).tolist()], classifier)
     everyone = {"classifier": said, "rule": _certain(_ruled(maps, labels, folds))}
     for who in ("annotator_a", "annotator_b"):
         votes = [getattr(each, who) for each in maps]

@@ -22,6 +22,8 @@ from headscope.results import PATTERNS
 
 Progress = Callable[[int], None]
 Folds = Int[np.ndarray, " map"]
+# The loss on what was left out, after how many steps, and what was said.
+Look = tuple[float, int, Probabilities]
 
 
 def train(
@@ -67,7 +69,7 @@ def cross_validated(course: Course, folds: Folds, progress: Progress) -> tuple[i
     """The number of steps after which the loss on texts that were left out is least, and what is said of these then."""
     recipe, labels = course.recipe, labels_of(course.maps)
     learners = {number: course.learner(np.flatnonzero(folds != number)) for number in sorted(set(folds.tolist()))}
-    looks: list[tuple[float, int, Probabilities]] = []
+    looks: list[Look] = []
     for steps in range(recipe.check, recipe.steps + 1, recipe.check):
         said = np.zeros((len(folds), len(PATTERNS)))
         for number, learner in learners.items():
@@ -76,10 +78,9 @@ def cross_validated(course: Course, folds: Folds, progress: Progress) -> tuple[i
             left_out = [each for each, its in zip(course.maps, folds, strict=True) if its == number]
             said[folds == number] = probabilities_of(left_out, learner.taught())
         looks.append((loss(labels, said), steps, said))
-        best = min(looks, key=lambda look: look[0])
-        if steps - best[1] >= recipe.patience * recipe.check:
+        if steps - _best(looks)[1] >= recipe.patience * recipe.check:
             break
-    return best[1:]
+    return _best(looks)[1:]
 
 
 def loss(labels: Int[np.ndarray, " map"], probabilities: Probabilities) -> float:
@@ -97,3 +98,7 @@ def temperature(labels: Int[np.ndarray, " map"], probabilities: Probabilities) -
     """The temperature at which the labels are most likely."""
     tried = np.geomspace(0.25, 4, 161)
     return float(tried[np.argmin([loss(labels, softened(probabilities, one)) for one in tried])])
+
+
+def _best(looks: Sequence[Look]) -> Look:
+    return min(looks, key=lambda look: look[0])

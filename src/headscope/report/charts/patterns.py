@@ -64,7 +64,7 @@ def _maps(result: xr.Dataset) -> Iterator[Figure]:
         if shown:
             title = f"{named(array)}: {label('pattern', pattern)}".replace("maps of each pattern", "maps")
             caption = (
-                "The most certain maps of three heads, each in shades of its own maximum. "
+                "The most certain maps, none of the same head, each in shades of its own maximum. "
                 "After Kovaleva et al. (2019), Figure 1."
             )
             yield Figure(f"map-{pattern}", MAPS, attention_maps(shown, title), caption, "probability")
