@@ -100,7 +100,7 @@ def _stereotypes(result: xr.Dataset) -> Iterator[Finding]:
             sure = result[name].where(result[f"{name}_q"] < RATE)
             more, less = int((sure > 0).sum()), int((sure < 0).sum())
             number, pairs = int(result[name].notnull().sum()), int(result[f"{name.removesuffix('_gap')}_n_examples"])
-            told = f"{several(more, 'head')} of {number} {what}, {less} less (q < {RATE} each, n = {pairs:,} pairs)"
+            told = f"{more} of {number} heads {what}, {less} less (q < {RATE} each, n = {pairs:,} pairs)"
             topic = "Stereotypes in attention" if name == "attention_gap" else "Stereotypes in preference"
             yield Finding(topic, f"{told}.{_largest(result, name)}")
     if "chosen_preference_gap" in result:

@@ -1,0 +1,81 @@
+"""Results of `coreference` with known numbers, for a model of 2 layers with 3 heads.
+
+>>> result_of()["accuracy"].sel(layer=2, head=3, mention_type="all").item()
+0.75
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from headscope.coreference.variables import variables
+from headscope.results import ATTRIBUTES
+
+KINDS = ("all", "pronoun", "proper")
+# Nearest, head match, rules, random.
+BASELINES = (0.25, 0.5, 0.625, 0.125)
+ATTRS = {name: "made" for name in ATTRIBUTES} | {"n_examples": 40, "n_tokens": 900, "study": "coreference"}
+
+
+def bounded(name: str, values: Any, *dims: str, wide: float = 0.0625) -> dict[str, tuple[Any, tuple[str, ...]]]:
+    """A variable with an interval around it."""
+    array = np.asarray(values, dtype=float)
+    return {name: (array, dims), f"{name}_ci": (np.stack([array - wide, array + wide], -1), (*dims, "bound"))}
+
+
+def result_of(
+    kinds: tuple[str, ...] = KINDS, extra: dict[str, tuple[Any, tuple[str, ...]]] | None = None
+) -> xr.Dataset:
+    """Head 2-3 is the best for all kinds, and special for all but the last, of which there are too few mentions."""
+    accuracy, q, special = np.full((2, 3, len(kinds)), 0.125), np.ones((2, 3, len(kinds))), np.zeros((2, 3, len(kinds)))
+    accuracy[1, 2], q[1, 2] = 0.75, 0.001
+    counts = [500, 300, 20][: len(kinds)]
+    special[1, 2, [count >= 50 for count in counts]] = 1
+    dims, base = ("layer", "head", "mention_type"), [BASELINES] * len(kinds)
+    found = {
+        **bounded("accuracy", accuracy, *dims),
+        "accuracy_n_examples": (counts, ("mention_type",)),
+        "q_value": (q, dims),
+        "special": (special, dims),
+        **bounded("baseline_accuracy", base, "mention_type", "baseline"),
+        "reference": (["head_match"] * len(kinds), ("mention_type",)),
+        "chosen_layer": ([2.0] * len(kinds), ("mention_type",)),
+        "chosen_head": ([3.0] * len(kinds), ("mention_type",)),
+        "chosen_reference": (["head_match"] * len(kinds), ("mention_type",)),
+        **bounded("chosen_accuracy", [0.75] * len(kinds), "mention_type"),
+        "chosen_accuracy_n_examples": ([count // 2 for count in counts], ("mention_type",)),
+        **bounded("chosen_baseline", base, "mention_type", "baseline"),
+        **bounded("chosen_gain", [0.25] * len(kinds), "mention_type"),
+    }
+    return xr.Dataset(variables(found | (extra or {}), {"mention_type": list(kinds)}), attrs=ATTRS)
+
+
+def gap_result() -> xr.Dataset:
+    """As of GAP: head 2-3 is better on masculine pronouns, and so is no other."""
+    f1, ratio = np.full((2, 3, 3), 0.5), np.ones((2, 3))
+    f1[1, 2], ratio[1, 2] = (0.75, 0.5, 0.625), 0.6
+    extra = {
+        **bounded("f1", f1, "layer", "head", "gender"),
+        "f1_n_examples": ([60, 60, 120], ("gender",)),
+        **bounded("bias_ratio", ratio, "layer", "head"),
+        **bounded("baseline_f1", [[0.5] * 3, [0.0] * 3, [0.5] * 3, [0.375] * 3], "baseline", "gender"),
+        **bounded("baseline_bias_ratio", [1, np.nan, 1, 1], "baseline"),
+        **bounded("chosen_f1", [0.75, 0.5, 0.625], "gender"),
+        "chosen_f1_n_examples": ([30, 30, 60], ("gender",)),
+        **bounded("chosen_bias_ratio", 0.6),
+    }
+    return result_of(("all",), extra)
+
+
+def stereotype_result() -> xr.Dataset:
+    """As of WinoBias: 1-2 looks more at the occupation in pro sentences, 2-1 less."""
+    gap, q = np.zeros((2, 3)), np.ones((2, 3))
+    gap[0, 1], gap[1, 0], q[0, 1], q[1, 0] = 0.25, -0.5, 0.001, 0.001
+    pro = np.full((2, 3), 0.5) + np.maximum(gap, 0)
+    both = np.stack([pro, pro - gap], -1)
+    extra: dict[str, tuple[Any, tuple[str, ...]]] = {}
+    for name in ("attention", "preference"):
+        extra |= bounded(name, both, "layer", "head", "stereotype") | bounded(f"{name}_gap", gap, "layer", "head")
+        extra |= {f"{name}_n_examples": (240, ()), f"{name}_gap_q": (q, ("layer", "head"))}
+    return result_of(("all",), extra | bounded("chosen_preference_gap", 0.125))
