@@ -213,8 +213,7 @@ def of_head(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
 
 def test_the_card_of_a_head_has_its_relations_with_the_harder_baseline(result: xr.Dataset) -> None:
     special = of_head(result, 2, 3)["Special for links"]
-    agent = "Agent (source → target) 0.75 [0.72, 0.78] against 0.25 (1st of 6, the median head has 0.062)"
-    assert special.startswith(f"{agent}, n = 100 sentences, q 0.001; all (source → target) 0.38 [0.34, 0.41] against")
+    assert "Agent (source → target) 0.75 [0.72, 0.78] against 0.25" in special and "n = 100 sentences" in special
     assert "Theme" not in special and "90 heads, relations and directions" in special
     assert of_head(result, 1, 1)["Special for links"].startswith("No relation")
 
