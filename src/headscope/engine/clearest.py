@@ -17,7 +17,7 @@ from headscope.results import PATTERNS
 
 # Inputs that have a shape and whose tokens can be read beside their map, and the length that is best to look at.
 LEAST_SHOWN, MOST_SHOWN, TYPICAL = 12, 40, 24
-MOST_OF_A_HEAD = 2
+MOST_OF_A_HEAD, STEP = 2, 1 / 65_000
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,13 @@ class Clearest:
         often = np.argsort(np.argsort(-np.nan_to_num(share), axis=-1, kind="stable"), axis=-1) < MOST_OF_A_HEAD
         places = {(*self.heads[head], pattern): pick for (head, pattern), pick in self.picks.items()}
         array, of, token = self._drawn({at: pick for at, pick in places.items() if often[at]}, coords, settings)
+        attributes = array.attrs
         dims = tuple(coords)
         beside = {f"head_map_{name}": (dims, values) for name, values in of.items()}
+        array = (array.astype(float) / STEP).round() * STEP  # as it will be read again
         array = array.assign_coords(beside | {"head_map_token": ((*dims, "query"), token)})
-        array.encoding = {"dtype": "uint16", "scale_factor": 1 / 65_000, "_FillValue": 65_535, "zlib": True}
-        return array.assign_attrs(long_name="clearest maps of each head")
+        array.encoding = {"dtype": "uint16", "scale_factor": STEP, "_FillValue": 65_535, "zlib": True}
+        return array.assign_attrs(attributes | {"long_name": "clearest maps of each head"})
 
     def _drawn(
         self, picked: Mapping[tuple[int, ...], Pick], coords: Mapping[str, Any], settings: Settings

@@ -60,7 +60,8 @@ def run(
     """`share[layer, head, pattern]` and `share_total[pattern]` of each corpus (dimension `task` if there are several).
 
     A map has the pattern that is the most probable; `probability` is the mean over examples. The coordinate
-    `dominant` names the pattern that most of a head's maps have. `map` has the clearest maps of each pattern.
+    `dominant` names the pattern that most of a head's maps have. `map` has the clearest maps of each pattern,
+    `head_map` those of each head, of the two patterns that it has most often.
 
     Raises `HeadscopeError` if no example of a corpus fits into the model.
 
@@ -88,6 +89,8 @@ def run(
     whole = whole.assign_coords(dominant=dominant(whole["share"]))
     if shown:
         whole["map"] = clearest.shown(shown, settings)
+        share = whole["share"].mean("task") if "task" in whole.dims else whole["share"]
+        whole["head_map"] = clearest.of_heads(share.values, settings)
     return results.check(whole.assign_attrs(attributes | _summed(read, _names(corpora))))
 
 
