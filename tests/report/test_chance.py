@@ -31,10 +31,10 @@ def by_hand(p: list[float]) -> list[float]:
 
 def test_the_rate_is_that_of_a_normal_distribution_corrected_for_all() -> None:
     means, errors = [0.7, 0.55, 0.5, 0.3], [0.1, 0.02, 0.05, 0.1]
-    p = [norm.sf((mean - 0.5) / error) for mean, error in zip(means, errors, strict=True)]
+    p = [float(norm.sf((mean - 0.5) / error)) for mean, error in zip(means, errors, strict=True)]
     q = q_above(with_errors(means, errors), 0.5)
     assert q is not None and q.values.tolist() == pytest.approx(by_hand(p))
-    p = [2 * norm.sf(abs(mean) / error) for mean, error in zip(means, errors, strict=True)]
+    p = [2 * float(norm.sf(abs(mean) / error)) for mean, error in zip(means, errors, strict=True)]
     q = q_changed(with_errors([-each for each in means], errors))
     assert q is not None and q.values.tolist() == pytest.approx(by_hand(p))
 

@@ -14,7 +14,6 @@ from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.report.heads import (
     Card,
-    Model,
     addressed,
     card,
     gather,
@@ -24,17 +23,11 @@ from headscope.report.heads import (
     write_card,
     write_heads,
 )
-from headscope.report.heads._gather import Source
-from headscope.results import PATTERNS
+from made_heads import model_of, with_maps
 from patterns_result import patterns_result
 from profile_result import profile_result
 
 TUNED = "ef" * 32
-
-
-def model_of(*found: xr.Dataset) -> Model:
-    """One model that these results are about."""
-    return Model(("tiny",), "ab" * 32, tuple(Source(Path(str(place)), one) for place, one in enumerate(found)))
 
 
 def saved(folder: Path, **found: xr.Dataset) -> Path:
@@ -231,22 +224,6 @@ def test_a_study_that_nobody_knows_has_a_card_too(tmp_path: Path) -> None:
     model = model_of(made(measured=(("layer", "head", "relation"), values)))
     page = write_card(Card(model, 2, 2), tmp_path).read_text()
     assert "measured" in page and "0.88" in page and "1 of 4" in page
-
-
-def with_maps() -> xr.Dataset:
-    """Patterns with the clearest map of head 1-1: 13 tokens, vertical."""
-    result, side = patterns_result(), 13
-    axes = {"layer": [1, 2], "head": [1, 2], "pattern": list(PATTERNS)}
-    place = np.arange(1, side + 1)
-    whole = xr.DataArray(
-        np.full((2, 2, 5, side, side), np.nan), axes | {"query": place, "key": place}, [*axes, "query", "key"]
-    )
-    whole.loc[{"layer": 1, "head": 1, "pattern": "vertical"}] = 1 / side
-    token = xr.full_like(whole.isel(key=0, drop=True), "", object)
-    token.loc[{"layer": 1, "head": 1, "pattern": "vertical"}] = np.array([f"t{at}" for at in range(side)], object)
-    beside = {"head_map_token": token, "head_map_confidence": whole.isel(query=0, key=0, drop=True).fillna(0)}
-    whole = whole.assign_coords(beside).assign_attrs(long_name="maps", units="share", source="here")
-    return result.drop_vars(["map", "token"]).drop_dims(["query", "key"]).assign(head_map=whole)
 
 
 def test_the_clearest_maps_are_drawn_with_their_tokens(tmp_path: Path) -> None:
