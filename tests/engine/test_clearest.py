@@ -1,4 +1,4 @@
-"""The clearest maps of each head: of the patterns that it has most often, from the inputs that show them most surely."""
+"""The clearest maps of each head: of its most frequent patterns, from the inputs that show them most surely."""
 
 from pathlib import Path
 
