@@ -129,15 +129,14 @@ def compare(corpus: Corpus, few: Corpus, rounds: int) -> None:
         )
         each = 1000 * median(taken) / len(corpus)
         print(f"  {way:8s} {each:9.1f} ms a segment {to_plain:8.2f} x plain {to_ours:8.2f} x clusters", flush=True)
+    part = len(corpus) // 4
+    further = (median(times["clusters"]) - timed("clusters", model, first(corpus, part))[0]) / (len(corpus) - part)
+    print(f"  clusters {1000 * further:9.1f} ms for each further segment: points and clusters are made once")
     theirs, distances = timed("released", model, few)
-    ours, result = timed("clusters", model, few)
-    # The points and clusters, made once, count with all segments.
-    marginal = median(times["clusters"]) / len(corpus)
+    _, result = timed("clusters", model, few)
+    each, ours = theirs / len(few), median(times["clusters"]) / len(corpus)
     print(f"largest difference of a divergence, float16: {difference(distances, result):.1e} of it")
-    print(
-        f"  released {1000 * theirs / len(few):9.1f} ms a segment {theirs / len(few) / marginal:8.0f} x clusters "
-        f"({theirs / ours:.0f} x on {len(few)} segments alone)"
-    )
+    print(f"  released {1000 * each:9.1f} ms a segment {each / ours:29.1f} x clusters ({each / further:.0f} x further)")
 
 
 def difference(distances: object, result: object) -> float:

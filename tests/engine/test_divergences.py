@@ -98,7 +98,7 @@ def test_blocks_of_rows_and_of_cells_change_no_number(
     together = found(model, inputs).mean
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
     monkeypatch.setattr(observer, "LEAST_ROWS", 7)
-    monkeypatch.setattr(module, "BLOCK", 2**20)
+    monkeypatch.setattr(module, "BLOCK", 2**12)
     np.testing.assert_allclose(found(model, inputs).mean, together, atol=1e-6)
 
 
@@ -115,6 +115,14 @@ def test_any_number_of_threads_gives_the_same(monkeypatch: pytest.MonkeyPatch) -
     one = entropies_of_means(cells)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     np.testing.assert_array_equal(entropies_of_means(cells), one)
+
+
+@pytest.mark.parametrize("logarithm", [(np.log, 1.0), (np.log2, np.log(2))])
+def test_either_logarithm_gives_the_same(logarithm: tuple[np.ufunc, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = torch.rand(6, 900, generator=torch.Generator().manual_seed(4))
+    expected = entropies_of_means(cells)
+    monkeypatch.setattr(module, "_logarithm", lambda: logarithm)
+    np.testing.assert_allclose(entropies_of_means(cells), expected, rtol=1e-6)
 
 
 def test_what_a_gpu_computes_is_what_the_processor_does() -> None:

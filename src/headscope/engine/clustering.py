@@ -2,6 +2,7 @@
 
 import numpy as np
 from jaxtyping import Float, Int
+from sklearn import config_context
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.manifold import smacof
 from sklearn.metrics import adjusted_rand_score, silhouette_score
@@ -28,9 +29,10 @@ def positions(distances: Distances, seed: int = 0) -> tuple[Float[np.ndarray, "p
     """
     if not distances.any():
         return np.zeros((len(distances), AXES)), 0.0
-    points, raw = smacof(
-        distances, n_components=AXES, n_init=STARTS, max_iter=ITERATIONS, eps=CLOSE, random_state=seed
-    )[:2]
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        points, raw = smacof(
+            distances, n_components=AXES, n_init=STARTS, max_iter=ITERATIONS, eps=CLOSE, random_state=seed
+        )[:2]
     points = points - points.mean(0)
     points = points @ np.linalg.svd(points, full_matrices=False)[2].T
     outermost = points[np.abs(points).argmax(0), np.arange(AXES)]

@@ -7,6 +7,7 @@ small ones stay in the processor's cache, which is where the time goes.
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from types import ModuleType
 
 import numpy as np
@@ -19,8 +20,8 @@ from headscope.batch import Batch, Values
 from headscope.engine.fold import Collector
 
 NAME = "divergence"
-# Numbers of a block: with the means of a head and all others, and their logarithms, it stays in a core's cache.
-BLOCK = 2**16
+# Numbers of a block of all heads: short enough for the processor's caches, and for threads to share an example.
+BLOCK = 2**18
 # Where no head looks: x ln x is 0 there to any precision, and the logarithm finite.
 NOWHERE = 2.0**-120
 # Clark et al.'s code takes this much of an attention, and the rest from all tokens alike.
@@ -95,18 +96,26 @@ def entropies_of_means(cells: Float[Tensor, "head cell"]) -> Float[np.ndarray, "
     blocks = halves.split(max(512, BLOCK // len(halves)), dim=1)
     if not halves.is_cpu:
         return torch.stack([_by_torch(block) for block in blocks]).sum(0, dtype=torch.float64).cpu().numpy()
-    # NumPy's logarithm takes less than half of the time of torch's, and other threads can work meanwhile.
+    # NumPy's logarithms take a fourth to a half of the time of torch's, and other threads can work meanwhile.
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         return sum(pool.map(_by_numpy, (block.numpy() for block in blocks)), np.zeros((len(halves),) * 2))
 
 
 def _by_numpy(halves: Float[np.ndarray, "head cell"]) -> Float[np.ndarray, "head head"]:
-    halves = np.ascontiguousarray(halves)
+    halves, (logarithm, unit) = np.ascontiguousarray(halves), _logarithm()
     sums, (means, logarithms) = np.zeros((len(halves),) * 2), np.empty((2, *halves.shape), np.float32)
     for head, half in enumerate(halves):
         mean = np.add(half, halves[head:], out=means[head:])
-        sums[head, head:] = -np.vecdot(mean, np.log(mean, out=logarithms[head:]))
-    return sums
+        sums[head, head:] = -np.vecdot(mean, logarithm(mean, out=logarithms[head:]))
+    return sums * unit
+
+
+@cache
+def _logarithm() -> tuple[np.ufunc, float]:
+    """The fastest logarithm of NumPy, and its unit in nats: that to base 2 where there is vector code for it."""
+    known = np.lib.introspect.opt_func_info(func_name="^log2$", signature="float32")
+    scalar = all("baseline" in its["current"] for its in known.get("log2", {}).values())
+    return (np.log, 1.0) if scalar else (np.log2, float(np.log(2)))
 
 
 def _by_torch(halves: Float[Tensor, "head cell"]) -> Float[Tensor, "head head"]:
