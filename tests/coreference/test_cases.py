@@ -39,6 +39,10 @@ def test_a_word_that_heads_two_mentions_is_right_for_the_entities_of_both() -> N
     assert found(john, both, headed(5, "both"), headed(6, "john")) == {5: ([0, 0], [0]), 6: ([0, 0, 5], [0])}
 
 
+def test_a_mention_of_the_same_head_word_is_no_antecedent() -> None:
+    assert found(headed(0, "e", start=0, forms="cat of ann"), headed(0, "e")) == {}
+
+
 def test_only_mentions_since_a_word_are_asked_about() -> None:
     made = [headed(1), headed(4), headed(7)]
     assert list(found(*made, since=4)) == [4, 7] and list(found(*made, since=5)) == [7]

@@ -49,7 +49,13 @@ class Kind:
 def kinds(result: xr.Dataset) -> list[Kind]:
     """The kinds of mentions of a result, "all" first; without those that a half of the documents lacks."""
     names = result["mention_type"].values[result["chosen_layer"].notnull().values].tolist()
-    return [_kind(str(name), result.sel(mention_type=name)) for name in names]
+    return [_kind(str(name), result.sel(mention_type=name), baselines(result)) for name in names]
+
+
+def baselines(result: xr.Dataset) -> list[str]:
+    """The baselines that choose anything at all: no pronoun that a corpus asks about has the head word of a name."""
+    found = result["baseline_accuracy"].max("mention_type") > 0
+    return [str(name) for name in result["baseline"].values[found.values]]
 
 
 def asks(result: xr.Dataset) -> bool:
@@ -83,13 +89,13 @@ def points(value: Bounded) -> str:
     return f"{middle:+.1f} [{lower:.1f}, {upper:.1f}]"
 
 
-def _kind(name: str, part: xr.Dataset) -> Kind:
+def _kind(name: str, part: xr.Dataset, shown: list[str]) -> Kind:
     place = {"layer": int(part["chosen_layer"]), "head": int(part["chosen_head"])}
     return Kind(
         name,
         head_name(**place),
         bounded(part, "chosen_accuracy"),
-        {str(each): bounded(part.sel(baseline=each), "chosen_baseline") for each in part["baseline"].values},
+        {each: bounded(part.sel(baseline=each), "chosen_baseline") for each in shown},
         str(part["chosen_reference"].item()),
         bounded(part, "chosen_gain"),
         float(part["q_value"].sel(place)),

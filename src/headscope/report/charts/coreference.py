@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
-from headscope.report._coreference import WORDS, asks
+from headscope.report._coreference import WORDS, asks, baselines
 from headscope.report.parts import Figure
 
 BEST, WHERE, GENDER = "The best heads", "Which heads", "Gender"
@@ -18,7 +18,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 def _antecedents(result: xr.Dataset) -> Iterator[Figure]:
     caption = (
-        "Antecedents found by the chosen head and by the baselines, on the half of the documents on which heads were "
+        "Antecedents found by the chosen head and by the baselines, on the half of the corpus on which heads were "
         "not chosen, with 95% intervals. After Clark et al. (2019), Table 2."
     )
     yield Figure("chosen", BEST, bars(_beside(result)), caption, "chosen_accuracy")
@@ -49,7 +49,9 @@ def _what(result: xr.Dataset) -> str:
 def _beside(result: xr.Dataset) -> xr.DataArray:
     """Chosen head and baselines as one array [kind of mention, which]."""
     best = with_interval(result, "chosen_accuracy").drop_vars("n_examples", errors="ignore")
-    base = with_interval(result, "chosen_baseline").transpose("mention_type", "baseline")
+    base = (
+        with_interval(result, "chosen_baseline").sel(baseline=baselines(result)).transpose("mention_type", "baseline")
+    )
     names = [WORDS[str(name)] for name in base["baseline"].values]
     base = base.rename(baseline="which").assign_coords(which=names)
     whole = xr.concat([best.expand_dims(which=["best head"]), base], "which").transpose("mention_type", "which")

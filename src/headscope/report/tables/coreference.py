@@ -32,7 +32,7 @@ def _table_2(result: xr.Dataset) -> Iterator[Table]:
         return
     paper = "" if asks(result) else " Clark et al. (2019): BERT-base on CoNLL-2012, Table 2."
     caption = (
-        "Antecedents found: per cent of mentions, with 95% intervals; heads chosen on one half of the documents, all "
+        "Antecedents found: per cent of mentions, with 95% intervals; heads chosen on one half of the corpus, all "
         "rows scored on the other half. Special: 10 points or more over nearest and head match, q < 0.05, at least 50 "
         f"mentions.{paper}"
     )
@@ -40,7 +40,7 @@ def _table_2(result: xr.Dataset) -> Iterator[Table]:
         *((ROWS[name], [_percent(each.baselines[name]) for each in found]) for name in found[0].baselines),
         ("Best head", [_percent(each.accuracy) for each in found]),
         ("which", [(each.head, "") for each in found]),
-        ("gain over the better of the first two", [_points(each.gain) for each in found]),
+        ("gain over nearest and head match", [_points(each.gain) for each in found]),
         ("q", [_rate(each.q) for each in found]),
         ("special", [("yes" if each.special else "", "") for each in found]),
         ("mentions", [(f"{each.held_out:,}", "") for each in found]),
