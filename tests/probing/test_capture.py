@@ -102,7 +102,6 @@ def test_maps_over_the_budget_are_on_disk_and_the_same(budget: int, tmp_path: Pa
         for _ in range(2):
             for each, found in zip(made, store.open(), strict=True):
                 np.testing.assert_array_equal(found.numpy(), each)
-        del found
     assert list(tmp_path.iterdir()) == []
 
 

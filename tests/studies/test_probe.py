@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ HEADS = {
     (1, 2): looks_from_to(DETERMINERS | SUBJECTS | ADJECTIVES | ROOTS),
     (2, 3): looks_at_offset(1),
 }
-FAST = {"seeds": 2, "epochs": 6, "batch": 8, "attention_rate": 0.5, "learning_rate": 0.01}
+FAST: dict[str, Any] = {"seeds": 2, "epochs": 6, "batch": 8, "attention_rate": 0.5, "learning_rate": 0.01}
 WORDS = sum(relation != "punct" for each in TREEBANK for relation in each.first[0].deprel)
 
 
@@ -143,15 +144,16 @@ def test_vectors_from_a_file(model: headscope.Model, tmp_path: Path) -> None:
 
 def test_what_cannot_be_parsed_is_refused(model: headscope.Model) -> None:
     bare = corpus_of([Example("a", (Sentence("the cat", ((0, 3), (4, 7))),))] * 9)
-    for corpora in ({"corpus": bare}, {"corpus": TREEBANK, "training": bare}):
+    for corpus, training in ((bare, None), (TREEBANK, bare)):
         with pytest.raises(HeadscopeError, match="no dependency trees; name a treebank"):
-            probe.run(model, settings=QUICK, **corpora)
+            probe.run(model, corpus, QUICK, training=training)
     few: Corpus = corpus_of(list(TREEBANK)[:4])
     with pytest.raises(HeadscopeError, match="4 sentences are too few"):
         probe.run(model, few, QUICK)
     with pytest.raises(HeadscopeError, match="too few to hold some out"):
         probe.run(model, TREEBANK, QUICK, training=few)
-    for wrong in ({"learning_rate": 0.0}, {"epochs": 0}, {"held_out": 1.0}, {"memory": -1.0}):
+    wrongs: list[dict[str, Any]] = [{"learning_rate": 0.0}, {"epochs": 0}, {"held_out": 1.0}, {"memory": -1.0}]
+    for wrong in wrongs:
         with pytest.raises(HeadscopeError, match="use"):
             probe.run(model, TREEBANK, QUICK, **wrong)
     assert tree(np.zeros((1, 2))).tolist() == [0]
@@ -160,5 +162,6 @@ def test_what_cannot_be_parsed_is_refused(model: headscope.Model) -> None:
 def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
     done, expected = [], []
     settings = Settings(resamples=5, progress=done.append, expect=expected.append)
-    probe.run(model, TREEBANK, settings, **FAST | {"seeds": 1, "epochs": 2})
+    shorter: dict[str, Any] = FAST | {"seeds": 1, "epochs": 2}
+    probe.run(model, TREEBANK, settings, **shorter)
     assert sum(done) == expected[0]

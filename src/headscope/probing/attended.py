@@ -1,6 +1,6 @@
 """A treebank as parsers see it: its sentences, and the attention of a model between their words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ from headscope.engine.over import over
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.encoded import Encoded
 from headscope.models.words import Words
 from headscope.probing.batches import Treebank
 from headscope.probing.capture import Reader
@@ -57,7 +58,7 @@ def attended(
         if not (train and test):
             raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
         banks = [Treebank([one for one, _ in each], [maps[place] for _, place in each]) for each in (train, test)]
-        yield Attended(*banks, its_read, read, store.in_memory, store.on_disk)
+        yield Attended(banks[0], banks[1], its_read, read, store.in_memory, store.on_disk)
 
 
 def _ordered(sentences: Sequence[Parsed], places: range) -> list[tuple[Parsed, int]]:
@@ -74,8 +75,8 @@ def _sentences(model: Model, corpus: Corpus, settings: Settings, store: Store) -
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     reader = Reader(store, words.counts)
 
-    def pass_(inputs, done):
-        def finish(group):
+    def pass_(inputs: Iterable[Encoded], done: Callable[[list[Encoded]], None]) -> None:
+        def finish(group: list[Encoded]) -> None:
             reader.finish()
             done(group)
 

@@ -4,7 +4,6 @@ GloVe: a line for each word, the word and its numbers between blanks. word2vec: 
 words and how many numbers there are; or binary, 4 bytes for each number. A tab may stand after the word.
 """
 
-import gzip
 import re
 import zlib
 from collections.abc import Collection, Iterator
@@ -15,6 +14,7 @@ from typing import BinaryIO
 import numpy as np
 from jaxtyping import Float
 
+from headscope.corpora._lines import binary
 from headscope.errors import HeadscopeError
 
 HEADER = re.compile(rb"(\d{1,12}) (\d{1,9})\s*\n")
@@ -49,7 +49,7 @@ def read_vectors(source: str, words: Collection[str]) -> Vectors:
     known: dict[str, int] = {}
     rows: list[np.ndarray] = []
     try:
-        with gzip.open(source) if source.endswith(".gz") else open(source, "rb") as file:
+        with binary(source) as file:
             size, is_binary, entries = _entries(file, source)
             for number, word, values in entries:
                 if word in wanted and wanted[word] not in known:
