@@ -7,7 +7,7 @@ from planted_maps import planted
 
 from headscope.errors import HeadscopeError
 from headscope.patterns.augment import view
-from headscope.patterns.examples import labelled_examples, targets
+from headscope.patterns.examples import targets, views
 from headscope.patterns.maps import Map
 from headscope.patterns.recipe import Recipe
 from headscope.patterns.split import FOLDS, HELD_OUT, fold, text
@@ -105,7 +105,7 @@ def test_a_map_on_which_annotators_differ_is_between_two_patterns() -> None:
     ]
     expected = [[2 / 3, 0, 0, 0, 1 / 3], [0, 0, 0, 1, 0]]
     np.testing.assert_allclose(targets(maps), expected, atol=1e-6)
-    np.testing.assert_allclose(labelled_examples(maps).targets, expected, atol=1e-6)
+    np.testing.assert_allclose(views(maps, 2, seed=0).targets, expected * 2, atol=1e-6)
 
 
 def test_the_temperature_makes_probabilities_as_likely_as_they_can_be() -> None:

@@ -43,11 +43,6 @@ def synthetic_examples(n: int, seed: int) -> Examples:
     return _examples(torch.cat([grids for grids, _ in made]), torch.eye(len(PATTERNS))[labels])
 
 
-def labelled_examples(maps: Sequence[Map]) -> Examples:
-    """Labelled maps as they are."""
-    return _examples(torch.cat([_pooled(each.attention[None], each.classes[None]) for each in maps]), targets(maps))
-
-
 def views(maps: Sequence[Map], number: int, seed: int) -> Examples:
     """So many views of each map, one view of all maps after the other."""
     random = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """Train the classifier, and score it on texts that it has not seen.
 
 What is chosen (when to stop, the temperature) is chosen by cross-validation over texts, in the folds of `split.fold`;
-the texts of fold `split.HELD_OUT` are looked at once, at the end.
+the texts of fold `split.HELD_OUT` are told once, at the end, and decide nothing.
 """
 
 from collections.abc import Callable, Sequence
