@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from hand_made import padded
@@ -62,11 +63,11 @@ def answered(reader: Reader, layers: Sequence[list[Tensor]], inputs: list[Encode
 
 
 def rows(
-    units: Sequence[int],
+    units: ArrayLike,
     right: np.ndarray,
     guesses: np.ndarray | None = None,
     kinds: Sequence[str] | None = None,
-    **fields: Sequence,
+    **fields: ArrayLike,
 ) -> Answers:
     """Answers from their columns; what is not given is the same in all of them."""
     number = len(right)

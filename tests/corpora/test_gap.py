@@ -11,6 +11,7 @@ from written import corpus
 from headscope.corpora import Options, read
 from headscope.corpora._passages import words
 from headscope.errors import HeadscopeError
+from headscope.types import Example, Question
 
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
 TEXT = 'Ann met Mary-Lou Ray, and "she" slept.'
@@ -26,6 +27,13 @@ def row(**changes: str) -> str:
     return "\t".join((fields | {name.replace("_", "-"): value for name, value in changes.items()}).values())
 
 
+def question(example: Example) -> Question:
+    """What is asked of the only sentence of an example."""
+    found = example.first[0].question
+    assert found is not None
+    return found
+
+
 def read_gap(*rows: str, options: Options = GAP, header: str = HEADER):
     return corpus("gap.tsv", "\n".join([header, *rows]) + "\n", options)
 
@@ -35,21 +43,20 @@ def test_a_passage_asks_whom_its_pronoun_refers_to() -> None:
     (sentence,) = example.first
     assert example.id == "made-1" and sentence.text == TEXT
     assert sentence.forms == ("Ann", "met", "Mary-Lou", "Ray", ",", "and", '"', "she", '"', "slept", ".")
-    question = sentence.question
-    assert question is not None
-    assert (question.pronoun, question.candidates, question.answer) == ((7, 8), ((0, 1), (2, 4)), 1)
-    assert (question.stereotype, question.pair) == ("", "")
+    asked = question(example)
+    assert (asked.pronoun, asked.candidates, asked.answer) == ((7, 8), ((0, 1), (2, 4)), 1)
+    assert (asked.stereotype, asked.pair) == ("", "")
 
 
 def test_a_pronoun_may_refer_to_either_name_or_to_neither() -> None:
     found = read_gap(row(A_coref="TRUE", B_coref="FALSE"), row(ID="made-2", B_coref="FALSE"))
-    assert [each.first[0].question.answer for each in found] == [0, None]
+    assert [question(each).answer for each in found] == [0, None]
 
 
 def test_a_name_that_ends_within_a_word_ends_a_word() -> None:
     (example,) = read_gap(row(B="Mary", B_offset="8"))
     assert example.first[0].forms[2:5] == ("Mary", "-", "Lou")
-    assert example.first[0].question.candidates[1] == (2, 3)
+    assert question(example).candidates[1] == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -95,4 +102,4 @@ def test_words_are_whole_in_order_and_leave_out_blanks_only(text: str, cuts: lis
 def test_the_real_files_are_read_whole(real_data: Path, name: str, rows: int, neither: int) -> None:
     found = read(real_data / "coref" / "gap" / f"gap-{name}.tsv.gz", GAP)
     assert (found.n_examples, found.skipped) == (rows, {})
-    assert sum(each.first[0].question.answer is None for each in found) == neither
+    assert sum(question(each).answer is None for each in found) == neither

@@ -7,6 +7,7 @@ import pytest
 
 from headscope.corpora import Corpus, Options, read
 from headscope.errors import HeadscopeError
+from headscope.types import Example, Question
 
 PRO = """1 [The developer] argued with the designer because [he] slept.
 
@@ -23,8 +24,11 @@ def winobias(folder: Path, pro: str = PRO, anti: str = ANTI, **options) -> Corpu
     return read(folder, Options(kind="winobias", task="type1", **options))
 
 
-def question(example):
-    return example.first[0].question
+def question(example: Example) -> Question:
+    """What is asked of the only sentence of an example."""
+    found = example.first[0].question
+    assert found is not None
+    return found
 
 
 def test_the_brackets_are_the_right_candidate_and_the_pronoun(tmp_path: Path) -> None:
@@ -32,11 +36,10 @@ def test_the_brackets_are_the_right_candidate_and_the_pronoun(tmp_path: Path) ->
     assert [each.id for each in found] == [
         f"{kind}_stereotyped_type1.txt.dev:{line}" for kind in ("pro", "anti") for line in (1, 3)
     ]
-    first, second = (each.first[0] for each in found[:2])
-    assert first.text == "The developer argued with the designer because he slept."
-    asked = first.question
+    assert found[0].first[0].text == "The developer argued with the designer because he slept."
+    asked, second = question(found[0]), question(found[1])
     assert (asked.pronoun, asked.candidates, asked.answer) == ((7, 8), ((0, 2), (5, 6)), 0)
-    assert second.question.candidates == ((3, 5), (1, 2)) and second.forms[second.question.pronoun[0]] == "him"
+    assert second.candidates == ((3, 5), (1, 2)) and found[1].first[0].forms[second.pronoun[0]] == "him"
 
 
 def test_lines_of_the_same_number_are_partners(tmp_path: Path) -> None:
