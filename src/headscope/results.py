@@ -9,6 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import h5py
 import xarray as xr
 
 from headscope.errors import HeadscopeError
@@ -121,7 +122,10 @@ def read(directory: str | Path) -> xr.Dataset:
     if not path.is_file():
         raise HeadscopeError(f"result '{path}' does not exist; name a folder that a study wrote with -o")
     try:
+        with h5py.File(path) as file:  # h5netcdf would complain once more, when it throws away what it cannot read
+            file.visit(lambda name: None)
         with xr.open_dataset(path, engine="h5netcdf") as stored:
             return check(stored.load())
-    except (OSError, ValueError) as error:
-        raise HeadscopeError(f"result '{path}' is not a result of headscope: {error}") from error
+    except (OSError, ValueError, KeyError, RuntimeError) as error:  # h5py raises the last two for damaged parts
+        said = f"is not a result of headscope: {' '.join(str(error).split())}"
+        raise HeadscopeError(f"result '{path}' {said}; make it again, or leave it out") from error

@@ -159,12 +159,22 @@ def test_a_folder_without_results_is_said(place: str, said: str, tmp_path: Path)
         gather([tmp_path / place])
 
 
-def test_a_broken_result_is_named_in_one_line(tmp_path: Path) -> None:
-    folder = saved(tmp_path, profile=profile_result())
-    (folder / "broken").mkdir()
-    (folder / "broken" / "result.nc").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+@pytest.mark.parametrize("damage", ["empty", "cut", "overwritten", "another"])
+def test_a_broken_result_is_named_in_one_line(damage: str, tmp_path: Path) -> None:
+    path = saved(tmp_path, profile=profile_result(), broken=profile_result()) / "broken" / "result.nc"
+    whole = path.read_bytes()
+    middle = len(whole) // 4
+    damaged = {
+        "empty": b"",
+        "cut": whole[: len(whole) // 2],
+        "overwritten": whole[:middle] + bytes(len(whole) - middle),
+    }
+    if damage == "another":
+        xr.Dataset({"x": ("x", [1.0])}).to_netcdf(path, engine="h5netcdf")
+    else:
+        path.write_bytes(damaged[damage])
     with pytest.raises(HeadscopeError) as error:
-        gather([folder])
+        gather([tmp_path])
     assert "broken/result.nc' is not a result of headscope" in str(error.value) and "\n" not in str(error.value)
 
 
