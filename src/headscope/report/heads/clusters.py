@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from headscope.figures import with_interval
 from headscope.figures._labels import head_name
 from headscope.report._clusters import clusters
 from headscope.report.findings._words import number
@@ -32,27 +33,28 @@ def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     if not len(numbers):
         return
     place = (int(numbers["layer"].iloc[0]), int(numbers["head"].iloc[0]))
-    n = f"n = {int(result['divergence_n_examples'].max()):,} examples"
-    heads = result["divergence"].stack(at=("other_layer", "other_head")).dropna("at", how="all")
-    own = heads.sel(layer=place[0], head=place[1])
-    near = [at for at in own["at"].values[np.argsort(own.values, kind="stable")].tolist() if at != place]
-    said = "; ".join(f"{head_name(*at)} {_between(result, place, at)}" for at in near[:NEAREST])
-    yield Finding("Nearest heads", f"{said} nats of Jensen-Shannon divergence, of {len(near)} heads; {n}.")
-    mean = heads.sum("at") / len(near)
-    rank = 1 + int((mean > mean.sel(layer=place[0], head=place[1])).sum())
-    middle = f"the median head has {number(float(mean.median()))}"
-    far = (
-        f"{number(float(mean.sel(layer=place[0], head=place[1])))} nats ({ordinal(rank)} of {len(near) + 1}, {middle})"
-    )
-    yield Finding("From all heads", f"Mean divergence {far}; {n}.")
-    (mine,) = [each for each in clusters(result) if place in each.heads]
-    names = [name for name, at in zip(mine.names, mine.heads, strict=True) if at != place]
-    with_ = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if names[NAMED:] else "")
+    array = with_interval(result, "divergence").stack(at=("other_layer", "other_head")).dropna("at", how="all")
+    n = f"; n = {int(array['n_examples'].max()):,} examples" if "n_examples" in array.coords else ""
+    own = array.sel(layer=place[0], head=place[1])
+    near = [at for at in np.argsort(own.values, kind="stable").tolist() if own["at"].values[at] != place]
+    said = "; ".join(f"{head_name(*own['at'].values[at])} {_value(own[at])}" for at in near[:NEAREST])
+    yield Finding("Nearest heads", f"{said} nats of Jensen-Shannon divergence, of {len(near)} heads{n}.")
+    mean = array.drop_vars(["lower", "upper"], errors="ignore").sum("at", min_count=1) / len(near)
+    mine, middle = (float(each) for each in (mean.sel(layer=place[0], head=place[1]), mean.median()))
+    rank = f"{ordinal(1 + int((mean > mine).sum()))} of {len(near) + 1}, the median head has {number(middle)}"
+    yield Finding("From all heads", f"Mean divergence {number(mine)} nats ({rank}){n}.")
+    yield from _cluster(result, place)
+
+
+def _cluster(result: xr.Dataset, place: tuple[int, int]) -> Iterator[Finding]:
     stable = f"agreement of clusters of resampled examples {number(float(result['cluster_stability']))}"
-    yield Finding("Cluster", f"Cluster {mine.number}: {f'with {with_}' if with_ else 'alone'} ({stable}).")
+    for each in clusters(result):
+        if place in each.heads:
+            names = [name for name, at in zip(each.names, each.heads, strict=True) if at != place]
+            others = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if names[NAMED:] else "")
+            yield Finding("Cluster", f"Cluster {each.number}: {f'with {others}' if others else 'alone'} ({stable}).")
 
 
-def _between(result: xr.Dataset, one: tuple[int, int], other: tuple[int, int]) -> str:
-    place = {"layer": one[0], "head": one[1], "other_layer": other[0], "other_head": other[1]}
-    lower, upper = result["divergence_ci"].sel(place).values.tolist()
-    return f"{number(float(result['divergence'].sel(place)))} [{number(lower)}, {number(upper)}]"
+def _value(array: xr.DataArray) -> str:
+    bounds = [number(float(array[bound])) for bound in ("lower", "upper") if bound in array.coords]
+    return f"{number(float(array))}{f' [{bounds[0]}, {bounds[1]}]' if bounds else ''}"
