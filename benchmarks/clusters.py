@@ -165,7 +165,8 @@ def measure_peak(way: str, corpus: Corpus) -> None:
     The peers keep the maps of all segments, and compare the heads of the first only: more would need no more memory.
     """
     model, process, highest = load("minilm", device="cpu"), psutil.Process(), [0]
-    run = partial(WAYS[way], compared=1) if way in ("released", "float32") else WAYS[way]
+    kinds = {"released": np.float16, "float32": np.float32}
+    run = partial(peer, kinds[way], compared=1) if way in kinds else WAYS[way]
     run(model, first(corpus, 2))
     before, done = process.memory_info().rss, threading.Event()
 

@@ -186,13 +186,12 @@ def test_gradients_are_finite_differences(name: str) -> None:
     shape = (LAYERS, HEADS, len(encoded), len(encoded))
     copies = int(np.prod(shape))
     bumps = torch.eye(copies, dtype=torch.float64).reshape(copies, *shape) * step
-    if name.startswith("embedding"):
-        target = asked(name)[1][1]
-        whole = model.network(**tensors(target)).last_hidden_state.mean(1)
+    embeds = name.startswith("embedding")
+    whole = model.network(**tensors(asked(name)[1][1])).last_hidden_state.mean(1) if embeds else torch.zeros(())
     sides = []
     for each in (bumps, -bumps):
         with bumped(model, each):
-            if name.startswith("embedding"):
+            if embeds:
                 mean = model.network(**tensors(encoded, copies)).last_hidden_state.mean(1)
                 sides.append(1 - torch.cosine_similarity(mean, whole))
             else:

@@ -100,6 +100,11 @@ def test_the_nearest_and_the_most_remote_heads(result: xr.Dataset) -> None:
     assert texts["Most remote"].startswith("Mean divergence from all other heads: 1-3 (0.47)")
 
 
+def test_one_example_is_said_to_be_one(result: xr.Dataset) -> None:
+    assert "Mind" not in told(result)
+    assert told(result.assign_attrs(n_examples=1))["Mind"].startswith("This is one example")
+
+
 def test_the_table_has_a_line_for_each_cluster(result: xr.Dataset) -> None:
     (table,) = shown(result)
     rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in table.rows}

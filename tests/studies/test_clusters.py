@@ -1,5 +1,6 @@
 """Heads that do the same are one cluster, whatever layer they are in; and the study as a whole."""
 
+import json
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -7,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from typer.testing import CliRunner
 
 import headscope
 from headscope import Corpus, HeadscopeError, Settings, results
+from headscope.cli.app import application
 from headscope.studies import clusters
 from headscope.types import Example, Sentence
 from planted import looks_at_offset, looks_at_piece, planted
-from tiny import tiny_bert, tiny_tokenizer
+from tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=100)
 KINDS = {
@@ -135,6 +138,16 @@ def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> No
     result = clusters.run(model, corpus_of(TEXTS[:1]), QUICK, clusters=2)
     assert set(np.unique(result["cluster"])) == {1, 2} and int(result["divergence_n_examples"]) == 1
     np.testing.assert_allclose(result["layer_gap_ci"], float(result["layer_gap"]))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model", planted(KINDS))
+    options = ["--clusters", "2", "--limit", "3", "--resamples", "5", "--json", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(application(["clusters"]), ["clusters", str(folder), "sample", *options])
+    assert done.exit_code == 0, done.output
+    whole = json.loads(done.stdout)
+    assert set(np.ravel(whole["coords"]["cluster"]["data"])) == {1, 2}
+    assert "Heads as points" in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("number", [0, 9])

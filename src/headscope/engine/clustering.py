@@ -1,5 +1,7 @@
 """Heads as points and as groups, from their divergences: multidimensional scaling and agglomerative clusters."""
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float, Int
 from sklearn import config_context
@@ -30,9 +32,10 @@ def positions(distances: Distances, seed: int = 0) -> tuple[Float[np.ndarray, "p
     if not distances.any():
         return np.zeros((len(distances), AXES)), 0.0
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        points, raw = smacof(
+        found: Any = smacof(
             distances, n_components=AXES, n_init=STARTS, max_iter=ITERATIONS, eps=CLOSE, random_state=seed
-        )[:2]
+        )
+    points, raw = found[:2]
     points = points - points.mean(0)
     points = points @ np.linalg.svd(points, full_matrices=False)[2].T
     outermost = points[np.abs(points).argmax(0), np.arange(AXES)]

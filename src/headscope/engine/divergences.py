@@ -103,7 +103,7 @@ def entropies_of_means(cells: Float[Tensor, "head cell"]) -> Float[np.ndarray, "
 
 def _by_numpy(halves: Float[np.ndarray, "head cell"]) -> Float[np.ndarray, "head head"]:
     halves, (logarithm, unit) = np.ascontiguousarray(halves), _logarithm()
-    sums, (means, logarithms) = np.zeros((len(halves),) * 2), np.empty((2, *halves.shape), np.float32)
+    sums, means, logarithms = np.zeros((len(halves),) * 2), np.empty_like(halves), np.empty_like(halves)
     for head, half in enumerate(halves):
         mean = np.add(half, halves[head:], out=means[head:])
         sums[head, head:] = -np.vecdot(mean, logarithm(mean, out=logarithms[head:]))

@@ -1,6 +1,5 @@
 """What the divergences of all pairs of heads come to: by pair, by layers, within layers against between them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -40,7 +39,7 @@ class HeadPairs:
     @property
     def variables(self) -> dict[str, xr.DataArray]:
         """`divergence` of heads, `layer_divergence` of layers, `within_layer`, `between_layers` and `layer_gap`."""
-        layers, numbers = np.arange(1, len(self.heads) + 1), np.arange(1, max(self.heads) + 1)
+        layers, numbers = range(1, len(self.heads) + 1), range(1, max(self.heads) + 1)
         coords = {"layer": layers, "head": numbers, "other_layer": layers, "other_head": numbers}
         named, units = Named(coords, int(self.tally.count), SOURCE), SUMMED if self.summed else UNITS
         what = "Jensen-Shannon divergence of attention"
@@ -145,7 +144,7 @@ LONG_NAMES = {
 }
 
 
-def _within(matrix: Float[np.ndarray, "head head"], layer: Sequence[int]) -> float:
+def _within(matrix: Float[np.ndarray, "head head"], layer: Int[np.ndarray, " head"]) -> float:
     """The divergences of heads of the same layer, summed."""
     members = np.equal.outer(layer, np.unique(layer)).astype(float)
     return float(np.einsum("hl,hg,gl->", members, matrix, members, optimize=True))

@@ -45,7 +45,7 @@ def _from(result: xr.Dataset) -> Iterator[Figure | None]:
 
 
 def _panels(array: xr.DataArray) -> Any:
-    return heatmap(array, shared=False)
+    return heatmap(array, shared=False, columns=2)
 
 
 def _figure(result: xr.Dataset, name: str, stem: str, section: str, caption: str, draw: Draw) -> Figure | None:

@@ -21,7 +21,7 @@ ATTEND = {
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """What the divergences come to."""
-    return [*_layers(result), *_by_layer(result), *_clusters(result), *_pairs(result), *_plane(result)]
+    return [*_layers(result), *_by_layer(result), *_clusters(result), *_pairs(result), *_plane(result), *_few(result)]
 
 
 def _layers(result: xr.Dataset) -> Iterator[Finding]:
@@ -97,6 +97,11 @@ def _plane(result: xr.Dataset) -> Iterator[Finding]:
         f"Stress {number(stress)}: distances of the points are off by about {100 * stress:.0f}% of their size; read "
         "numbers from the divergences.",
     )
+
+
+def _few(result: xr.Dataset) -> Iterator[Finding]:
+    if int(result.attrs["n_examples"]) == 1:
+        yield Finding("Mind", "This is one example: intervals and the agreement of resamples say nothing.")
 
 
 def _interval(result: xr.Dataset, name: str) -> str:

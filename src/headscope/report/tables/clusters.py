@@ -24,8 +24,8 @@ def tables(result: xr.Dataset) -> list[Table]:
     names = {name: title for name, (title, _) in NAMES.items() if name in result.coords}
     head = ("Heads", "Within", *MEANS, *names.values())
     caption = (
-        "Clusters of heads: how many, the mean divergence of two of them (nats), the mean share of their attention "
-        "that goes to each class of token and to the neighbours, and its mean entropy (nats)."
+        "Clusters: how many heads, how far apart (nats), and means over them: shares of attention to classes of tokens "
+        "and neighbours, entropy (nats)."
     )
     columns = tuple(Column(words.lower(), words) for words in head)
     rows = [((each.number,), _cells(result, each, list(names))) for each in clusters(result)]

@@ -19,8 +19,8 @@ def tables(result: xr.Dataset) -> list[Table]:
         if (name, kind) != ("other", "relative")
     ]
     caption = (
-        "Means over the heads of a layer: the share of attention that goes to each class of token, the size of "
-        "the gradient of the loss by that attention, and this by that of attention to other tokens, with intervals."
+        "Means over the heads of a layer: attention to each class of token, the size of the gradient of the loss by "
+        "it, and that relative to other tokens."
     )
     rows = [((layer,), _cells(result.sel(layer=layer), known)) for layer in result["layer"].values.tolist()]
     return [Table("worth", caption, "", "", ("Layer",), tuple(columns), rows)]
