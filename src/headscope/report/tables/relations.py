@@ -70,19 +70,15 @@ def _cells(each: Reading) -> list[tuple[str, str] | None]:
     return [
         (each.head, ""),
         (each.arrow, ""),
-        _cell(each.attention),
-        _cell(each.elsewhere),
-        _cell(each.others),
+        (f"{each.attention[0]:.3f}", _bounds(each.attention)),
+        (f"{each.elsewhere[0]:.3f}", ""),
+        (f"{each.others[0]:.3f}", ""),
         (f"{each.gain[0]:+.3f}", _bounds(each.gain)),
         None if each.untrained is None else (f"{each.untrained:.3f}", ""),
         ("yes" if each.special else "", ""),
         (f"{each.n:,}", ""),
         (f"{each.q:.2g}" if each.q >= 1e-4 else "<0.0001", ""),
     ]
-
-
-def _cell(interval: Interval) -> tuple[str, str]:
-    return f"{interval[0]:.3f}", _bounds(interval)
 
 
 def _bounds(interval: Interval) -> str:
