@@ -1,6 +1,7 @@
 """A model one of whose heads knows all trees is parsed without an error; others, and baselines, are not."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from headscope.models.untrained import untrained
 from headscope.probing.attended import attended
 from headscope.probing.baselines import at_offset
 from headscope.probing.decode import tree
+from headscope.report.charts import drawn
+from headscope.report.findings import found
+from headscope.report.tables import shown
 from headscope.studies import probe
 from headscope.types import Example, Sentence
 from planted import looks_at_offset, looks_from_to, planted
@@ -157,6 +161,32 @@ def test_what_cannot_be_parsed_is_refused(model: headscope.Model) -> None:
         with pytest.raises(HeadscopeError, match="use"):
             probe.run(model, TREEBANK, QUICK, **wrong)
     assert tree(np.zeros((1, 2))).tolist() == [0]
+
+
+def stopping(at: int) -> Callable[[int], None]:
+    """Progress that is interrupted the so-manieth time that it is told of."""
+    done: list[int] = []
+
+    def stop(number: int) -> None:
+        done.append(number)
+        if len(done) == at:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> None:
+    settings = Settings(resamples=5, progress=stopping(60), keep_interrupted=True)
+    result = probe.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
+    assert result.attrs["interrupted"] == "after 1 trainings"
+    assert result["probe"].values.tolist() == ["right_branching", "fixed_offset", "attention"]
+    assert result["uas"].sel(probe="attention") == 1
+    assert result["uas_by_seed"].sel(probe="attention").isnull().values.tolist() == [False, True]
+    assert "trees off attention" in [finding.text for finding in found(result)][-1] and drawn(result) and shown(result)
+    for at, keep in ((60, False), (2, True)):
+        with pytest.raises(KeyboardInterrupt):
+            settings = Settings(progress=stopping(at), keep_interrupted=keep)
+            probe.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
 
 
 def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:

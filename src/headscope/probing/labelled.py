@@ -21,7 +21,8 @@ def labelled(
 ) -> dict[str, xr.DataArray]:
     """`uas[probe]` and `recall[probe, relation]` with their intervals, and what the seeds make of it.
 
-    A score is the mean over seeds; its interval is over sentences. What was not trained has one score for all seeds.
+    A score is the mean over seeds; its interval is over sentences. What was not trained has one score for all seeds;
+    a seed that was not reached is NaN.
     """
     names, counts = np.unique(gold.relation, return_counts=True)
     relations = [str(names[place]) for place in np.lexsort((names, -counts))]
@@ -38,14 +39,14 @@ def labelled(
         **_recall(named, parts),
         "uas_by_seed": named.variable(by_seed, ["probe", "seed"], f"{UAS}, by seed", "share of words"),
         "epochs": named.variable(
-            [each.epochs or [0] * len(seeds) for each in outcomes.values()],
+            [_for_each_seed(each.epochs or [0] * len(seeds), len(seeds)) for each in outcomes.values()],
             ["probe", "seed"],
             "passes over the training sentences",
             "epochs",
         ),
     }
     if len(seeds) > 1:
-        spread = by_seed.std(axis=1, ddof=1)
+        spread = [row[~np.isnan(row)].std(ddof=1) if (~np.isnan(row)).sum() > 1 else np.nan for row in by_seed]
         found["uas_std"] = named.variable(
             spread, ["probe"], "standard deviation of the score over seeds", "share of words"
         )
@@ -101,7 +102,11 @@ def _means(right: Sequence[Sequence[np.ndarray]]) -> Float[np.ndarray, "scored p
 
 def _by_seed(outcome: Outcome, seeds: int) -> list[float]:
     scores = [float(right.mean()) for right in outcome.right]
-    return scores if len(scores) == seeds else scores[:1] * seeds
+    return _for_each_seed(scores, seeds) if outcome.epochs else scores * seeds
+
+
+def _for_each_seed(values: Sequence[float], seeds: int) -> list[float]:
+    return [*values, *[np.nan] * (seeds - len(values))]
 
 
 def _estimate(named: Named, name: str, found: Tally, dims: list[str], long_name: str) -> dict[str, xr.DataArray]:

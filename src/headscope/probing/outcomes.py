@@ -1,6 +1,7 @@
 """All parsers of a study, trained and scored; what is right with each is kept, not the parsers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,6 +41,17 @@ class Trials:
     done: Done = lambda sentences: None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     weights: list[Float[np.ndarray, " feature"]] = field(default_factory=list)
+    interrupted: str = ""
+
+    @contextmanager
+    def keeping(self, keep: bool) -> Iterator[None]:
+        """On Ctrl-C within this context, what was trained so far is kept if it is to be, and enough for a result."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not (keep and self.weights):
+                raise
+            self.interrupted = f"after {sum(len(each.epochs) for each in self.outcomes.values())} trainings"
 
     def run(self, names: Iterable[str], seeds: Iterable[int], seen: Attended) -> None:
         """Train and score parsers, each with each seed."""

@@ -83,12 +83,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         trials = Trials(recipes, lexicon, gold, model.device, settings.progress)
         settings.expect(_steps(corpus, training, seen, recipe, seeds, random))
         offset = trials.simple(seen)
-        trials.run(names, numbers, seen)
+        with trials.keeping(settings.keep_interrupted):
+            trials.run(names, numbers, seen)
         preferred = preferences(seen.test, gold)
         attributes |= seen.test_read | _said(seen, training or corpus, lexicon)
-    for seed in numbers if random else ():
-        with attended(untrained(model, seed), corpus, training, settings, int(memory * 1e9)) as seen:
-            trials.run(RANDOM, [seed], seen)
+    with trials.keeping(settings.keep_interrupted):
+        for seed in numbers if random and not trials.interrupted else ():
+            with attended(untrained(model, seed), corpus, training, settings, int(memory * 1e9)) as seen:
+                trials.run(RANDOM, [seed], seen)
     draws = poisson_draws(range(len(gold.sentences)), settings.seed, settings.resamples)
     variables = labelled(trials.outcomes, gold, draws, numbers)
     variables |= weighed(np.stack(trials.weights), preferred, gold, draws, model.capture.heads)
@@ -98,6 +100,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "recipe": json.dumps(recipe.as_settings() | {"attention_rate": attention_rate, "seeds": seeds}),
         "duration_s": round(time.monotonic() - started, 3),
     }
+    if trials.interrupted:
+        attributes["interrupted"] = trials.interrupted
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 

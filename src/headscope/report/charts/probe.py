@@ -41,7 +41,11 @@ def _by_relation(result: xr.Dataset) -> list[Figure]:
     enough = result.sel(relation=result["recall_n_examples"] >= LEAST_CASES).isel(relation=slice(MOST))
     if not enough.sizes["relation"]:
         return []
-    recall = with_interval(enough, "recall").sel(probe=list(COMPARED)).transpose("relation", "probe")
+    recall = (
+        with_interval(enough, "recall")
+        .sel(probe=[name for name in COMPARED if name in enough["probe"]])
+        .transpose("relation", "probe")
+    )
     caption = f"Words of each relation that get their syntactic head. The {MOST} most frequent relations, of at least "
     return [
         Figure("recall", RELATIONS, bars(_in_words(recall)), f"{caption}{LEAST_CASES} words; 95% intervals.", "recall")

@@ -22,16 +22,16 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 
 def _scores(result: xr.Dataset, found: dict[str, Parser]) -> Iterator[Finding]:
-    alone, both, other = found["attention"], found["attention_and_words"], best_without(found)
+    alone, both, other = found["attention"], found.get("attention_and_words"), best_without(found)
     words = f"{int(result['uas_n_examples']):,} words (without punctuation)"
     text = f"A parser that sees attention alone gives {alone.told} of {words} their syntactic head"
-    text += f"; one that also sees words gives {both.told}"
+    text += f"; one that also sees words gives {both.told}" if both else ""
     text += f". The best that does not see the model's attention ({other.words}) gives {other.told}."
     yield Finding("Dependency parsing", text)
 
 
 def _random(found: dict[str, Parser]) -> Iterator[Finding]:
-    if "random_attention" in found:
+    if "random_attention_and_words" in found:
         alone, both = found["random_attention"], found["random_attention_and_words"]
         yield Finding(
             "What the model learned",
@@ -67,13 +67,19 @@ def _relations(result: xr.Dataset) -> Iterator[Finding]:
         order = recall.argsort().values
         number = min(NAMED, (len(order) + 1) // 2)
         best, worst = order[::-1][:number], order[:number]
-        gained = (enough["recall"].sel(probe="attention_and_words") - recall).argsort().values[::-1][:number]
         yield Finding(
             "Relations",
             f"From attention alone it finds most of {_named(recall, best)}; least of {_named(recall, worst)}. "
-            f"Words help most with {', '.join(map(str, enough['relation'].values[gained]))}. "
-            f"Relations of at least {LEAST_CASES} words.",
+            f"{_gained(enough, number)}Relations of at least {LEAST_CASES} words.",
         )
+
+
+def _gained(result: xr.Dataset, number: int) -> str:
+    """The relations that words help to find, where a parser saw words."""
+    if "attention_and_words" not in result["probe"]:
+        return ""
+    gain = result["recall"].sel(probe="attention_and_words") - result["recall"].sel(probe="attention")
+    return f"Words help most with {', '.join(result['relation'].values[gain.argsort().values[::-1][:number]])}. "
 
 
 def _named(recall: xr.DataArray, places: np.ndarray) -> str:
@@ -89,7 +95,7 @@ def _mind(result: xr.Dataset, found: dict[str, Parser]) -> Iterator[Finding]:
     training, attrs = json.loads(result.attrs["training"]), result.attrs
     read = f"{training['sentences']:,} sentences of {training['corpus']}"
     vectors = f"Vectors of words: {attrs['vectors']}, which has {100 * attrs['words_with_vectors']:.0f}% of the words."
-    spread = max((each.std for each in found.values()), default=0.0)
+    spread = np.nanmax([*(each.std for each in found.values()), -np.inf])
     several = f" Scores are means over {result.sizes['seed']} seeds, which differ by at most {100 * spread:.1f} points"
     seeds = f"{several} (standard deviation)." if np.isfinite(spread) else ""
     yield Finding(
