@@ -34,5 +34,6 @@ def untrained(model: Model, seed: int = 0) -> Model:
         torch.manual_seed(seed)
         network = made(config)
     network.__class__ = kind
-    network = nn.Module.to(network, device=model.device, dtype=model.network.dtype).eval()
+    nn.Module.to(network, device=model.device, dtype=model.network.dtype)
+    network.eval()
     return Model(f"{model.name}, random weights", network, model.tokenizer, check(network))
