@@ -22,11 +22,31 @@ TREEBANK = """# text = Dogs ran.
 
 """
 
+COREFERENCE = """# newdoc id = day
+# global.Entity = GRP-etype-head
+# text = Dogs ran.
+1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)
+2\tran\trun\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+# text = They slept.
+1\tThey\tthey\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)
+2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+"""
+FRAME = (
+    '{"sentence": "The dog was running to its house.", "frame": "Motion", "lexical_unit": "run.v", "target": [12, 19], '
+    '"elements": [{"name": "Theme", "core": true, "start": 0, "end": 7}]}\n'
+)
+
 
 @pytest.fixture
 def workplace(tmp_path, monkeypatch):
     """A folder with the files that the README names."""
-    (tmp_path / "treebank.conllu.gz").write_bytes(gzip.compress(TREEBANK.encode()))
+    (tmp_path / "treebank.conllu.gz").write_bytes(gzip.compress(6 * TREEBANK.encode()))
+    (tmp_path / "gum.conllu").write_text(COREFERENCE, encoding="utf-8")
+    (tmp_path / "framenet.jsonl").write_text(FRAME, encoding="utf-8")
     (tmp_path / "dev.tsv").write_text("sentence1\tsentence2\nA dog ran.\tIt rained.\n", encoding="utf-8")
     (tmp_path / "wiki.txt").write_text("The first paragraph.\n\nThe second one.\n", encoding="utf-8")
     (tmp_path / "GLUE" / "MRPC").mkdir(parents=True)

@@ -172,3 +172,30 @@ def test_wrong_usage_is_status_2():
     assert invoke("profile", "--no-such-option").exit_code == 2
     assert invoke("no-such-study").exit_code == 2
     assert isinstance(application([]), typer.Typer)
+
+
+@pytest.mark.parametrize(("study", "limit"), [("syntax", "1"), ("coreference", "all")])
+def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, tmp_path):
+    """The chosen heads have no score then: no figure and no table of nothing, and no traceback."""
+    path = tmp_path / "one.conllu"
+    rows = ["1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)", "2\tran\trun\tVERB\t_\t_\t0\troot\t_\t_"]
+    again = [
+        "1\tThey\tthey\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)",
+        "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_",
+    ]
+    lines = [
+        "# newdoc id = d",
+        "# global.Entity = GRP-etype-head",
+        "# text = Dogs ran",
+        *rows,
+        "",
+        "# text = They slept",
+        *again,
+        "",
+        "",
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    result = invoke(study, "minilm", str(path), "-o", str(tmp_path / "out"), "--limit", limit, "--resamples", "20")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert not (tmp_path / "out" / "figures" / "chosen.svg").exists()

@@ -89,7 +89,8 @@ def print_result(result: xr.Dataset, page: Path) -> None:
         console.print(laid_out(each, console.width))
     for name in () if own else results.means(result):
         array = result[name]
-        if array.dims and not {"layer", "head"} & set(array.dims) and array.size <= MOST_SCORES:
+        numbers = np.issubdtype(array.dtype, np.number) and array.notnull().any()
+        if array.dims and numbers and not {"layer", "head"} & set(array.dims) and array.size <= MOST_SCORES:
             console.print(scores(array))
     if skipped := json.loads(attrs.get("skipped", "{}")):
         console.print("left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
