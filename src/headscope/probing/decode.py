@@ -1,6 +1,6 @@
 """From scores to a tree: of all trees with one root, that of the largest sum (Chu and Liu 1965; Edmonds 1967).
 
-networkx finds the same trees in a thousand times the time, and what is fast on PyPI is under the GPL.
+networkx finds the same trees in a hundred times the time, and the package that is faster is under the GPL.
 """
 
 import numpy as np
