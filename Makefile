@@ -24,9 +24,12 @@ format: $(READY)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+# benchmarks.syntax and benchmarks.clusters want a treebank and a text: see there.
 bench: $(READY)  ## time and memory, side by side
-	$(BIN)/python benchmarks/profile.py
+	$(BIN)/python -m benchmarks.profile
+	$(BIN)/python -m benchmarks.ablate
 	$(BIN)/python -m benchmarks.patterns
+	$(BIN)/python -m benchmarks.prune
 
 clean:
 	rm -rf $(VENV) out
