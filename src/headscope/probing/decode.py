@@ -18,7 +18,7 @@ def tree(scores: Float[np.ndarray, "word candidate"]) -> Heads:
 
     >>> tree(np.array([[3.0, 0, 2], [0, 9, 0]]))  # each word by itself: ROOT, and the first word
     array([0, 1])
-    >>> tree(np.array([[3.0, 0, 2], [4, 3, 0]]))  # ROOT twice is no tree
+    >>> tree(np.array([[3.0, 0, 2], [4, 2, 0]]))  # ROOT twice is no tree
     array([2, 0])
     """
     words = len(scores)

@@ -119,7 +119,7 @@ def distances(lengths: Lengths, words: int) -> Float[Tensor, "sentence word cand
     away = (places[None] - places[:, None]).float()
     found = torch.zeros(len(lengths), words, words + 1, DISTANCES, device=lengths.device)
     found[:, :, 1:, 0] = away.clamp_min(0) / lengths[:, None, None]
-    found[:, :, 1:, 1] = (-away).clamp_min(0) / lengths[:, None, None]
+    found[:, :, 1:, 1] = away.mT.clamp_min(0) / lengths[:, None, None]
     found[:, :, 1:, 2:-1] = torch.stack([away == near for near in NEAR], dim=-1).float()
     found[:, :, 0, -1] = 1
     return found
