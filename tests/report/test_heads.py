@@ -236,6 +236,12 @@ def test_a_study_that_nobody_knows_has_a_card_too(tmp_path: Path) -> None:
     assert "measured" in page and "0.88" in page and "1 of 4" in page
 
 
+def test_the_main_number_of_a_study_that_nobody_knows_is_no_test(tmp_path: Path) -> None:
+    axes, values = ("layer", "head"), np.arange(4).reshape(2, 2) / 8
+    model = model_of(made(q_value=(axes, values), measured=((*axes, "relation"), np.stack([values, values], -1))))
+    assert "measured" in write_card(Card(model, 2, 2), tmp_path).read_text()
+
+
 def test_the_clearest_maps_are_drawn_with_their_tokens(tmp_path: Path) -> None:
     page = write_card(Card(model_of(with_maps()), 1, 1), tmp_path)
     assert page.name == "head-1-1.html" and "t0" in page.read_text() and "t12" in page.read_text()

@@ -6,12 +6,11 @@ import xarray as xr
 from headscope import results
 from headscope.figures import with_interval
 from headscope.figures._labels import label
-from headscope.report.heads._study import study
+from headscope.report.heads._study import TESTS, study
 
 HEAD = ("layer", "head")
 # What is of single examples, of pairs of heads, of places in a plane, or of a test: not the number of a head.
 UNSUITED = {"example", "other_layer", "other_head", "axis"}
-TESTS = ("p_value", "q_value", "special")
 COLUMNS = ("value", "lower", "upper", "n", "baseline", "q")
 
 

@@ -23,6 +23,8 @@ from headscope.report.parts import Figure, Finding
 
 HOOKS = ("main", "baselines", "rates", "notes", "told", "maps", "figures")
 FOLDER, MOST = "report/heads", 4
+# The endings of variables that say how sure a number is, and are none themselves.
+TESTS = ("p_value", "q_value", "special")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ def study(result: xr.Dataset) -> Study:
 
 def _first(result: xr.Dataset) -> tuple[str, ...]:
     """The first variables of heads alone; where there are none, of heads and whatever else."""
-    of_heads = [name for name in results.means(result) if {"layer", "head"} <= set(result[name].dims)]
+    numbers = [name for name in results.means(result) if not name.endswith(TESTS)]
+    of_heads = [name for name in numbers if {"layer", "head"} <= set(result[name].dims)]
     alone = [name for name in of_heads if result[name].ndim == 2]
     return tuple((alone or of_heads)[:MOST])
