@@ -117,6 +117,7 @@ def loss_of(name: str, network: Any, encoded: Encoded, answer: Answer, copies: i
 
 
 @cache
+@torch.enable_grad()
 def slopes_of(name: str) -> list[np.ndarray]:
     """|dLoss/dA| of each example [layer, head, query, key], by transformers' own eager attention."""
     network, objective, slopes = MODELS[name]().double(), asked(name)[0], []
