@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from headscope.results import read as open_result
     from headscope.results import save as save_result
     from headscope.studies.ablate import run as ablate
+    from headscope.studies.clusters import run as clusters
     from headscope.studies.compare import run as compare
     from headscope.studies.finetune import run as finetune
+    from headscope.studies.gradients import run as gradients
+    from headscope.studies.probe import run as probe
     from headscope.studies.profile import run as profile
     from headscope.studies.prune import run as prune
     from headscope.tasks import Task
@@ -31,10 +34,13 @@ _PUBLIC = {
     "Settings": ("engine", "Settings"),
     "Task": ("tasks", "Task"),
     "ablate": ("studies.ablate", "run"),
+    "clusters": ("studies.clusters", "run"),
     "compare": ("studies.compare", "run"),
     "finetune": ("studies.finetune", "run"),
+    "gradients": ("studies.gradients", "run"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
+    "probe": ("studies.probe", "run"),
     "profile": ("studies.profile", "run"),
     "prune": ("studies.prune", "run"),
     "read": ("corpora", "read"),
@@ -51,10 +57,13 @@ __all__ = [
     "Settings",
     "Task",
     "ablate",
+    "clusters",
     "compare",
     "finetune",
+    "gradients",
     "load",
     "open_result",
+    "probe",
     "profile",
     "prune",
     "read",
