@@ -41,7 +41,7 @@ def existing(source: str, options: Options) -> list[str]:
     if path.is_file():
         return [source]
     if path.is_dir():
-        raise HeadscopeError(f"corpus '{source}' is a folder; name a file of it, or what it holds: --kind glue, hub or penn")
+        raise HeadscopeError(f"corpus '{source}' is a folder; name a file of it, or its --kind: glue, hub or penn")
     there = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
     near = get_close_matches(path.name, sorted(there), n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "name a file, or 'sample'"
