@@ -7,7 +7,8 @@ import torch
 
 from headscope.corpora._trees import cycle
 from headscope.errors import HeadscopeError
-from headscope.probing.batches import padded
+from headscope.probing.batches import Treebank, padded
+from headscope.probing.lexicon import Lexicon
 from headscope.probing.parsers import AttentionParser
 from headscope.probing.scores import Gold, predict, preferences
 from headscope.probing.store import SPECIAL
@@ -74,7 +75,7 @@ def test_contributions_add_up_to_the_distance_of_scores() -> None:
         for word in np.flatnonzero(mask):
             head = int(each.heads[word])
             others = [other for other in range(len(each)) if other not in (word, head - 1)]
-            scores = [attention_score(weights, words, word, other) for other in range(len(each))]
+            scores = [attention_score(weights, words, int(word), other) for other in range(len(each))]
             known = head > 0 and others
             expected.append(scores[head - 1] - np.mean([scores[other] for other in others]) if known else 0.0)
     np.testing.assert_allclose(preferences(BANK, GOLD) @ weights, expected, atol=1e-3)
@@ -83,7 +84,7 @@ def test_contributions_add_up_to_the_distance_of_scores() -> None:
 LEARNABLE = [sentence([0, *range(1, 2 + number % 4)], number=number) for number in range(40)]
 
 
-def learnable() -> tuple:
+def learnable() -> tuple[Treebank, Lexicon]:
     """Sentences in which head 2 looks at the syntactic head, and at [CLS] from a root."""
     bank = treebank_of(LEARNABLE, 2)
     for each, between in zip(LEARNABLE, bank.maps, strict=True):

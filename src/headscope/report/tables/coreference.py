@@ -51,7 +51,7 @@ def _table_2(result: xr.Dataset) -> Iterator[Table]:
 
 def _paper(found: list[Kind]) -> Iterator[tuple[str, list[Cell]]]:
     for name, values in PAPER.items():
-        known = dict(zip(PAPER_KINDS, values, strict=True))
+        known: dict[str, int] = dict(zip(PAPER_KINDS, values, strict=True))
         yield name, [(str(known[each.name]), "") for each in found]
 
 
