@@ -39,7 +39,9 @@ from headscope.tasks import Task
 
 # Deciles of the lengths of RTE's dev pairs with BERT's pieces, and where they are cut.
 DECILES, LONGEST = (17, 34, 38, 43, 48, 53, 60, 71, 99, 134, 253), 128
-SETTINGS, PADDED = Settings(), 32
+PADDED = 32
+# Of each model: examples, and tokens of a batch. Few examples need small ones, to be as alike in length as many are.
+SIZES = {"minilm": (64, 2048), "bert-base": (32, 512)}
 NOTHING = np.empty((0, 3), dtype=np.int64)
 
 
@@ -133,9 +135,9 @@ def whole(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Seque
                 list(Whole(model, "uniform", None, group).disabled(variant.layer, heads, none))
 
 
-def sorted_batches(model: Model, examples: Sequence[Encoded]) -> list[dict[str, torch.Tensor]]:
+def sorted_batches(model: Model, examples: Sequence[Encoded], settings: Settings) -> list[dict[str, torch.Tensor]]:
     """As the sweep has them."""
-    return [dict(batch.inputs) for batch in batches(model, examples, SETTINGS)]
+    return [dict(batch.inputs) for batch in batches(model, examples, settings)]
 
 
 def padded_batches(model: Model, examples: Sequence[Encoded]) -> list[dict[str, torch.Tensor]]:
@@ -160,7 +162,7 @@ def bound(model: Model, examples: Sequence[Encoded]) -> float:
 
 def compare(name: str, number: int, rounds: int, every: int) -> None:
     """Print the time of each way and its ratio to the sweep."""
-    model, examples = model_of(name), inputs(number)
+    model, examples, settings = model_of(name), inputs(number), Settings(batch_tokens=SIZES[name][1])
     task = Task(
         name="none",
         kind="classification",
@@ -169,12 +171,12 @@ def compare(name: str, number: int, rounds: int, every: int) -> None:
         dev=Corpus("", "", 0, {}, lambda: iter(())),
     )
     questions = Asked(model, task, examples, (), Counter())
-    chosen, alike, padded = variants(model), sorted_batches(model, examples), padded_batches(model, examples)
+    chosen, alike, padded = variants(model), sorted_batches(model, examples, settings), padded_batches(model, examples)
     ways: dict[str, tuple[Callable[[], object], int]] = {
         "loop, sorted": (lambda: loop(model, alike, chosen[::every]), len(chosen[::every])),
         "loop, padded": (lambda: loop(model, padded, chosen[::every]), len(chosen[::every])),
         "whole": (lambda: whole(model, alike, chosen[::every]), len(chosen[::every])),
-        "sweep": (lambda: sweep(questions, SETTINGS), len(chosen)),
+        "sweep": (lambda: sweep(questions, settings), len(chosen)),
     }
     times: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(rounds + 1):  # the first warms up
@@ -201,7 +203,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=6, help="time one in so many passes of the loops")
     given = parser.parse_args()
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
-    for name, number in {"minilm": 64, "bert-base": 32}.items():
+    for name, (number, _) in SIZES.items():
         if given.model in (None, name):
             number = given.examples or number // (2 if given.quick else 1)
             compare(name, number, 2 if given.quick else given.rounds, given.every)
