@@ -23,6 +23,8 @@ from headscope.types import Example, Sentence, segment_text
 from tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 MOST = 200
+# Some numbers that the classifier sees count cells above a level: one that is at the level falls to either side of it.
+CLOSE = 2e-3
 SETTINGS = Settings(batch_tokens=800, resamples=5)
 
 
@@ -71,13 +73,13 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
     expected = {each.index: alone(model, each) for each in inputs()}
     assert found.keys() == expected.keys()
     for index, probability in expected.items():
-        torch.testing.assert_close(found[index], probability, atol=1e-5, rtol=0)
+        torch.testing.assert_close(found[index], probability, atol=CLOSE, rtol=0)
     read_ = torch.stack([probability for index, probability in expected.items() if len(inputs()[index]) >= 4])
     told = torch.nn.functional.one_hot(read_.argmax(-1), len(PATTERNS)).double()
     assert (tallies["share"].count == len(read_)).all() and len(read_) < len(expected)
     np.testing.assert_allclose(tallies["share"].mean, told.mean(0))
     np.testing.assert_allclose(tallies["share_total"].mean[0], told.mean((0, 1)))
-    np.testing.assert_allclose(tallies["probability"].mean, read_.double().mean(0), atol=1e-5)
+    np.testing.assert_allclose(tallies["probability"].mean, read_.double().mean(0), atol=CLOSE)
 
 
 def clearest_of(model: Model, batch_tokens: int) -> xr.DataArray:
@@ -106,7 +108,7 @@ def test_the_clearest_maps_are_what_they_are_said_to_be_whatever_the_batches(mod
         place = sum(model.capture.heads[: int(one["map_layer"]) - 1]) + int(one["map_head"]) - 1
         probability = alone(model, by_tokens[tokens])[place]
         assert int(probability.argmax()) == pattern
-        assert float(one["map_confidence"]) == pytest.approx(float(probability.max()), abs=1e-5)
+        assert float(one["map_confidence"]) == pytest.approx(float(probability.max()), abs=CLOSE)
         np.testing.assert_allclose(one.values[: len(tokens), : len(tokens)].sum(1), 1, atol=1e-5)
     best = array["map_confidence"].where(there)
     assert not (best[:, 1] > best[:, 0] + 0.01).any()

@@ -96,7 +96,8 @@ def test_masked_words_need_no_labels(tmp_path: Path) -> None:
     found = run(model_of(network), masked(corpus()), SETTINGS, directory=tmp_path)
     assert found["metric"].values.tolist() == ["loss"]
     assert found["baseline"].item() > 0
-    np.testing.assert_allclose(found["head_gain"], found["baseline"] - found["head_score"])
+    lost = (found["head_score"] - found["baseline"]).transpose(*found["head_gain"].dims)
+    np.testing.assert_allclose(found["head_gain"], -lost, atol=1e-6)
     assert "head_p_value" not in found and found.attrs["importance_corpus"] == "texts, 6 examples"
 
 
