@@ -63,8 +63,8 @@ def test_values_are_what_the_definition_says(made: list[Example], block: int, se
             np.testing.assert_allclose(getattr(found, name)[row], expected[place][name], rtol=1e-6, err_msg=name)
 
 
-AGITATED = Link("Experiencer", (0,), (3,))
-FIGURE_3 = Example("f", (spaced("he was becoming agitated .", AGITATED),))
+RESTLESS = Link("Experiencer", (0,), (3,))
+FIGURE_3 = Example("f", (spaced("she had grown restless .", RESTLESS),))
 PAIR = Example(
     "p",
     (spaced("the cat saw her", Link("Seen", (3,), (2,)), Link("Seer", (0, 1), (2,))),),

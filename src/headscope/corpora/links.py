@@ -2,7 +2,7 @@
 
 Each line is an object:
 
-    {"text": "He was becoming agitated.", "words": ["He", "was", "becoming", "agitated", "."],
+    {"text": "She had grown restless.", "words": ["She", "had", "grown", "restless", "."],
      "links": [{"source": [0], "target": [3], "relation": "Experiencer"}]}
 
 * `text`: the sentence. Without it, it is made of the words with blanks between them.
