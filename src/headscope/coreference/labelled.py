@@ -11,7 +11,7 @@ from headscope.coreference.gendered import F1
 from headscope.coreference.scores import Chosen, Score
 from headscope.coreference.stereotypes import Pairs
 from headscope.coreference.variables import Values, variables
-from headscope.engine.label import by_layer
+from headscope.engine.label import by_layer, places
 from headscope.engine.significance import benjamini_hochberg
 from headscope.results import GAIN, LEAST_CASES, RATE
 from headscope.tally import Tally
@@ -48,11 +48,12 @@ def chosen(choices: Mapping[str, Chosen | None], heads: Heads) -> dict[str, xr.D
     def column(value: Callable[[Chosen], Any], missing: Any) -> list[Any]:
         return [missing if one is None else value(one) for one in choices.values()]
 
+    place = places(heads)
     none, bounds = np.full(len(baselines.NAMES), np.nan), [np.nan] * 2
     kind = ("mention_type",)
     found = {
-        "chosen_layer": (column(lambda one: place(one.head, heads)[0], np.nan), kind),
-        "chosen_head": (column(lambda one: place(one.head, heads)[1], np.nan), kind),
+        "chosen_layer": (column(lambda one: place[one.head][0], np.nan), kind),
+        "chosen_head": (column(lambda one: place[one.head][1], np.nan), kind),
         "chosen_reference": (column(lambda one: baselines.NAMES[one.reference], ""), kind),
         "chosen_accuracy": (column(lambda one: one.held_out.mean[0], np.nan), kind),
         "chosen_accuracy_ci": (column(lambda one: one.held_out.interval[0], bounds), (*kind, "bound")),
@@ -66,15 +67,6 @@ def chosen(choices: Mapping[str, Chosen | None], heads: Heads) -> dict[str, xr.D
         "chosen_gain_ci": (column(lambda one: one.held_out.interval[-1], bounds), (*kind, "bound")),
     }
     return variables(found, {"mention_type": list(choices)})
-
-
-def place(head: int, heads: Heads) -> tuple[int, int]:
-    """Layer and head, from 1, of a number in the row of all heads.
-
-    >>> place(4, (3, 3))
-    (2, 2)
-    """
-    return [(layer, one) for layer, number in enumerate(heads, 1) for one in range(1, number + 1)][head]
 
 
 def by_gender(every: F1, base: F1, counts: list[int], heads: Heads) -> dict[str, xr.DataArray]:

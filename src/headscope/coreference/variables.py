@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from headscope.coreference import baselines, gendered, stereotypes
+from headscope.engine.label import array, described
 from headscope.results import BOUNDS
 
 CLARK, WEBSTER = "Clark et al. 2019, section 4.3", "Webster et al. 2018, section 4"
@@ -64,17 +64,9 @@ def variables(
     found: Mapping[str, Values], labels: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, xr.DataArray]:
     """Values with their labels; `labels` are those of dimensions that are not always the same."""
-    return {name: _variable(name, np.asarray(values), dims, labels or {}) for name, (values, dims) in found.items()}
+    known = LABELS | dict(labels or {})
+    return {name: _variable(name, array(values, dims, known)) for name, (values, dims) in found.items()}
 
 
-def _variable(
-    name: str, values: np.ndarray, dims: tuple[str, ...], labels: Mapping[str, Sequence[str]]
-) -> xr.DataArray:
-    named = LABELS | dict(labels)
-    coords = {
-        dim: list(named[dim]) if dim in named else np.arange(1, size + 1)
-        for dim, size in zip(dims, values.shape, strict=True)
-    }
-    long_name, units, source = VARIABLES[name.removesuffix("_ci")]
-    interval = f"95% bootstrap interval of {long_name}" if name.endswith("_ci") else long_name
-    return xr.DataArray(values, coords, dims, attrs={"long_name": interval, "units": units, "source": source})
+def _variable(name: str, values: xr.DataArray) -> xr.DataArray:
+    return described(name, values, *VARIABLES[name.removesuffix("_ci")])

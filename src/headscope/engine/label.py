@@ -1,5 +1,8 @@
 """From tallies to labelled variables."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
@@ -29,6 +32,32 @@ def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str,
             tally.count, counted, tuple(variable.coords), attrs=attributes | count
         ),
     }
+
+
+def array(values: Any, dims: tuple[str, ...], labels: Mapping[str, Sequence[Any]]) -> xr.DataArray:
+    """Values with the labels of their dimensions; what has none, such as layers and heads, counts from 1.
+
+    >>> array([0.5, 0.25], ("layer",), {"relation": ["all"]}).sel(layer=2).item()
+    0.25
+    """
+    values = np.asarray(values)
+    counted = {dim: np.arange(1, size + 1) for dim, size in zip(dims, values.shape, strict=True)}
+    return xr.DataArray(values, {dim: list(labels[dim]) if dim in labels else counted[dim] for dim in dims}, dims)
+
+
+def described(name: str, values: xr.DataArray, long_name: str, units: str, source: str) -> xr.DataArray:
+    """A variable of a result; a name that ends in "_ci" is the interval of what `long_name` says."""
+    interval = f"95% bootstrap interval of {long_name}" if name.endswith("_ci") else long_name
+    return values.assign_attrs(long_name=interval, units=units, source=source)
+
+
+def places(heads: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Layer and head, both from 1, of all heads in a row.
+
+    >>> places((1, 2))
+    [(1, 1), (2, 1), (2, 2)]
+    """
+    return [(layer, head) for layer, number in enumerate(heads, 1) for head in range(1, number + 1)]
 
 
 def by_layer(flat: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:

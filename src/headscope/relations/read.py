@@ -1,14 +1,11 @@
 """One pass of a model over the links of a corpus."""
 
-from collections.abc import Callable, Iterable
-
 from headscope.corpora import Corpus
-from headscope.engine.fold import Interrupted, show
+from headscope.engine.gathered import gathered
 from headscope.engine.over import over
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 from headscope.models.words import Words
 from headscope.relations.found import Found, joined
 from headscope.relations.reader import Reader
@@ -24,31 +21,10 @@ def read(
     Raises `HeadscopeError` if no example fits into the model, or no link is left in those that do.
     """
     reader = Reader(settings.seed, as_coded=as_coded, counts=words.counts)
-    parts, _, said = over(corpus, words, settings, lambda inputs, done: _parts(model, inputs, reader, settings, done))
+    parts, _, said = over(corpus, words, settings, lambda inputs, done: gathered(model, inputs, reader, settings, done))
     found = joined(parts)
     if not len(found):
         raise HeadscopeError(
             f"corpus '{corpus.name}': none of its links has tokens at both ends; check its words, or use --long window"
         )
     return found, said
-
-
-def _parts(
-    model: Model,
-    inputs: Iterable[Encoded],
-    reader: Reader,
-    settings: Settings,
-    done: Callable[[list[Encoded]], None],
-) -> list[Found]:
-    """What was found in each batch; in those that were done, where Ctrl-C ends the pass."""
-    found: list[Found] = []
-
-    def finish(group: list[Encoded]) -> None:
-        found.append(reader.finish())
-        done(group)
-
-    try:
-        show(model, inputs, reader, settings, finish)
-    except KeyboardInterrupt:
-        raise Interrupted(found) from None
-    return found

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.engine.label import by_layer
+from headscope.engine.label import array, by_layer, described, places
 from headscope.engine.significance import benjamini_hochberg
 from headscope.results import BOUNDS, DIRECTIONS, GAIN, LEAST_CASES, RATE
 from headscope.syntax.scores import Chosen, Score
@@ -82,10 +82,10 @@ def _choices(choices: Mapping[str, Chosen | None], heads: tuple[int, ...]) -> di
         values = [missing if one is None else value(one) for one in choices.values()]
         return _array(values, ("relation", *dims), choices)
 
-    places = [(layer, head) for layer, number in enumerate(heads, 1) for head in range(1, number + 1)]
+    place = places(heads)
     found = {
-        "chosen_layer": column(lambda one: places[one.head][0], np.nan),
-        "chosen_head": column(lambda one: places[one.head][1], np.nan),
+        "chosen_layer": column(lambda one: place[one.head][0], np.nan),
+        "chosen_head": column(lambda one: place[one.head][1], np.nan),
         "chosen_direction": column(lambda one: DIRECTIONS[one.direction], ""),
         "chosen_offset": column(lambda one: one.offset, np.nan),
         "chosen_accuracy_n_examples": column(lambda one: int(one.held_out.count), 0),
@@ -97,14 +97,10 @@ def _choices(choices: Mapping[str, Chosen | None], heads: tuple[int, ...]) -> di
 
 
 def _array(values: Any, dims: tuple[str, ...], relations: Mapping[str, Any]) -> xr.DataArray:
-    values = np.asarray(values)
-    labels: dict[str, Any] = {"relation": list(relations), "direction": list(DIRECTIONS), "bound": list(BOUNDS)}
-    counted = {dim: np.arange(1, size + 1) for dim, size in zip(dims, values.shape, strict=True)}
-    return xr.DataArray(values, {dim: labels.get(dim, counted[dim]) for dim in dims}, dims)
+    return array(values, dims, {"relation": list(relations), "direction": DIRECTIONS, "bound": BOUNDS})
 
 
-def _variable(name: str, array: xr.DataArray) -> xr.DataArray:
+def _variable(name: str, values: xr.DataArray) -> xr.DataArray:
     mean = name.removesuffix("_ci")
-    long_name = LONG_NAMES[mean] if mean == name else f"95% bootstrap interval of {LONG_NAMES[mean]}"
     units = "words" if name.endswith("_n_examples") else UNITS.get(mean, "share of words")
-    return array.assign_attrs(long_name=long_name, units=units, source=SOURCE)
+    return described(name, values, LONG_NAMES[mean], units, SOURCE)
