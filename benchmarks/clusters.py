@@ -11,19 +11,11 @@ Divergences of (b), (c) and (d) are compared. Time is that of the processor (one
 rounds; (b) takes so long that it is run once on few segments, and (d) on the same ones. Peak memory is that of a
 process of its own for each way, above the loaded model.
 
-    python benchmarks/clusters.py TEXT [--limit 96] [--rounds 3]
+    python -m benchmarks.clusters TEXT [--limit 96] [--rounds 3]
 """
-
-import sys
-
-# As a script its folder would hide Python's own module `profile`, which torch imports.
-if not __package__:
-    sys.path.pop(0)
 
 import argparse
 import json
-import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -31,9 +23,9 @@ from itertools import islice
 from statistics import median
 
 import numpy as np
-import psutil
 import torch
 import xarray as xr
+from benchmarks.memory import of_own_process, peak
 
 from headscope import Corpus, Model, load, read
 from headscope.corpora import Options
@@ -153,33 +145,16 @@ def first(corpus: Corpus, number: int) -> Corpus:
     return Corpus(corpus.name, corpus.sha256, len(few), {}, lambda: iter(few))
 
 
-def peak(arguments: list[str]) -> float:
-    """MiB above the loaded model at the peak of a way, measured in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def measure_peak(way: str, corpus: Corpus) -> None:
-    """Run a way while another thread watches the memory, and print the peak.
+    """Print the peak of a way, once two segments have warmed it up.
 
     The peers keep the maps of all segments, and compare the heads of the first only: more would need no more memory.
     """
-    model, process, highest = load("minilm", device="cpu"), psutil.Process(), [0]
+    model = load("minilm", device="cpu")
     kinds = {"released": np.float16, "float32": np.float32}
     run = partial(peer, kinds[way], compared=1) if way in kinds else WAYS[way]
     run(model, first(corpus, 2))
-    before, done = process.memory_info().rss, threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.005):
-            highest[0] = max(highest[0], process.memory_info().rss)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    run(model, corpus)
-    done.set()
-    thread.join()
-    print(json.dumps((highest[0] - before) / 2**20))
+    print(json.dumps(peak(lambda: run(model, corpus))))
 
 
 def main() -> None:
@@ -201,7 +176,7 @@ def main() -> None:
     print("peak memory, MiB above the loaded model")
     for way in WAYS:
         for limit in (arguments.limit, 4 * arguments.limit):
-            above = peak([arguments.text, "--limit", str(limit), "--peak", way])
+            above, _ = of_own_process("clusters", [arguments.text, "--limit", str(limit), "--peak", way])
             print(f"  {way:8s} {limit:6d} segments: {above:7.0f}", flush=True)
 
 

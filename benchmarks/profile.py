@@ -9,28 +9,20 @@ Four ways through the same segments of exactly 128 tokens, interleaved in one ru
 Ratios are medians over rounds of the ratio to (a) in the same round; times drift, ratios do not.
 Peak memory is that of a process of its own for each way, above the loaded model.
 
-    python benchmarks/profile.py            # everything, about 15 minutes on 2 cores
-    python benchmarks/profile.py --quick    # a smaller run of each part
+    python -m benchmarks.profile            # everything, about 15 minutes on 2 cores
+    python -m benchmarks.profile --quick    # a smaller run of each part
 """
-
-import sys
-
-# As a script this file would hide Python's own module `profile`, which torch imports.
-if not __package__:
-    sys.path.pop(0)
 
 import argparse
 import json
-import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 from typing import Any
 
 import numpy as np
-import psutil
 import torch
+from benchmarks.memory import of_own_process, peak
 from transformers import BertConfig, BertModel
 
 from headscope import load, wrap
@@ -167,32 +159,12 @@ def compare(name: str, number: int, rounds: int, ways: list[str], length: int = 
     return ratios
 
 
-def peak(arguments: list[str]) -> tuple[float, float]:
-    """MiB above the loaded model at the peak of a way, and all in all, measured in a process of its own."""
-    output = subprocess.run(
-        [sys.executable, __file__, "--peak", *arguments], capture_output=True, text=True, check=True
-    )
-    above, whole = json.loads(output.stdout.splitlines()[-1])
-    return above, whole
-
-
 def measure_peak(name: str, way: str, number: int, length: int) -> None:
-    """Run a way while another thread watches the memory, and print the peak."""
-    model, process, highest = model_of(name), psutil.Process(), [0]
+    """Print the peak of a way, once two segments have warmed it up."""
+    model = model_of(name)
     WAYS[way](model, list(segments(2, min(length, LENGTH))))
-    before, done = process.memory_info().rss, threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.005):
-            highest[0] = max(highest[0], process.memory_info().rss)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
     inputs = segments(number, length)  # not a list, which would grow with their number
-    WAYS[way](model, list(inputs) if "peer" in way else inputs)
-    done.set()
-    thread.join()
-    print(json.dumps([(highest[0] - before) / 2**20, highest[0] / 2**20]))
+    print(json.dumps(peak(lambda: WAYS[way](model, list(inputs) if "peer" in way else inputs))))
 
 
 def main() -> None:
@@ -224,7 +196,7 @@ def main() -> None:
     runs += [("bert-base", way, 100, LENGTH) for way in ("plain", "eager", "profile")]
     runs += [("bert-base", way, 1, 2048) for way in ("plain", "eager", "profile")]
     for name, way, number, length in runs:
-        above, whole = peak([name, way, str(number), str(length)])
+        above, whole = of_own_process("profile", ["--peak", name, way, str(number), str(length)])
         print(f"  {name:10s} {way:14s} {number:6d} segments of {length:5d}: {above:8.0f} ({whole:.0f})", flush=True)
 
 

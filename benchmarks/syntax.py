@@ -11,19 +11,11 @@ Four ways through the same sentences of a treebank, interleaved in one run:
 Accuracies of (b), (c) and (d) are compared: they are the same. Time is that of the processor (one thread), ratios are
 medians over rounds. Peak memory is that of a process of its own for each way, above the loaded model.
 
-    python benchmarks/syntax.py TREEBANK.conllu [--limit 400] [--rounds 3]
+    python -m benchmarks.syntax TREEBANK.conllu [--limit 400] [--rounds 3]
 """
-
-import sys
-
-# As a script its folder would hide Python's own module `profile`, which torch imports.
-if not __package__:
-    sys.path.pop(0)
 
 import argparse
 import json
-import subprocess
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -31,9 +23,9 @@ from itertools import islice
 from statistics import median
 
 import numpy as np
-import psutil
 import torch
 import xarray as xr
+from benchmarks.memory import of_own_process, peak
 
 from headscope import Corpus, Model, load, read
 from headscope.corpora import Options
@@ -181,29 +173,12 @@ def difference(scores: object, result: object) -> float:
     return apart
 
 
-def peak(arguments: list[str]) -> float:
-    """MiB above the loaded model at the peak of a way, measured in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def measure_peak(way: str, corpus: Corpus) -> None:
-    """Run a way while another thread watches the memory, and print the peak."""
-    model, process, highest = load("minilm", device="cpu"), psutil.Process(), [0]
+    """Print the peak of a way, once two sentences have warmed it up."""
+    model = load("minilm", device="cpu")
     few = list(corpus)[:2]
     WAYS[way](model, Corpus("few", "", len(few), {}, lambda: iter(few)))
-    before, done = process.memory_info().rss, threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.005):
-            highest[0] = max(highest[0], process.memory_info().rss)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    WAYS[way](model, corpus)
-    done.set()
-    thread.join()
-    print(json.dumps((highest[0] - before) / 2**20))
+    print(json.dumps(peak(lambda: WAYS[way](model, corpus))))
 
 
 def main() -> None:
@@ -221,9 +196,8 @@ def main() -> None:
     compare(corpus, arguments.rounds)
     print("peak memory, MiB above the loaded model")
     for way in WAYS:
-        limits = (arguments.limit // 4, arguments.limit)
-        found = [peak([arguments.treebank, "--limit", str(limit), "--peak", way]) for limit in limits]
-        for above, limit in zip(found, limits, strict=True):
+        for limit in (arguments.limit // 4, arguments.limit):
+            above, _ = of_own_process("syntax", [arguments.treebank, "--limit", str(limit), "--peak", way])
             print(f"  {way:8s} {limit:6d} sentences: {above:7.0f}", flush=True)
 
 
