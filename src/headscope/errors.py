@@ -8,3 +8,10 @@ class HeadscopeError(Exception):
     Traceback (most recent call last):
     headscope.errors.HeadscopeError: corpus 'x.tsv', line 12: 3 columns, expected 4; use --columns
     """
+
+
+class DrawingError(HeadscopeError):
+    """A page that lacks a part, or a table that could not be printed; the numbers are saved, and the line says where.
+
+    The command line exits with status 1.
+    """

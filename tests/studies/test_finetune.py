@@ -140,7 +140,7 @@ def test_single_run_is_saved_as_model(folder: str, tmp_path: Path) -> None:
     assert (tmp_path / "model" / "config.json").is_file()
     assert result.attrs["n_examples"] == 16
     recipe = json.loads(result.attrs["recipe"])
-    assert (recipe["epochs"], recipe["learning_rate"], recipe["train_limit"]) == (2, 2e-3, {})
+    assert (recipe["epochs"], recipe["learning_rate"], recipe["train_examples"]) == (2, 2e-3, {"birds": 24})
     with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.002, asked is 0\.001"):
         run(folder, TASKS[:1], QUICK, directory=tmp_path, **with_options(learning_rate=1e-3))
 
@@ -177,7 +177,8 @@ def test_train_limit_chooses_examples_once_for_all(folder: str, tmp_path: Path) 
     assert names == [name for name in everything if name in names] != everything[:20]
     assert limited(task, 60) is task
     options = with_options(train_limit=["20", "birds=8"])
-    run(folder, (task, TASKS[1]), QUICK, directory=tmp_path, **options)
+    result = run(folder, (task, TASKS[1]), QUICK, directory=tmp_path, **options)
+    assert json.loads(result.attrs["recipe"])["train_examples"] == {"birds": 8, "cats": 20}
     kept = {
         name: load_file(tmp_path / "runs" / f"{name}-finetuned-0" / "run.safetensors") for name in ("birds", "cats")
     }

@@ -2,25 +2,47 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 
-from headscope.errors import HeadscopeError
+from headscope.errors import DrawingError, HeadscopeError
 
+INCOMPLETE = 1
 MENDABLE = 2
 INTERRUPTED = 130
 
 
 @contextmanager
 def mended(debug: bool) -> Iterator[None]:
-    """Within this context an error that a user can mend ends the program with one line and status 2."""
+    """Within this context an error that a user can mend ends the program with one line and status 2.
+
+    A page that could not be made whole ends it with status 1.
+    """
     try:
         yield
     except HeadscopeError as error:
         if debug:
             raise
         typer.secho(f"headscope: {error}", err=True, fg=typer.colors.RED)
-        raise typer.Exit(MENDABLE) from None
+        raise typer.Exit(INCOMPLETE if isinstance(error, DrawingError) else MENDABLE) from None
     except KeyboardInterrupt as stop:
         typer.secho(": ".join(["headscope: interrupted", *map(str, stop.args)]), err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def numbers_kept(saved: Path, debug: bool) -> Iterator[None]:
+    """Within this context, in which a saved result is printed and drawn, any error says where the numbers are."""
+    try:
+        yield
+    except DrawingError:
+        raise
+    except Exception as error:
+        if debug:
+            raise
+        words = " ".join(str(error).split())
+        raise DrawingError(
+            f"the numbers are saved in '{saved}', but could not all be shown ({type(error).__name__}: {words}); "
+            "'headscope report' makes the page from them, --debug shows the traceback"
+        ) from error

@@ -10,10 +10,10 @@ import typer
 
 from headscope import catalog
 from headscope.cli import options
-from headscope.cli.errors import INTERRUPTED, mended
+from headscope.cli.errors import INTERRUPTED, mended, numbers_kept
 from headscope.cli.function import Function, asked_for, functions
 from headscope.cli.inputs import RUNNING, made, options_of
-from headscope.cli.terminal import as_json, in_lines, print_result, progress_bar, without_nan
+from headscope.cli.terminal import as_json, in_lines, print_page, print_result, progress_bar, without_nan
 
 
 def placeholder(study: str) -> Callable[[], None]:
@@ -92,12 +92,15 @@ def _run(study: str, function: Function, extra: dict[str, Any], given: dict[str,
     with progress_bar(study, _examples(ready)) as (progress, expect):
         ready["settings"] = Settings(**_running(given), progress=progress, expect=expect, keep_interrupted=True)
         result = function.call(**ready, **extra)
-    results.save(result, directory)
-    page = report.write(result, directory)
-    if given["json"]:
-        typer.echo(json.dumps(as_json(result, page), allow_nan=False))
-    else:
-        print_result(result, page)
+    saved = results.save(result, directory)
+    with numbers_kept(saved, given["debug"]):
+        if given["json"]:
+            typer.echo(json.dumps(as_json(result, directory / "report.html"), allow_nan=False))
+        else:
+            print_result(result)
+        page = report.write(result, directory)
+        if not given["json"]:
+            print_page(result, page)
     if "interrupted" in result.attrs:
         raise typer.Exit(INTERRUPTED)
 

@@ -77,8 +77,8 @@ def progress_bar(study: str, total: int | None) -> Iterator[tuple[Callable[[int]
             progress.stop()
 
 
-def print_result(result: xr.Dataset, page: Path) -> None:
-    """A short table by layer, what was left out, and where the report is."""
+def print_result(result: xr.Dataset) -> None:
+    """A short table by layer, and what was left out."""
     console, attrs = Console(), result.attrs
     read = f"{attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
     console.print(f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}", soft_wrap=True, highlight=False)
@@ -96,7 +96,12 @@ def print_result(result: xr.Dataset, page: Path) -> None:
         console.print("left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
     if "interrupted" in attrs:
         console.print(f"interrupted {attrs['interrupted']}; what was done is kept")
-    console.print(f"{attrs['duration_s']:.1f} s; report:", end=" ")
+
+
+def print_page(result: xr.Dataset, page: Path) -> None:
+    """How long it took, and where the report is."""
+    console = Console()
+    console.print(f"{result.attrs['duration_s']:.1f} s; report:", end=" ")
     console.print(str(page), soft_wrap=True, highlight=False)
 
 

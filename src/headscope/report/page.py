@@ -1,14 +1,16 @@
 """A result as one offline HTML page, with its figures as files beside it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import xarray as xr
 
 from headscope import results
+from headscope.errors import DrawingError, HeadscopeError
 from headscope.figures._export import save_spec, write_whole
 from headscope.report._facts import glossary, lead, provenance, summary
 from headscope.report._render import rendered
@@ -20,21 +22,52 @@ from headscope.report.heads._gather import Source, found_in
 from headscope.report.parts import Figure
 from headscope.report.tables import shown
 
+Part = TypeVar("Part")
+
 
 def write(result: xr.Dataset, directory: str | Path) -> Path:
     """Write `directory/report.html` and `directory/figures/`; return the path of the page.
 
     The page needs no network and no file beside it; the figures are SVG, PDF and PNG for a paper.
-    Raises `HeadscopeError` if the folder cannot be written to, `ValueError` if the result does not use
-    the words of `results.DIMENSIONS`.
+    Raises `HeadscopeError` if the folder cannot be written to, `DrawingError` if the page was written without a part
+    that could not be made.
     """
-    directory = Path(directory)
-    figures = [_safe(figure) for figure in drawn(results.check(result))]
-    specs = {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
-    for name, spec in specs.items():
-        save_spec(spec, directory / "figures" / name)
-    page = rendered("page.html", specs, files=True, **_contents(result, figures))
-    return write_whole(directory / "report.html", page.encode())
+    directory, failed = Path(directory), Failures()
+    figures = failed.attempt("the figures", lambda: [_safe(figure) for figure in drawn(results.check(result))], [])
+    made = {
+        figure.name: failed.attempt(f"figure '{figure.name}'", partial(_saved, figure, directory), None)
+        for figure in figures
+    }
+    specs = {name: spec for name, spec in made.items() if spec is not None}
+    kept = [figure for figure in figures if figure.name in specs]
+    page = rendered("page.html", specs, files=True, failed=failed, **_contents(result, kept, failed))
+    path = write_whole(directory / "report.html", page.encode())
+    if failed:
+        raise DrawingError(
+            f"page '{path}' lacks {'; '.join(failed)}; the numbers are saved in '{directory / 'result.nc'}'"
+        )
+    return path
+
+
+class Failures(list[str]):
+    """The parts of a page that could not be made, each with the reason."""
+
+    def attempt(self, part: str, make: Callable[[], Part], instead: Part) -> Part:
+        """Make a part; where that fails, note it and return `instead`."""
+        try:
+            return make()
+        except HeadscopeError:
+            raise
+        except Exception as error:  # whatever a part's code raises, the rest of the page is of use
+            self.append(f"{part} ({type(error).__name__}: {' '.join(str(error).split())})")
+            return instead
+
+
+def _saved(figure: Figure, directory: Path) -> dict[str, Any]:
+    """Save a figure's files; return its specification."""
+    spec: dict[str, Any] = figure.chart.to_dict(validate=False)
+    save_spec(spec, directory / "figures" / figure.name)
+    return spec
 
 
 def rebuild(directory: str | Path) -> Path:
@@ -58,20 +91,21 @@ def rebuild_all(directory: str | Path) -> Iterator[Path]:
         yield write_heads(models, directory)
 
 
-def _contents(result: xr.Dataset, figures: list[Figure]) -> dict[str, Any]:
+def _contents(result: xr.Dataset, figures: list[Figure], failed: Failures) -> dict[str, Any]:
     """What the template shows."""
     names = results.means(result)
+    top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in names], [])
     return {
         "attrs": result.attrs,
         "lead": lead(result),
         "facts": summary(result),
-        "findings": found(result),
-        "own": shown(result),
+        "findings": failed.attempt("the findings", lambda: found(result), []),
+        "own": failed.attempt("the scores", lambda: shown(result), []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
         "sections": [(title, list(group)) for title, group in groupby(figures, key=lambda figure: figure.section)],
-        "top": [table for name in names if (table := top_heads(result, name)) is not None],
-        "heads": _heads(result),
-        "tables": [complete(result, name) for name in names],
+        "top": [table for table in top if table is not None],
+        "heads": failed.attempt("the table of heads", lambda: _heads(result), None),
+        "tables": failed.attempt("the tables", lambda: [complete(result, name) for name in names], []),
         "glossary": glossary(result),
         "provenance": provenance(result),
     }

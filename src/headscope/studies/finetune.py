@@ -86,7 +86,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes = _attributes(rows, place, settings) | {
         "new_weights": ", ".join(start.new),
         "skipped": json.dumps(_cut(rows, planned, found)),
-        "recipe": json.dumps(recipe.as_settings() | {"frozen_rate": rates["frozen"], "train_limit": limits}),
+        "recipe": json.dumps(
+            recipe.as_settings() | {"frozen_rate": rates["frozen"], "train_examples": _trained_on(tasks)}
+        ),
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(variables.assign_attrs(attributes))
@@ -128,6 +130,11 @@ def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:
             )
         limits |= {names[each]: int(number) for each in names if not task or each == _plain(task)}
     return limits
+
+
+def _trained_on(tasks: tuple[Task, ...]) -> dict[str, int]:
+    """The number of training examples of each task that has any, as they were used."""
+    return {task.name: task.train.n_examples for task in tasks if task.train}
 
 
 def _plain(name: str) -> str:

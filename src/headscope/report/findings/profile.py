@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import xarray as xr
 
+from headscope.figures import with_interval
 from headscope.figures._labels import label
 from headscope.report._chance import corrected, q_above, surely
 from headscope.report.findings._words import examples, layer_means, listed, measured, number, peak, several, strongest
@@ -106,7 +107,7 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
     if not found:
         return
     ranked = sorted(found, key=lambda name: -_times_median(found[name]))
-    q = _above_median(xr.concat(found.values(), "feature", coords="different", compat="equals"))
+    q = _above_median(with_interval(result, "feature_attention").sel(feature=list(found)))
     told = "; ".join(_standing_out(name, found[name]) + _rate(q, found[name], feature=name) for name in ranked[:3])
     tests = (
         f" (q: of giving no more than the median head, {corrected(q, 'heads and features')})" if q is not None else ""

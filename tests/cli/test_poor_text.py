@@ -1,0 +1,66 @@
+"""The main job on text that is poor in features, and pages of which a part cannot be made."""
+
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+from headscope.cli.app import application
+from headscope.report import page as pages
+from tiny import save_tiny
+
+TEXTS = {
+    "negation alone": "The cat did not sleep.\nWe went home early.\nNothing is fine, she said.\n",
+    "one sentence": "One sentence only.\n",
+    "two sentences": "It rained.\nNo dog was not wet.\n",
+    "no feature": "Yes\nNo\n",
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(save_tiny(tmp_path_factory.mktemp("model")))
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(application(list(arguments)), list(arguments))
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_profile_of_plain_text_is_made_and_drawn_again(name: str, model: str, tmp_path: Path) -> None:
+    text = tmp_path / "plain.txt"
+    text.write_text(TEXTS[name], encoding="utf-8")
+    out = str(tmp_path / "out")
+    assert run("profile", model, str(text), "-o", out)[0] == 0
+    assert run("report", out)[0] == 0
+    assert 'class="failed"' not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def broken(result: xr.Dataset) -> list[object]:
+    raise ValueError("no <b>such</b> number")
+
+
+def test_part_that_cannot_be_made_leaves_table_page_and_numbers(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "found", broken)
+    status, table, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path))
+    assert status == 1
+    assert "entropy" in table
+    assert "lacks the findings (ValueError: no <b>such</b> number)" in message
+    assert str(tmp_path / "result.nc") in message
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the findings (ValueError: no &lt;b&gt;such&lt;/b&gt; number)" in page
+    assert "<h2>How it was made</h2>" in page
+
+
+def test_table_that_cannot_be_printed_says_where_the_numbers_are(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headscope.cli.study.print_result", broken)
+    status, _, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path))
+    assert status == 1
+    assert f"the numbers are saved in '{tmp_path / 'result.nc'}'" in message
