@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.tally import Tally, merge, poisson_draws, tally
+from headscope.statistics.bootstrap import Tally, merge, poisson_draws, tally
 
 HEADS = 2
 

@@ -11,7 +11,7 @@ from headscope import catalog
 from headscope.batch import Rows, Values
 from headscope.measures._variable import Variable
 from headscope.models.encoded import Encoded
-from headscope.tally import poisson_draws, tally
+from headscope.statistics.bootstrap import poisson_draws, tally
 
 COMPARISONS = {name: catalog.load("comparisons", name) for name in catalog.names("comparisons")}
 WITHOUT_PADDING = {name: module for name, module in COMPARISONS.items() if name != "padded_similarity"}

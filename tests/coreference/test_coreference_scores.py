@@ -10,8 +10,8 @@ from made_mentions import rows
 from headscope.coreference import Answers, chosen, labelled, score
 from headscope.coreference.baselines import NAMES
 from headscope.results import ATTRIBUTES, check
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import halves
-from headscope.tally import poisson_draws
 
 UNITS, HEADS = 40, 4
 LAYERS = (1, 3)

@@ -6,7 +6,7 @@ from made_mentions import rows
 
 from headscope.coreference import Answers
 from headscope.coreference.gendered import NAMES, counts, f1
-from headscope.tally import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
 
 NUMBER, WAYS = 60, 3
 

@@ -7,7 +7,7 @@ from scipy.stats import binomtest, ttest_rel
 
 from headscope.coreference import labelled
 from headscope.coreference.stereotypes import Pairs, pairs
-from headscope.tally import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
 
 NUMBER = 60
 

@@ -15,7 +15,7 @@ from headscope.engine.fold import collect
 from headscope.models import observer
 from headscope.models.encoded import Encoded
 from headscope.models.words import Words
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
 from tiny import tiny_bert, tiny_tokenizer
 
 HEADS = (4, 4, 4)

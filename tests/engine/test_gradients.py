@@ -26,7 +26,7 @@ from headscope.engine.objectives import Objective, objective_of
 from headscope.models import observer
 from headscope.models.encoded import Encoded
 from headscope.models.words import Words
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
 from headscope.tasks import Task
 from headscope.types import Example, Sentence
 from planted_task import planted_classifier, planted_task

@@ -6,7 +6,7 @@ import pytest
 from headscope.engine import head_pairs as module
 from headscope.engine.clustering import groups
 from headscope.engine.head_pairs import HeadPairs
-from headscope.tally import Tally, poisson_draws, tally
+from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 
 # Layer 1 has heads at 0, 1 and 2 of a line, layer 2 at 10 and 14.
 HEADS, PLACES = (3, 2), np.array([0.0, 1, 2, 10, 14])

@@ -26,7 +26,7 @@ from headscope.engine.importance import gate_gradients, importance
 from headscope.engine.losses import Answer
 from headscope.models import observer
 from headscope.models.encoded import Encoded
-from headscope.tally import poisson_draws, tally
+from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.tasks import Kind, Task
 from headscope.types import Example, Sentence
 from planted_task import planted_classifier, planted_task

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from headscope.engine.intervals import Gains, mcnemar
-from headscope.tally import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.tasks import score
 
 RANDOM = np.random.default_rng(0)

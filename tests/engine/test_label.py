@@ -5,7 +5,7 @@ import numpy as np
 from headscope.engine.label import label
 from headscope.measures._variable import Variable
 from headscope.results import OFFSETS
-from headscope.tally import tally
+from headscope.statistics.bootstrap import tally
 
 WORDS = Variable("made", "something made", "units", "a source", {"offset": OFFSETS}, cases="words")
 VARIABLE = Variable("made", "something made", "units", "a source", {"offset": OFFSETS})

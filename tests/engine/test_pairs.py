@@ -15,7 +15,7 @@ from headscope.engine.fold import Interrupted, fold
 from headscope.engine.pairs import fold_pairs
 from headscope.models.encoded import Encoded
 from headscope.models.words import Words
-from headscope.tally import Tally, merge
+from headscope.statistics.bootstrap import Tally, merge
 from tiny import tiny_bert, tiny_tokenizer
 
 MEASURES: dict[str, ModuleType] = {name: catalog.load("measures", name) for name in catalog.names("measures")}

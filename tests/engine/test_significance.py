@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.engine.significance import benjamini_hochberg, better
+from headscope.statistics.significance import benjamini_hochberg, better
 
 quick = settings(max_examples=50, deadline=None, derandomize=True, database=None)
 counts = st.integers(0, 40)

@@ -14,7 +14,7 @@ from headscope.batch import Rows, Values
 from headscope.measures._variable import Variable
 from headscope.models.encoded import Encoded
 from headscope.results import DIMENSIONS, FEATURES, RELATIONS
-from headscope.tally import poisson_draws, tally
+from headscope.statistics.bootstrap import poisson_draws, tally
 
 MEASURES = {name: catalog.load("measures", name) for name in [*catalog.names("measures"), "_template"]}
 UNITS = ("share of attention", "nats")

@@ -13,7 +13,7 @@ from headscope.probing.parsers import AttentionParser
 from headscope.probing.scores import Gold, predict, preferences
 from headscope.probing.store import SPECIAL
 from headscope.probing.train import Recipe, fit, scored
-from headscope.tally import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
 from parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
 
 CPU = torch.device("cpu")

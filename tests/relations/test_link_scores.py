@@ -10,7 +10,7 @@ from headscope.relations import Found, chosen, score
 from headscope.relations import scores as module
 from headscope.relations.found import MOST, with_either
 from headscope.relations.scores import best, least_gain
-from headscope.tally import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
 
 HEADS, INPUTS = 3, 50
 

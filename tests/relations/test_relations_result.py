@@ -8,8 +8,8 @@ from headscope.relations import Found, chosen, score, tallied
 from headscope.relations.found import with_either
 from headscope.relations.labelled import labelled
 from headscope.results import ATTRIBUTES, check
+from headscope.statistics.bootstrap import Tally, poisson_draws
 from headscope.syntax import halves
-from headscope.tally import Tally, poisson_draws
 
 LAYERS = (1, 3)
 INPUTS = 120

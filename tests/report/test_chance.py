@@ -6,8 +6,8 @@ import xarray as xr
 from scipy.stats import norm
 
 from compare_result import compare_result
-from headscope.report._chance import q_above, q_changed, surely
 from headscope.report.findings import found
+from headscope.statistics.interval_tests import q_above, q_changed, surely
 from patterns_result import patterns_result
 from profile_result import profile_result
 

@@ -13,8 +13,8 @@ from safetensors.numpy import load_file
 import headscope
 from headscope import HeadscopeError, Settings, results
 from headscope.engine.outputs import inputs_of, outputs
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.finetune import INITS, run
-from headscope.tally import poisson_draws
 from headscope.tasks import Task, resampled, score
 from headscope.training import journal as journals
 from headscope.training.scores import loss_curve

@@ -19,8 +19,8 @@ from headscope.models.heads import parse
 from headscope.models.quiet import quiet
 from headscope.report.charts import drawn
 from headscope.report.findings import found
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import run
-from headscope.tally import poisson_draws
 from headscope.tasks import masked, score
 from planted_task import DECIDES, planted_classifier, planted_task
 from tiny import tiny_bert, tiny_tokenizer

@@ -7,10 +7,10 @@ import pytest
 from made_answers import made, random_answers
 
 from headscope.results import DIRECTIONS
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import Answers, chosen, halves, score
 from headscope.syntax import scores as module
 from headscope.syntax.offsets import best_offset, hits
-from headscope.tally import poisson_draws
 
 HEADS, SENTENCES = 3, 60
 

@@ -6,9 +6,9 @@ import xarray as xr
 from made_answers import made
 
 from headscope.results import ATTRIBUTES, check
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import chosen, halves, score
 from headscope.syntax.labelled import labelled
-from headscope.tally import poisson_draws
 
 LAYERS = (1, 3)
 SENTENCES = 120

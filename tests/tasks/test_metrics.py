@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics as reference
 
-from headscope.tally import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.tasks import LOWER_IS_BETTER, METRICS, resampled, score
 
 N = 60

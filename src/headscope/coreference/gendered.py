@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from headscope.coreference.answers import GENDERS, Answers
 from headscope.coreference.scores import Draws
-from headscope.tally import interval
+from headscope.statistics.bootstrap import interval
 
 NAMES = (*GENDERS.values(), "overall")
 

@@ -12,9 +12,9 @@ from headscope.coreference.scores import Chosen, Score
 from headscope.coreference.stereotypes import Pairs
 from headscope.coreference.variables import Values, variables
 from headscope.engine.label import by_layer, places
-from headscope.engine.significance import benjamini_hochberg
 from headscope.results import GAIN, LEAST_CASES, RATE
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.significance import benjamini_hochberg
 
 Heads = tuple[int, ...]
 

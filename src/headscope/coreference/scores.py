@@ -7,9 +7,9 @@ from jaxtyping import Bool, Float, UInt8
 
 from headscope.coreference.answers import Answers
 from headscope.coreference.baselines import NAMES, REFERENCES
-from headscope.engine.significance import better
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.significance import better
 from headscope.syntax.scores import summed
-from headscope.tally import Tally
 
 Draws = UInt8[np.ndarray, "resample unit"]
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from headscope.batch import Values
-from headscope.tally import Tally, poisson_draws, tally
+from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 
 TOGETHER = 256
 

@@ -18,7 +18,7 @@ from headscope.measures._variable import Variable
 from headscope.models import Model
 from headscope.models.comparable import refuse_unless_comparable
 from headscope.models.words import Words
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
 
 
 def compare(

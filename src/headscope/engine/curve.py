@@ -9,7 +9,7 @@ from jaxtyping import Float
 from headscope.engine.removal import Pruned, places
 from headscope.engine.settings import Settings
 from headscope.results import BOUNDS
-from headscope.tally import interval, poisson_draws
+from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
 
 # Largest difference of answers that are the same, relative to the largest of them.

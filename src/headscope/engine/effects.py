@@ -13,10 +13,10 @@ from headscope.engine.intervals import Gains, mcnemar
 from headscope.engine.label import by_layer
 from headscope.engine.named import Named
 from headscope.engine.settings import Settings
-from headscope.engine.significance import benjamini_hochberg
 from headscope.engine.sweep import Sweep
 from headscope.models.heads import existing
-from headscope.tally import interval
+from headscope.statistics.bootstrap import interval
+from headscope.statistics.significance import benjamini_hochberg
 from headscope.tasks import Task
 
 Variables = dict[str, xr.DataArray]

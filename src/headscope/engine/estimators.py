@@ -22,7 +22,7 @@ from jaxtyping import Float
 
 from headscope.engine.label import by_layer
 from headscope.results import BOUNDS
-from headscope.tally import Tally, interval
+from headscope.statistics.bootstrap import Tally, interval
 
 # Of the last there is no interval: it depends on the order of the examples.
 ESTIMATORS = ("michel", "michel_code", "text_pruner", "run_bertology")

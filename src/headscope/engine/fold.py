@@ -18,7 +18,7 @@ from headscope.engine.buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.models.encoded import Encoded, class_exists
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
 
 
 class Interrupted(KeyboardInterrupt):

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from headscope.engine.clustering import agreement, groups
 from headscope.engine.label import by_layer
 from headscope.engine.named import Named
-from headscope.tally import Tally, interval
+from headscope.statistics.bootstrap import Tally, interval
 
 PERMUTATIONS = 999
 # Groupings of so many resamples tell how stable groups are; pairs whose intervals are sorted together.

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headscope.engine.significance import better
-from headscope.tally import interval, poisson_draws
+from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.significance import better
 from headscope.tasks import LOWER_IS_BETTER, resampled, score
 
 

@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.measures._variable import Variable
 from headscope.results import BOUNDS
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
 
 
 def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:

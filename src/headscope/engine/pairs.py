@@ -17,7 +17,7 @@ from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.together import together
 from headscope.models import Model
 from headscope.models.encoded import Encoded, class_exists
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
 
 Modules = Mapping[str, ModuleType]
 

@@ -13,7 +13,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.restore import restoring
 from headscope.results import BOUNDS
-from headscope.tally import interval, poisson_draws
+from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.tasks import Task, aligned, resampled, score
 
 SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"

@@ -6,7 +6,7 @@ from typing import get_args
 
 from headscope.errors import HeadscopeError
 from headscope.models.words import Long
-from headscope.tally import RESAMPLES
+from headscope.statistics.bootstrap import RESAMPLES
 
 
 @dataclass(frozen=True, kw_only=True)

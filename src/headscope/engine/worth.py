@@ -5,7 +5,7 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.results import TOKEN_CLASSES
-from headscope.tally import Tally, interval
+from headscope.statistics.bootstrap import Tally, interval
 
 OTHER = TOKEN_CLASSES.index("other")
 Estimate = tuple[Float[np.ndarray, "*dims"], Float[np.ndarray, "*dims 2"]]

@@ -13,7 +13,7 @@ from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS, pool
 from headscope.patterns.maps import Map
 from headscope.patterns.split import text
 from headscope.results import PATTERNS
-from headscope.tally import interval, poisson_draws
+from headscope.statistics.bootstrap import interval, poisson_draws
 
 # A class with fewer maps than this has no F1 worth averaging.
 LEAST_MAPS = 10

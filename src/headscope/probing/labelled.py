@@ -10,7 +10,7 @@ from headscope.engine.label import by_layer
 from headscope.engine.named import Named
 from headscope.probing.scores import Gold, Outcome
 from headscope.results import BOUNDS, DIRECTIONS
-from headscope.tally import Tally
+from headscope.statistics.bootstrap import Tally
 
 SOURCE = "Clark et al. 2019, section 5"
 UAS = "words, without punctuation, that get their syntactic head"

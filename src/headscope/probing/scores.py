@@ -15,7 +15,7 @@ from headscope.probing.lexicon import Lexicon
 from headscope.probing.sentences import ROOT, UNKNOWN, Parsed
 from headscope.probing.store import SPECIAL
 from headscope.probing.train import scored
-from headscope.tally import Tally, tally
+from headscope.statistics.bootstrap import Tally, tally
 
 Heads = Int[np.ndarray, " word"]
 LEFT_OUT = "punct"

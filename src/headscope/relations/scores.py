@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
-from headscope.engine.significance import better
 from headscope.relations.found import Found, with_either
-from headscope.tally import Tally, merge, tally
+from headscope.statistics.bootstrap import Tally, merge, tally
+from headscope.statistics.significance import better
 
 # Sentences are resampled so many at a time.
 TOGETHER = 1024

@@ -22,8 +22,8 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words import Words
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import halves
-from headscope.tally import poisson_draws
 
 OPTIONS = {"long": "truncate"}
 

@@ -27,7 +27,7 @@ from headscope.probing.lexicon import Lexicon, from_file, from_model
 from headscope.probing.outcomes import KINDS, RANDOM, Trials
 from headscope.probing.scores import Gold, preferences
 from headscope.probing.train import Recipe
-from headscope.tally import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

@@ -28,8 +28,8 @@ from headscope.relations.limits import AS_CODED, NONE, PAPER, Limits, parsed
 from headscope.relations.scores import Draws
 from headscope.relations.which import Which, of_frames
 from headscope.relations.zoom import picks, zoomed
+from headscope.statistics.bootstrap import Tally, poisson_draws
 from headscope.syntax import halves
-from headscope.tally import Tally, poisson_draws
 
 APART = {"dependency": ("punct",)}
 

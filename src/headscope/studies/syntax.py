@@ -19,9 +19,9 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words import Words
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import Reader, chosen, halves, joined, score
 from headscope.syntax.labelled import labelled
-from headscope.tally import poisson_draws
 
 
 def run(

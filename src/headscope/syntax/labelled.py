@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from headscope.engine.label import array, by_layer, described, places
-from headscope.engine.significance import benjamini_hochberg
 from headscope.results import BOUNDS, DIRECTIONS, GAIN, LEAST_CASES, RATE
+from headscope.statistics.significance import benjamini_hochberg
 from headscope.syntax.scores import Chosen, Score
 
 SOURCE = "Clark et al. 2019, section 4.2"

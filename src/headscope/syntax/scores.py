@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
-from headscope.engine.significance import better
+from headscope.statistics.bootstrap import Tally, merge, tally
+from headscope.statistics.significance import better
 from headscope.syntax.answers import Answers
 from headscope.syntax.offsets import best_offset, hits
-from headscope.tally import Tally, merge, tally
 
 # Sentences are resampled so many at a time.
 TOGETHER = 4096

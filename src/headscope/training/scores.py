@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from headscope.engine import Settings
 from headscope.results import BOUNDS
-from headscope.tally import CONFIDENCE, poisson_draws
+from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.tasks import Task, resampled, score
 from headscope.training.journal import Trained
 from headscope.training.paper import paper_score

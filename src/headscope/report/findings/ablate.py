@@ -7,9 +7,9 @@ import xarray as xr
 
 from headscope.figures._labels import head_name, label
 from headscope.figures._table import tidy
-from headscope.report._chance import q_changed, surely
 from headscope.report.findings._words import Reading, examples, listed, measured, number, several, strongest
 from headscope.report.parts import Finding
+from headscope.statistics.interval_tests import q_changed, surely
 
 SURE = 0.05
 

@@ -6,11 +6,11 @@ from math import log
 import xarray as xr
 
 from headscope.figures._labels import label
-from headscope.report._chance import q_changed, surely
 from headscope.report._change import change
 from headscope.report.findings._words import Reading, examples, listed, measured, number, strongest
 from headscope.report.parts import Finding
 from headscope.results import FEATURES
+from headscope.statistics.interval_tests import q_changed, surely
 
 SAME = 1e-5
 LIKE = 0.9

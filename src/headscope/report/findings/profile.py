@@ -6,10 +6,10 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures._labels import label
-from headscope.report._chance import corrected, q_above, surely
 from headscope.report.findings._words import examples, layer_means, listed, measured, number, peak, several, strongest
 from headscope.report.parts import Finding
 from headscope.results import FEATURES, RATE
+from headscope.statistics.interval_tests import corrected, q_above, surely
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9

@@ -1,0 +1,1 @@
+"""Statistics of results: bootstrap intervals, tests of significance, false discovery rates."""
