@@ -25,7 +25,7 @@ from headscope.engine.fold import collect
 from headscope.models import Model
 from headscope.models.encoded import Encoded
 from headscope.patterns.classifier import load
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 
 def reading(classify: Classify) -> Callable[[Model, Sequence[Encoded]], object]:

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from headscope.results import BOUNDS
+from headscope.results.vocabulary import BOUNDS
 from profile_result import profile_result
 
 LAYERS, HEADS = 4, 3

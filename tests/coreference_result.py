@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.coreference.variables import variables
-from headscope.results import ATTRIBUTES
+from headscope.results.vocabulary import ATTRIBUTES
 
 KINDS = ("all", "pronoun", "proper")
 # Nearest, head match, rules, random.

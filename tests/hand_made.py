@@ -19,7 +19,7 @@ from headscope.engine.batches import collate
 from headscope.engine.fold import Collector
 from headscope.models.encoded import Encoded
 from headscope.models.features import LINK, NUMBER
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 Map = Float[Tensor, "head token token"]
 CLASSES = "".join(name[0] for name in TOKEN_CLASSES)

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.report.heads import Model
 from headscope.report.heads._gather import Source
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from patterns_result import patterns_result
 
 

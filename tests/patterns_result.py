@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from profile_result import profile_result
 
 SOURCE = {"source": "Kovaleva et al. 2019, section 4.1"}

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import xarray as xr
 
-from headscope.results import BOUNDS, FEATURES, OFFSETS, RELATIONS, TOKEN_CLASSES
+from headscope.results.vocabulary import BOUNDS, FEATURES, OFFSETS, RELATIONS, TOKEN_CLASSES
 
 SHARE = {"units": "share of attention", "source": "Clark et al. 2019, section 3"}
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hand_made import WHOLE, Block, Map, batch_of, compared, padded, tokens
 from headscope import catalog
 from headscope.batch import Rows, Values
-from headscope.measures._variable import Variable
 from headscope.models.encoded import Encoded
+from headscope.results.variable import Variable
 from headscope.statistics.bootstrap import poisson_draws, tally
 
 COMPARISONS = {name: catalog.load("comparisons", name) for name in catalog.names("comparisons")}

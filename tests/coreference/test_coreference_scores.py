@@ -9,7 +9,8 @@ from made_mentions import rows
 
 from headscope.coreference import Answers, chosen, labelled, score
 from headscope.coreference.baselines import NAMES
-from headscope.results import ATTRIBUTES, check
+from headscope.results import check
+from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import halves
 

@@ -18,7 +18,7 @@ from headscope.models.encoded import Encoded
 from headscope.models.words import Words
 from headscope.patterns.classifier import load
 from headscope.patterns.grid import pool
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from headscope.types import Example, Sentence, segment_text
 from tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

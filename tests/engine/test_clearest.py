@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.corpora import read
 from headscope.engine import Settings
 from headscope.models import load
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from headscope.studies import patterns
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from headscope.engine.label import label
-from headscope.measures._variable import Variable
-from headscope.results import OFFSETS
+from headscope.results.variable import Variable
+from headscope.results.variables import label
+from headscope.results.vocabulary import OFFSETS
 from headscope.statistics.bootstrap import tally
 
 WORDS = Variable("made", "something made", "units", "a source", {"offset": OFFSETS}, cases="words")

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from headscope.errors import HeadscopeError
 from headscope.labelling import agreement
 from headscope.labelling.agreement import kappa
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 
 def written(path: Path, labels: dict[int, str]) -> Path:

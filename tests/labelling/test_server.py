@@ -15,7 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.labelling import Session, application, opened
 from headscope.labelling import serve as serve_on
 from headscope.labelling.guard import HEADERS
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from unlabelled import EVIL, folder
 
 HOST = "http://127.0.0.1:8000"

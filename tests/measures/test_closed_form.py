@@ -16,7 +16,7 @@ from headscope.measures import (
     sep_to_sep,
     token_attention,
 )
-from headscope.results import FEATURES, RELATIONS, TOKEN_CLASSES
+from headscope.results.vocabulary import FEATURES, RELATIONS, TOKEN_CLASSES
 
 PAIR = "coopsoos"  # [CLS] a b . [SEP] c d [SEP]
 PREVIOUS = [0, 0, 1, 2, 3, 4, 5, 6]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hand_made import WHOLE, Block, Map, batch_of, measured, padded, tokens
 from headscope import catalog
 from headscope.batch import Rows, Values
-from headscope.measures._variable import Variable
 from headscope.models.encoded import Encoded
-from headscope.results import DIMENSIONS, FEATURES, RELATIONS
+from headscope.results.variable import Variable
+from headscope.results.vocabulary import DIMENSIONS, FEATURES, RELATIONS
 from headscope.statistics.bootstrap import poisson_draws, tally
 
 MEASURES = {name: catalog.load("measures", name) for name in [*catalog.names("measures"), "_template"]}

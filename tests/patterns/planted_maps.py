@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float
 
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 SIZES = (4, 5, 6, 8, 11, 16, 23, 32, 33, 47, 64, 65, 96, 128, 200, 333, 512)
 # Shorter ones have no room for two squares, or for stripes that are far from the diagonal.

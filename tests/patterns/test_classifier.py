@@ -12,7 +12,7 @@ from headscope.errors import HeadscopeError
 from headscope.patterns import classifier
 from headscope.patterns.classifier import WEIGHTS, Classifier, load
 from headscope.patterns.grid import CHANNELS, MOST_TOKENS, SIZE, pool
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 
 def classes_of(length: int) -> torch.Tensor:

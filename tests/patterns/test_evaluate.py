@@ -8,7 +8,7 @@ from headscope.patterns.classifier import Classifier
 from headscope.patterns.evaluate import calibration_error, confusions, evaluate, f1, scores
 from headscope.patterns.maps import Map
 from headscope.patterns.split import text
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 
 def certain(told: list[int]) -> np.ndarray:

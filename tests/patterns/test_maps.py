@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headscope.errors import HeadscopeError
 from headscope.patterns.maps import Map, labels, read, write
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 TOKENS = ("[CLS]", "a", ",", "[SEP]")
 

@@ -6,7 +6,7 @@ from planted_models import KINDS, Planted, attention_of, lightly_trained, plante
 
 from headscope.patterns.classifier import load
 from headscope.patterns.grid import pool
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 LENGTHS = (10, 16, 24, 33, 48, 64)
 

@@ -6,7 +6,7 @@ from planted_maps import planted_maps
 
 from headscope.patterns.maps import Map
 from headscope.patterns.rules import fitted, numbers, told
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 
 def map_of(attention: np.ndarray, pattern: str = "") -> Map:

@@ -6,7 +6,7 @@ import pytest
 from headscope.patterns import parts
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.patterns.synthetic import MAKERS, batch, synthetic
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 
 def canvas(maps: int = 40, length: int = 40, causal: bool = False, seed: int = 0) -> parts.Canvas:

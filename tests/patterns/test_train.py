@@ -12,7 +12,7 @@ from headscope.patterns.maps import Map
 from headscope.patterns.recipe import Recipe
 from headscope.patterns.split import FOLDS, HELD_OUT, fold, text
 from headscope.patterns.train import cross_validated, softened, temperature, train
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 QUICK = Recipe(synthetic=60, first_steps=3, first_batch=8, views=2, real=8, made=4, steps=6, check=2, patience=2)
 

@@ -17,7 +17,7 @@ from headscope.patterns.maps import Map, write
 from headscope.patterns.page import page
 from headscope.patterns.recipe import Recipe
 from headscope.patterns.written import write as write_classifier
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from headscope.studies import _patterns_instead
 
 TINY = Recipe(synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1)

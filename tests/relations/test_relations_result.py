@@ -7,7 +7,8 @@ import xarray as xr
 from headscope.relations import Found, chosen, score, tallied
 from headscope.relations.found import with_either
 from headscope.relations.labelled import labelled
-from headscope.results import ATTRIBUTES, check
+from headscope.results import check
+from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import Tally, poisson_draws
 from headscope.syntax import halves
 

@@ -10,7 +10,7 @@ from headscope.report import write
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.tables import shown
-from headscope.results import ATTRIBUTES, BOUNDS, OFFSETS, TOKEN_CLASSES
+from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, OFFSETS, TOKEN_CLASSES
 
 # Six heads on a line: two pairs near each other, and one head far from all; 2-3 is not there.
 PLACES = {(1, 1): 0.0, (1, 2): 0.0625, (1, 3): 0.625, (2, 1): 0.25, (2, 2): 0.3125}

@@ -10,7 +10,7 @@ from headscope.report import write
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.tables import shown
-from headscope.results import ATTRIBUTES, BOUNDS, TOKEN_CLASSES
+from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, TOKEN_CLASSES
 
 GRADIENT = [0.5, 0.125, 0.25, 1.0]  # by token class; twice as much in layer 1
 ATTENTION = [0.25, 0.5, 0.125, 0.125]

@@ -11,7 +11,7 @@ from headscope.report import write
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.tables import shown
-from headscope.results import ATTRIBUTES, BOUNDS, DIRECTIONS
+from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, DIRECTIONS
 
 UAS = {
     "right_branching": 0.25,

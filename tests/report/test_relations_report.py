@@ -15,7 +15,7 @@ from headscope.report.heads import numbers
 from headscope.report.heads import relations as head_part
 from headscope.report.heads._rows import where
 from headscope.report.tables import shown
-from headscope.results import ATTRIBUTES, BOUNDS
+from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
 
 # Sentences; attention of links, elsewhere and from other words in head 2-3, source to target; whether it is special.
 RELATIONS = {

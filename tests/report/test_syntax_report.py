@@ -10,7 +10,7 @@ from headscope.report import write
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.tables import shown
-from headscope.results import ATTRIBUTES, BOUNDS, DIRECTIONS
+from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, DIRECTIONS
 
 # Words, baseline, its offset, the chosen head's accuracy; head 2-3 is best in all but "conj", and special for "obj".
 RELATIONS = {

@@ -17,7 +17,7 @@ from headscope.cli.terminal import as_json
 from headscope.corpora import Options, read
 from headscope.engine.classified import Classified
 from headscope.errors import HeadscopeError
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns import run
 from headscope.types import Example, Sentence
 from planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted

@@ -12,7 +12,7 @@ from headscope.batch import Batch
 from headscope.engine.batches import collate
 from headscope.models.encoded import Encoded
 from headscope.models.words import Words
-from headscope.results import DIRECTIONS
+from headscope.results.vocabulary import DIRECTIONS
 from headscope.syntax import Answers, Reader
 from headscope.syntax.answers import packed
 from headscope.types import Example, Sentence

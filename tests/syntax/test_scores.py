@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_answers import made, random_answers
 
-from headscope.results import DIRECTIONS
+from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import Answers, chosen, halves, score
 from headscope.syntax import scores as module

@@ -5,7 +5,8 @@ import pytest
 import xarray as xr
 from made_answers import made
 
-from headscope.results import ATTRIBUTES, check
+from headscope.results import check
+from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import chosen, halves, score
 from headscope.syntax.labelled import labelled

@@ -11,10 +11,10 @@ from headscope.coreference.gendered import F1
 from headscope.coreference.scores import Chosen, Score
 from headscope.coreference.stereotypes import Pairs
 from headscope.coreference.variables import Values, variables
-from headscope.engine.label import by_layer, places
-from headscope.results import GAIN, LEAST_CASES, RATE
+from headscope.results.variables import by_layer, places
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 Heads = tuple[int, ...]
 

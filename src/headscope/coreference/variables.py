@@ -6,8 +6,8 @@ from typing import Any
 import xarray as xr
 
 from headscope.coreference import baselines, gendered, stereotypes
-from headscope.engine.label import array, described
-from headscope.results import BOUNDS
+from headscope.results.variables import array, described
+from headscope.results.vocabulary import BOUNDS
 
 CLARK, WEBSTER = "Clark et al. 2019, section 4.3", "Webster et al. 2018, section 4"
 ATTENTION, SENTENCES = "share of attention", "share of sentences"

@@ -13,7 +13,7 @@ from headscope.engine.chosen import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.models.encoded import Encoded
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 # Inputs that have a shape and whose tokens can be read beside their map, and the length that is best to look at.
 LEAST_SHOWN, MOST_SHOWN, TYPICAL = 12, 40, 24

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.models.encoded import Encoded
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 
 @dataclass

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from headscope.engine.removal import Pruned, places
 from headscope.engine.settings import Settings
-from headscope.results import BOUNDS
+from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
 

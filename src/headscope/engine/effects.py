@@ -10,11 +10,11 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.engine.intervals import Gains, mcnemar
-from headscope.engine.label import by_layer
-from headscope.engine.named import Named
 from headscope.engine.settings import Settings
 from headscope.engine.sweep import Sweep
 from headscope.models.heads import existing
+from headscope.results.named import Named
+from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import interval
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.tasks import Task

@@ -20,8 +20,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine.label import by_layer
-from headscope.results import BOUNDS
+from headscope.results.variables import by_layer
+from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import Tally, interval
 
 # Of the last there is no interval: it depends on the order of the examples.

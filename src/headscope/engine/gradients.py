@@ -25,7 +25,7 @@ from headscope.engine.objectives import Objective
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.models.encoded import Encoded, class_exists
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 
 # What is read off the very inputs whose gradients are taken, in the same pass.

@@ -9,8 +9,8 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from headscope.engine.clustering import agreement, groups
-from headscope.engine.label import by_layer
-from headscope.engine.named import Named
+from headscope.results.named import Named
+from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import Tally, interval
 
 PERMUTATIONS = 999

@@ -12,7 +12,7 @@ from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.restore import restoring
-from headscope.results import BOUNDS
+from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.tasks import Task, aligned, resampled, score
 

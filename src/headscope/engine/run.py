@@ -7,12 +7,12 @@ import xarray as xr
 from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.engine.fold import fold
-from headscope.engine.label import label
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.models.words import Words
+from headscope.results.variables import label
 
 
 def run(study: str, model: Model, corpus: Corpus, measures: Iterable[str], settings: Settings = DEFAULTS) -> xr.Dataset:

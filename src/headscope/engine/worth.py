@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import rankdata
 
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally, interval
 
 OTHER = TOKEN_CLASSES.index("other")

@@ -1,6 +1,6 @@
 """What the patterns look like: the guide of those who label maps."""
 
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 # In the order of the keys 1 to 5. A picture is scaled to its own maximum.
 GUIDE = dict(

@@ -12,7 +12,7 @@ from headscope.models.encoded import Encoded
 from headscope.models.words import Words
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.patterns.maps import Map
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 Input = tuple[str, Encoded]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headscope.errors import HeadscopeError
 from headscope.patterns.maps import LABELS, Map, labels, read, write_labels
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 # Of the annotator alone: what others gave is neither shown nor written again.
 BLIND = {"label": "", "annotator_a": "", "annotator_b": ""}

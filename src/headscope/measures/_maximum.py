@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.batch import Batch, Values
-from headscope.results import FEATURES
+from headscope.results.vocabulary import FEATURES
 
 
 def maximum_by_example(

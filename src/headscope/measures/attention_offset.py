@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
-from headscope.measures._variable import Variable
-from headscope.results import OFFSETS
+from headscope.results.variable import Variable
+from headscope.results.vocabulary import OFFSETS
 
 VARIABLE = Variable(
     name="attention_offset",

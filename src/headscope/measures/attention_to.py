@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from headscope.batch import Batch, Rows, Values
-from headscope.measures._variable import Variable
-from headscope.results import TOKEN_CLASSES
+from headscope.results.variable import Variable
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 VARIABLE = Variable(
     name="attention_to",

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
 from headscope.measures._maximum import maximum_by_feature
-from headscope.measures._variable import Variable
-from headscope.results import FEATURES
+from headscope.results.variable import Variable
+from headscope.results.vocabulary import FEATURES
 
 VARIABLE = Variable(
     name="cls_feature_attention",

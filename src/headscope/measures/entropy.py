@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
-from headscope.measures._variable import Variable
+from headscope.results.variable import Variable
 
 VARIABLE = Variable(
     name="entropy",

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
 from headscope.measures._maximum import maximum_by_example
-from headscope.measures._variable import Variable
-from headscope.results import RELATIONS
+from headscope.results.variable import Variable
+from headscope.results.vocabulary import RELATIONS
 
 VARIABLE = Variable(
     name="token_attention",

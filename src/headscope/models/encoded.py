@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.models.alignment import located, pieces
 from headscope.models.features import NUMBER, features, links
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.types import Example, segment_text
 
 CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}

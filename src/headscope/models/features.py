@@ -6,7 +6,7 @@ Features are those of Kovaleva et al. 2019, section 4.4; links those of section 
 import re
 from collections.abc import Iterator
 
-from headscope.results import FEATURES, RELATIONS
+from headscope.results.vocabulary import FEATURES, RELATIONS
 from headscope.types import Mention, Sentence
 
 # Footnote 6 of the paper; words ending in n't (any auxiliary) stand for its list of contractions.

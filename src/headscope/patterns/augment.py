@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headscope.patterns.maps import Map
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 # Maps shorter than this keep all their tokens.
 LEAST_TOKENS = 9

@@ -11,7 +11,7 @@ from headscope.patterns.evaluate import Probabilities, enough, labels_of, probab
 from headscope.patterns.maps import Map
 from headscope.patterns.rules import fitted, numbers, told
 from headscope.patterns.split import HELD_OUT, text
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 Folds = Int[np.ndarray, " map"]
 

@@ -21,7 +21,7 @@ from headscope.errors import HeadscopeError
 from headscope.patterns.channels import N_CHANNELS, channels
 from headscope.patterns.numbers import N_NUMBERS, numbers
 from headscope.patterns.seen import seen
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 # Of each convolution: output channels, stride.
 LAYERS = ((16, 2), (16, 1), (16, 1), (24, 2), (24, 1), (32, 2), (32, 1), (32, 1))

@@ -12,7 +12,7 @@ from headscope.patterns.classifier import Classifier, load
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS, pool
 from headscope.patterns.maps import Map
 from headscope.patterns.split import text
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 from headscope.statistics.bootstrap import interval, poisson_draws
 
 # A class with fewer maps than this has no F1 worth averaging.

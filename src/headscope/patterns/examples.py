@@ -15,7 +15,7 @@ from headscope.patterns.maps import Map
 from headscope.patterns.numbers import numbers
 from headscope.patterns.seen import seen
 from headscope.patterns.synthetic import synthetic
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 AT_ONCE = 512
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from headscope.errors import HeadscopeError
-from headscope.results import PATTERNS, TOKEN_CLASSES
+from headscope.results.vocabulary import PATTERNS, TOKEN_CLASSES
 
 NAMES = ("model", "corpus", "annotator", "annotator_a", "annotator_b")
 NUMBERS = ("layer", "head")

@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 
 from headscope.errors import HeadscopeError
 from headscope.patterns.lines import known, lines
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 ARRAYS, LABELS = "maps.npz", ("labels.jsonl", "labels.jsonl.gz")
 VOTES = ("annotator", "annotator_a", "annotator_b")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headscope.patterns.split import FOLDS
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 PARTS = {
     "cross_validation": "Cross-validation over texts: each map is told by learners that saw no map of its text",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 Maps = Float[np.ndarray, "map token token"]
 Number = Float[np.ndarray, "map 1 1"]

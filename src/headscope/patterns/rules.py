@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headscope.patterns.maps import Map
-from headscope.results import OFFSETS, PATTERNS, TOKEN_CLASSES
+from headscope.results.vocabulary import OFFSETS, PATTERNS, TOKEN_CLASSES
 
 Numbers = Float[np.ndarray, "map 3"]
 VERTICAL, DIAGONAL, BOTH, BLOCK, HETEROGENEOUS = range(len(PATTERNS))

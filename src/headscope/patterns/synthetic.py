@@ -17,7 +17,7 @@ from jaxtyping import Int
 from headscope.patterns import parts
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.patterns.parts import Canvas, Maps
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 # Maps of each pattern that have the same length.
 ALIKE = 3

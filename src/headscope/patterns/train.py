@@ -18,7 +18,7 @@ from headscope.patterns.evaluate import Probabilities, check, labels_of, probabi
 from headscope.patterns.maps import Map
 from headscope.patterns.recipe import RECIPE, Recipe
 from headscope.patterns.split import FOLDS, HELD_OUT, fold, text
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 Progress = Callable[[int], None]
 Folds = Int[np.ndarray, " map"]

@@ -14,7 +14,7 @@ from torch import Tensor
 from headscope.batch import Batch
 from headscope.probing.sentences import Parsed, parsed
 from headscope.probing.store import SPECIAL, Store
-from headscope.results import TOKEN_CLASSES
+from headscope.results.vocabulary import TOKEN_CLASSES
 
 ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
 

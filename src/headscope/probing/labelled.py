@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine.label import by_layer
-from headscope.engine.named import Named
 from headscope.probing.scores import Gold, Outcome
-from headscope.results import BOUNDS, DIRECTIONS
+from headscope.results.named import Named
+from headscope.results.variables import by_layer
+from headscope.results.vocabulary import BOUNDS, DIRECTIONS
 from headscope.statistics.bootstrap import Tally
 
 SOURCE = "Clark et al. 2019, section 5"

@@ -15,7 +15,7 @@ from headscope.models.words import Words
 from headscope.relations.found import DIRECTIONS, Found
 from headscope.relations.reader import pairs_of
 from headscope.relations.scores import best, least_gain
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 SHOWN = 3
 # A longer sentence cannot be read in a figure.

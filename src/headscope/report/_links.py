@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.figures._labels import head_name
 from headscope.report.findings._words import number
-from headscope.results import GAIN, LEAST_CASES, RATE
+from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 Interval = tuple[float, float, float]
 ARROWS = {"source_to_target": "source → target", "target_to_source": "target → source", "either": "either way"}

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures._labels import head_name
-from headscope.results import GAIN, LEAST_CASES, RATE
+from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 
 @dataclass(frozen=True, slots=True)

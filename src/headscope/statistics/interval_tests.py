@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import false_discovery_control, norm
 
-from headscope.results import RATE
+from headscope.statistics.thresholds import RATE
 
 WIDTH = 2 * float(norm.ppf(0.975))
 

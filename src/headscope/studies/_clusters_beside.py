@@ -8,7 +8,7 @@ import xarray as xr
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.results import PATTERNS
+from headscope.results.vocabulary import PATTERNS
 
 # As Clark et al.'s code colours its Figure 6; of these the first that holds.
 BROAD, NEIGHBOUR, SPECIAL = 3.8, 0.5, 0.6

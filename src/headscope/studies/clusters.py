@@ -18,13 +18,13 @@ from headscope.engine.clustering import AXES, groups, positions
 from headscope.engine.divergences import NAME, Divergences
 from headscope.engine.fold import collect
 from headscope.engine.head_pairs import SOURCE, HeadPairs
-from headscope.engine.label import by_layer, label
-from headscope.engine.named import Named
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words import Words
+from headscope.results.named import Named
+from headscope.results.variables import by_layer, label
 from headscope.studies import _clusters_beside as beside
 
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.

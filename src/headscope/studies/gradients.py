@@ -9,16 +9,16 @@ from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gradients import MEASURES, gradients
-from headscope.engine.label import label
-from headscope.engine.named import Named
 from headscope.engine.objectives import objective_of
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.engine.worth import correlation, relative
-from headscope.measures._variable import Variable
 from headscope.models import Model
 from headscope.models.words import Words
-from headscope.results import TOKEN_CLASSES
+from headscope.results.named import Named
+from headscope.results.variable import Variable
+from headscope.results.variables import label
+from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.tasks import Task
 
 # The backward pass holds all maps of a batch.

@@ -22,16 +22,16 @@ from headscope.engine import DEFAULTS, Settings
 from headscope.engine.classified import Classified
 from headscope.engine.clearest import Clearest
 from headscope.engine.fold import Interrupted, collect
-from headscope.engine.label import label
 from headscope.engine.over import Done, over
 from headscope.engine.provenance import provenance
-from headscope.measures._variable import Variable
 from headscope.models import Model
 from headscope.models.encoded import Encoded
 from headscope.models.words import Words
 from headscope.patterns import classifier
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
-from headscope.results import PATTERNS
+from headscope.results.variable import Variable
+from headscope.results.variables import label
+from headscope.results.vocabulary import PATTERNS
 from headscope.studies import _patterns_instead
 
 OPTIONS = {"limit": 1000}  # as in the paper

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 from jaxtyping import Int, UInt8
 
-from headscope.results import DIRECTIONS
+from headscope.results.vocabulary import DIRECTIONS
 
 LEFT_OUT = ("punct", "root")
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.engine.label import array, by_layer, described, places
-from headscope.results import BOUNDS, DIRECTIONS, GAIN, LEAST_CASES, RATE
+from headscope.results.variables import array, by_layer, described, places
+from headscope.results.vocabulary import BOUNDS, DIRECTIONS
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 from headscope.syntax.scores import Chosen, Score
 
 SOURCE = "Clark et al. 2019, section 4.2"

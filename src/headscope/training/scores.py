@@ -7,7 +7,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.engine import Settings
-from headscope.results import BOUNDS
+from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.tasks import Task, resampled, score
 from headscope.training.journal import Trained

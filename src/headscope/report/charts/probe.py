@@ -5,7 +5,7 @@ import xarray as xr
 from headscope.figures import bars, heatmap, with_interval
 from headscope.report._probe import NAMES, parsers
 from headscope.report.parts import Figure
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 PARSERS, HEADS, RELATIONS = "Parsers", "Which heads", "Which relations"
 MOST = 16

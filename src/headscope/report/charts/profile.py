@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.figures import by_layer, heatmap, with_interval
 from headscope.report.parts import Figure
-from headscope.results import FEATURES
+from headscope.results.vocabulary import FEATURES
 
 GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
 LINGUISTIC, SPECIAL = FEATURES[:6], FEATURES[6:]

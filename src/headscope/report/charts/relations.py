@@ -8,7 +8,7 @@ from headscope.figures import bars, by_layer, heatmap, with_interval, zoom
 from headscope.figures._labels import head_name
 from headscope.report._links import ARROWS
 from headscope.report.parts import Figure
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
 MOST = 12

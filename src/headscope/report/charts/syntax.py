@@ -5,7 +5,7 @@ import xarray as xr
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report._relations import as_coded
 from headscope.report.parts import Figure
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 BEST, WHERE = "The best head of each relation", "Which heads"
 MOST = 12

@@ -9,7 +9,7 @@ from headscope.figures._labels import label
 from headscope.report._change import change
 from headscope.report.findings._words import Reading, examples, listed, measured, number, strongest
 from headscope.report.parts import Finding
-from headscope.results import FEATURES
+from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import q_changed, surely
 
 SAME = 1e-5

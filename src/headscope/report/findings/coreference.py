@@ -9,7 +9,7 @@ from headscope.figures._labels import head_name
 from headscope.report._coreference import WORDS, Kind, asks, bounded, kinds, percent, points
 from headscope.report.findings._words import listed, several, strongest
 from headscope.report.parts import Finding
-from headscope.results import LEAST_CASES, RATE
+from headscope.statistics.thresholds import LEAST_CASES, RATE
 
 NAMED = 5
 CAUTION = {

@@ -9,8 +9,8 @@ from headscope.figures._labels import label
 from headscope.report.charts.patterns import over_corpora
 from headscope.report.findings._words import examples, layer_means, listed, number, peak, several, strongest
 from headscope.report.parts import Finding
-from headscope.results import RATE
 from headscope.statistics.interval_tests import corrected, q_above
+from headscope.statistics.thresholds import RATE
 
 HALF = 0.5
 

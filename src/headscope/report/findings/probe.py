@@ -10,7 +10,7 @@ from headscope.figures import with_interval
 from headscope.report._probe import Parser, best_without, parsers
 from headscope.report.findings._words import listed, strongest
 from headscope.report.parts import Finding
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 6
 

@@ -8,8 +8,9 @@ from headscope.figures import with_interval
 from headscope.figures._labels import label
 from headscope.report.findings._words import examples, layer_means, listed, measured, number, peak, several, strongest
 from headscope.report.parts import Finding
-from headscope.results import FEATURES, RATE
+from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import corrected, q_above, surely
+from headscope.statistics.thresholds import RATE
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9

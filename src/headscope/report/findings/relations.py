@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.report._links import Reading, chosen, filtered, highest, options, told
 from headscope.report.findings._words import number, several
 from headscope.report.parts import Finding
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 8
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}

@@ -8,7 +8,7 @@ from headscope.figures._labels import head_name
 from headscope.report._relations import Relation, as_coded, relations
 from headscope.report.findings._words import several
 from headscope.report.parts import Finding
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 8
 

@@ -17,7 +17,7 @@ from headscope.report.heads._rows import Row, rows, where
 from headscope.report.heads._study import study
 from headscope.report.heads._words import ordinal, value
 from headscope.report.parts import Figure, Finding
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 MOST, FIRST = 8, 3
 

@@ -10,7 +10,7 @@ from headscope.report.findings._words import number
 from headscope.report.heads._rows import Row
 from headscope.report.heads._words import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
-from headscope.results import RATE
+from headscope.statistics.thresholds import RATE
 
 ASIDE = ("head_score", "importance_normalised")
 

@@ -9,7 +9,7 @@ from headscope.report._coreference import kinds, percent
 from headscope.report.findings._words import number
 from headscope.report.heads._words import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
-from headscope.results import GAIN, LEAST_CASES, RATE
+from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 ASIDE = ("special",)
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}

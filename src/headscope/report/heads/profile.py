@@ -10,7 +10,7 @@ from headscope.report.findings._words import number
 from headscope.report.heads._rows import Row
 from headscope.report.heads._words import cases, of, one, ordinal, ranked, value
 from headscope.report.parts import Finding
-from headscope.results import FEATURES
+from headscope.results.vocabulary import FEATURES
 
 FIRST = 5
 COLUMNS = (

@@ -12,7 +12,7 @@ from headscope.report.findings._words import number
 from headscope.report.heads._rows import Row
 from headscope.report.heads._words import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 ASIDE = ("untrained", "elsewhere", "others", "gain", "gain_others")
 SHOWN = 6

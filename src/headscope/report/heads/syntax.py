@@ -11,7 +11,7 @@ from headscope.report._relations import as_coded, relations
 from headscope.report.heads._rows import Row
 from headscope.report.heads._words import cases, of, ranked, rate, value
 from headscope.report.parts import Figure, Finding
-from headscope.results import GAIN, LEAST_CASES, RATE
+from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 SHOWN = 8
 

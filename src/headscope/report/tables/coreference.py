@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures._labels import head_name
 from headscope.report._coreference import Bounded, Kind, asks, bounded, kinds
 from headscope.report._tables import Column, Table
-from headscope.results import RATE
+from headscope.statistics.thresholds import RATE
 
 ROWS = {"nearest": "Nearest", "head_match": "Head match", "rules": "Rules", "random": "Random"}
 # BERT-base on CoNLL-2012, documents cut to 128 tokens: all, pronoun, proper, nominal.

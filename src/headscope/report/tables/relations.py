@@ -6,7 +6,7 @@ import xarray as xr
 
 from headscope.report._links import Interval, Reading, chosen, filtered, highest
 from headscope.report._tables import Column, Table
-from headscope.results import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES
 
 COLUMNS = ("Head", "Direction", "Attention", "Elsewhere", "Others", "Gain", "Untrained", "Special", "Sentences", "q")
 PAPER = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results import BOUNDS
+from headscope.results.vocabulary import BOUNDS
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.measures._variable import Variable
-from headscope.results import BOUNDS
+from headscope.results.variable import Variable
+from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import Tally
 
 

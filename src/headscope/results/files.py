@@ -13,63 +13,7 @@ import h5py
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-
-BOUNDS = ("lower", "upper")
-TOKEN_CLASSES = ("cls", "sep", "punct", "other")
-OFFSETS = (-1, 0, 1)
-FEATURES = ("noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct")
-PATTERNS = ("vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous")
-# A head is called special only where it beats its baseline by so much, in so many cases, at this rate of errors.
-GAIN, LEAST_CASES, RATE = 0.1, 50, 0.05
-DIRECTIONS = ("dependent_to_head", "head_to_dependent")
-RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun")
-
-DIMENSIONS = {
-    "layer": "layer of the model, from 1 at the input",
-    "head": "attention head within its layer, from 1",
-    "example": "example of the corpus",
-    "token_class": "class of a token: cls, sep, punct ('.' and ','), other",
-    "offset": "distance from the query to the key, in tokens",
-    "feature": "linguistic feature of a token",
-    "relation": "kind of link between two words",
-    "direction": "which of the two words looks at the other",
-    "pattern": "class of an attention map",
-    "task": "task of a benchmark",
-    "init": "how the model was initialised",
-    "metric": "score of a task",
-    "model": "model that is compared with the first",
-    "restored": "number of lower layers with the weights of the first model",
-    "seed": "seed of a training",
-    "epoch": "pass over the training examples, from 1",
-    "progress": "share of a training that is done",
-    "share_removed": "share of the model's heads that is removed",
-    "mention_type": "kind of mention",
-    "baseline": "simple way to choose that heads are compared with",
-    "gender": "gender of a pronoun",
-    "stereotype": "whether a pronoun has the gender that is expected of an occupation",
-    "query": "token that looks",
-    "query_group": "class of the tokens that look: sep, cls",
-    "key": "token that is looked at",
-    "other_layer": "layer of the second head of a pair",
-    "other_head": "second head of a pair",
-    "probe": "parser that is scored",
-    "axis": "axis of an embedding",
-    "head_set": "heads that are disabled together",
-    "half": "half of the examples on which a head was chosen",
-    "estimator": "how the importance of a head is estimated",
-    "bound": "bound of a 95% interval",
-}
-
-ATTRIBUTES = (
-    "study",
-    "headscope_version",
-    "model",
-    "model_sha256",
-    "corpus",
-    "corpus_sha256",
-    "n_examples",
-    "n_tokens",
-)
+from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
 
 
 def means(result: xr.Dataset) -> list[str]:

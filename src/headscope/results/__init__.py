@@ -1,0 +1,30 @@
+"""Labelled results: the words of a result, its check, and saving it as netCDF."""
+
+from headscope.results.files import check, means, read, save
+from headscope.results.vocabulary import (
+    ATTRIBUTES,
+    BOUNDS,
+    DIMENSIONS,
+    DIRECTIONS,
+    FEATURES,
+    OFFSETS,
+    PATTERNS,
+    RELATIONS,
+    TOKEN_CLASSES,
+)
+
+__all__ = [
+    "ATTRIBUTES",
+    "BOUNDS",
+    "DIMENSIONS",
+    "DIRECTIONS",
+    "FEATURES",
+    "OFFSETS",
+    "PATTERNS",
+    "RELATIONS",
+    "TOKEN_CLASSES",
+    "check",
+    "means",
+    "read",
+    "save",
+]
