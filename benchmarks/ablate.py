@@ -26,15 +26,15 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 from headscope import load, wrap
+from headscope.capture.fused_attention import fast
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.asking import Asked
 from headscope.engine.batches import batches, collate
 from headscope.engine.sweep import sweep
 from headscope.engine.ways import Whole
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.fast import fast
 from headscope.tasks import Task
 
 # Deciles of the lengths of RTE's dev pairs with BERT's pieces, and where they are cut.

@@ -29,11 +29,11 @@ from benchmarks.memory import of_own_process, peak
 
 from headscope import Corpus, Model, load, read
 from headscope.corpora import Options
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words, offsets_of
 from headscope.engine import Settings
 from headscope.engine.batches import by_length, collate
 from headscope.models.checkpoint import locate
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words, offsets_of
 from headscope.studies import clusters
 
 TOGETHER, BATCH_TOKENS = 16, 512

@@ -19,11 +19,11 @@ from statistics import median
 import torch
 from benchmarks.profile import LENGTH, model_of, plain, profile, segments
 
+from headscope.encoding.encoded import Encoded
 from headscope.engine.classified import Classified, Classify
 from headscope.engine.clearest import Clearest
 from headscope.engine.fold import collect
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 from headscope.patterns.classifier import load
 from headscope.results.vocabulary import PATTERNS
 

@@ -27,9 +27,9 @@ from transformers import BertConfig, BertModel
 
 from headscope import load, wrap
 from headscope.catalog import load as load_module
+from headscope.encoding.encoder import Encoded
 from headscope.engine import Settings, fold
 from headscope.models import Model
-from headscope.models.words import Encoded
 from headscope.studies.profile import MEASURES
 
 LENGTH = 128

@@ -22,12 +22,12 @@ import torch
 from transformers import BertConfig, BertModel
 
 from headscope import Settings, load, wrap
+from headscope.capture.fused_attention import fast
 from headscope.engine.answered import answered
 from headscope.engine.asking import asked
 from headscope.engine.ranking import Ranking
 from headscope.engine.removal import Plan, Pruned, smaller
 from headscope.models import Model
-from headscope.models.fast import fast
 from headscope.tasks import Task, aligned, read, score
 
 LENGTH = 128

@@ -29,10 +29,10 @@ from benchmarks.memory import of_own_process, peak
 
 from headscope import Corpus, Model, load, read
 from headscope.corpora import Options
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine import Settings
 from headscope.engine.batches import by_length, collate
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.studies import syntax
 from headscope.types import Sentence
 

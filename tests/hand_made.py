@@ -15,10 +15,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
+from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import collate
 from headscope.engine.fold import Collector
-from headscope.models.encoded import Encoded
-from headscope.models.features import LINK, NUMBER
+from headscope.linguistics.features import LINK, NUMBER
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 Map = Float[Tensor, "head token token"]

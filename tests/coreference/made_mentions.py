@@ -13,9 +13,9 @@ from headscope.coreference import Answers, Reader
 from headscope.coreference.cases import Case
 from headscope.coreference.mentions import Headed
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.types import Example, Mention, Question, Sentence
 from tiny import tiny_tokenizer
 

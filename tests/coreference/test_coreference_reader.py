@@ -12,7 +12,7 @@ from any_examples import overlapping, sentences, spoken
 from headscope.coreference import Reader, joined
 from headscope.coreference.cases import Case, anaphoric, asked
 from headscope.coreference.mentions import mentions
-from headscope.models.encoded import Encoded
+from headscope.encoding.encoded import Encoded
 from headscope.types import Example, Mention, Question, Sentence
 
 quick = settings(max_examples=25, deadline=None, derandomize=True, database=None)

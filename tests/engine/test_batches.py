@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hand_made import tokens
+from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import WINDOW, by_length, collate
-from headscope.models.encoded import Encoded
 
 CPU = torch.device("cpu")
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)

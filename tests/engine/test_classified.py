@@ -9,13 +9,13 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope import Model, Settings, wrap
+from headscope.capture import observer
 from headscope.corpora import Options, read
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.classified import Classified
 from headscope.engine.clearest import Clearest
 from headscope.engine.fold import collect
-from headscope.models import observer
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.patterns.classifier import load
 from headscope.patterns.grid import pool
 from headscope.results.vocabulary import PATTERNS

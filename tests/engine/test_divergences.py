@@ -8,13 +8,13 @@ import torch
 
 import headscope
 from headscope import Model, Settings
+from headscope.capture import observer
 from headscope.corpora import Options, read
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine import divergences as module
 from headscope.engine.divergences import NAME, Divergences, divergences, entropies_of_means
 from headscope.engine.fold import collect
-from headscope.models import observer
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.statistics.bootstrap import Tally
 from tiny import tiny_bert, tiny_tokenizer
 

@@ -9,13 +9,13 @@ import torch
 
 import headscope
 from headscope import Model, Settings, catalog
+from headscope.capture import observer
 from headscope.corpora import Options, read
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine import buffer, fold
 from headscope.engine.buffer import Buffer
 from headscope.engine.fold import Interrupted
-from headscope.models import observer
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.statistics.bootstrap import Tally, merge
 from tiny import tiny_bert, tiny_tokenizer
 

@@ -20,12 +20,12 @@ from transformers import (
 
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings
+from headscope.capture import observer
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.gradients import gradients
 from headscope.engine.losses import NOT_ASKED, Answer
 from headscope.engine.objectives import Objective, objective_of
-from headscope.models import observer
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.statistics.bootstrap import Tally
 from headscope.tasks import Task
 from headscope.types import Example, Sentence

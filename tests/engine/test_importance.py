@@ -20,12 +20,12 @@ from transformers import (
 
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
+from headscope.capture import observer
+from headscope.encoding.encoded import Encoded
 from headscope.engine.asking import Asked, asked
 from headscope.engine.estimators import ESTIMATORS, Cumulative, labelled
 from headscope.engine.importance import gate_gradients, importance
 from headscope.engine.losses import Answer
-from headscope.models import observer
-from headscope.models.encoded import Encoded
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.tasks import Kind, Task
 from headscope.types import Example, Sentence

@@ -8,9 +8,9 @@ import torch
 
 from headscope import HeadscopeError
 from headscope.corpora import Options, read
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.losses import MASKED_SHARE, NOT_ASKED, losses, masked
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.types import Example, Sentence
 from tiny import tiny_tokenizer
 from trained import tokenizer_of

@@ -11,10 +11,10 @@ import torch
 import headscope
 from headscope import Model, Settings, catalog
 from headscope.corpora import Options, read
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.fold import Interrupted, fold
 from headscope.engine.pairs import fold_pairs
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.statistics.bootstrap import Tally, merge
 from tiny import tiny_bert, tiny_tokenizer
 

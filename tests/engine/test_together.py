@@ -14,10 +14,10 @@ from transformers import DebertaV2Config
 import headscope
 from headscope import Model
 from headscope.batch import Batch
+from headscope.capture import observer
+from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import collate
 from headscope.engine.together import blocks, together
-from headscope.models import observer
-from headscope.models.encoded import Encoded
 from tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 NOTHING = np.empty((0, 3), dtype=np.int64)

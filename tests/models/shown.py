@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from headscope.models.attention import observed
+from headscope.capture.attention_function import observed
 
 INPUTS = {
     "input_ids": torch.arange(5, 29).reshape(2, 12),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from any_examples import KINDS, examples, overlapping, spoken, tokenizer
 from hand_made import padded
 from headscope.batch import Batch, Rows
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Long, Words
 from headscope.engine.batches import collate
-from headscope.models.encoded import Encoded
-from headscope.models.words import Long, Words
 from headscope.types import Example, Sentence
 
 HEADS = 2

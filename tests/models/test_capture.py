@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from transformers import BertConfig, MPNetConfig
 from transformers.masking_utils import bidirectional_mask_function, eager_mask
 
-from headscope.models import attention, mask, observer
-from headscope.models.attention import NAME, attend, observed
+from headscope.capture import attention_mask, observer
+from headscope.capture.attention_function import NAME, attend, observed
+from headscope.capture.observer import blocks
+from headscope.capture.softmax_tap import tapped
+from headscope.capture.watch import Watch, current, watching
 from headscope.models.model import max_tokens
-from headscope.models.observer import blocks
-from headscope.models.tap import tapped
-from headscope.models.watch import Watch, current, watching
 from tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
 
 
@@ -157,8 +157,8 @@ def test_blocks_cover_every_row_once_in_order_and_stay_small(shape):
 
 def test_a_lazy_mask_that_is_read_in_another_way_is_noticed(monkeypatch):
     """A model that adds to the mask gets NaN: never a number that looks right."""
-    monkeypatch.setattr(mask, "WHOLE_MASK", 0)
-    monkeypatch.setattr(attention, "mask_block", lambda bias, *block: mask.mask_block(bias + 0, *block))
+    monkeypatch.setattr(attention_mask, "WHOLE_MASK", 0)
+    monkeypatch.setattr(attention_function, "mask_block", lambda bias, *block: attention_mask.mask_block(bias + 0, *block))
     assert all(attention.isnan().all() for attention in shown(tiny_bert()))
 
 
@@ -189,13 +189,13 @@ def test_rows_of_a_lazy_mask_are_those_of_the_whole_one():
         "dtype": torch.float32,
         "device": "cpu",
     }
-    whole, lazy = eager_mask(3, 9, 9, **given), mask.lazy_mask(3, 9, 9, **given)
+    whole, lazy = eager_mask(3, 9, 9, **given), attention_mask.lazy_mask(3, 9, 9, **given)
     assert lazy is not None and whole is not None
     assert lazy.shape == whole.shape and lazy.isnan().all()
     for examples, queries in ((slice(0, 3), slice(0, 9)), (slice(1, 3), slice(4, 7)), (slice(2, 3), slice(8, 9))):
-        assert torch.equal(mask.mask_block(lazy, examples, queries), whole[examples, :, queries])
+        assert torch.equal(attention_mask.mask_block(lazy, examples, queries), whole[examples, :, queries])
 
 
 def test_no_lazy_mask_where_there_is_nothing_to_mask():
     everything: dict[str, Any] = {"mask_function": bidirectional_mask_function, "allow_is_bidirectional_skip": True}
-    assert mask.lazy_mask(2, 9, 9, dtype=torch.float32, device="cpu", **everything) is None
+    assert attention_mask.lazy_mask(2, 9, 9, dtype=torch.float32, device="cpu", **everything) is None

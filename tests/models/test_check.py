@@ -5,19 +5,20 @@ import torch
 from shown import shown
 from transformers import AttentionMaskInterface, BertForSequenceClassification, DebertaV2Config, MPNetConfig
 
+from headscope.capture import attention_function, attention_mask, observer, self_check, softmax_tap
+from headscope.capture.attention_function import attend
+from headscope.capture.observer import blocks
+from headscope.capture.self_check import TOLERANCE
+from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
-from headscope.models import attention, check, mask, observer, tap, wrap
-from headscope.models.attention import attend
-from headscope.models.check import TOLERANCE
-from headscope.models.observer import blocks
-from headscope.models.watch import Watch
+from headscope.models import wrap
 from tiny import tiny_bert, tiny_network, tiny_tokenizer
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
 def test_other_dtypes_pass_the_check(dtype):
     network = tiny_bert().to(dtype)
-    assert check.check(network).method == "attention interface"
+    assert self_check.check(network).method == "attention interface"
     assert {attention.dtype for attention in shown(network)} == {torch.float32}
 
 
@@ -26,22 +27,22 @@ def test_other_dtypes_pass_the_check_at_the_softmax(dtype):
     config = DebertaV2Config(
         vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32
     )
-    assert check.check(tiny_network(config).to(dtype)).method == "softmax tap"
+    assert self_check.check(tiny_network(config).to(dtype)).method == "softmax tap"
 
 
 def without_mask(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in attention.MASKS:
+    for name in attention_function.MASKS:
         monkeypatch.setitem(AttentionMaskInterface._global_mapping, name, lambda *shape, **keywords: None)
 
 
 def without_mask_in_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "mask_block", lambda bias, examples, queries: 0)
+    monkeypatch.setattr(attention_function, "mask_block", lambda bias, examples, queries: 0)
 
 
 def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = mask._rows
+    rows = attention_mask._rows
     monkeypatch.setattr(
-        mask,
+        attention_mask,
         "_rows",
         lambda examples, queries, **given: rows(slice(0, examples.stop - examples.start), queries, **given),
     )
@@ -50,27 +51,27 @@ def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
 def last_block_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observer, "LEAST_ROWS", 5)
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
-    monkeypatch.setattr(attention, "blocks", lambda *shape: list(blocks(*shape))[:-1])
+    monkeypatch.setattr(attention_function, "blocks", lambda *shape: list(blocks(*shape))[:-1])
 
 
 def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in attention.MASKS:
+    for name in attention_function.MASKS:
         monkeypatch.setitem(
-            attention.AttentionInterface._global_mapping, name,
+            attention_function.AttentionInterface._global_mapping, name,
             lambda module, query, *others, **keywords: attend(module, query * 1.01, *others, **keywords),
         )  # fmt: skip
 
 
 def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = lambda observer: lambda layer, *block: observer((1, 0, 2)[layer], *block)  # noqa: E731
-    monkeypatch.setattr(attention, "Watch", lambda observer, changes: Watch(swapped(observer), changes))
+    monkeypatch.setattr(attention_function, "Watch", lambda observer, changes: Watch(swapped(observer), changes))
 
 
 def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    for name in attention.MASKS:
+    for name in attention_function.MASKS:
         monkeypatch.setitem(
-            attention.AttentionInterface._global_mapping, name,
+            attention_function.AttentionInterface._global_mapping, name,
             lambda *given, **keywords: calls.append(1) or (attend if len(calls) % 3 else plain)(*given, **keywords),
         )  # fmt: skip
 
@@ -95,7 +96,7 @@ def test_the_check_finds_a_planted_bug(plant, monkeypatch):
     network = tiny_bert()
     plant(monkeypatch)
     with pytest.raises(HeadscopeError) as error:
-        check.check(network)
+        self_check.check(network)
     assert str(error.value).startswith(
         "model type 'bert' cannot be captured exactly (attention interface: " + PLANTED[plant]
     )
@@ -106,21 +107,21 @@ def test_a_bug_of_lazy_masks_only_leaves_the_whole_ones(monkeypatch):
     wrong_rows_of_lazy_masks(monkeypatch)
     monkeypatch.setattr(observer, "LEAST_ROWS", 5)
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
-    assert check.check(tiny_bert()).method == "attention interface, whole masks"
+    assert self_check.check(tiny_bert()).method == "attention interface, whole masks"
 
 
 def test_the_check_finds_a_softmax_too_many(monkeypatch):
     network = tiny_network(MPNetConfig(vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4))
-    monkeypatch.setattr(tap, "SOFTMAX", tap.SOFTMAX | {torch.matmul})
+    monkeypatch.setattr(softmax_tap, "SOFTMAX", softmax_tap.SOFTMAX | {torch.matmul})
     with pytest.raises(HeadscopeError, match="softmax tap: 4 attention calls, expected 2"):
-        check.check(network)
+        self_check.check(network)
 
 
 def test_random_weights_at_their_usual_size_pass():
     network = tiny_bert()
     torch.manual_seed(0)
     network.init_weights()
-    assert check.check(network).heads == (4, 4, 4)
+    assert self_check.check(network).heads == (4, 4, 4)
 
 
 def test_a_head_is_checked_by_its_logits():

@@ -22,12 +22,12 @@ from transformers import (
 import headscope
 import tiny_families
 from headscope import Corpus, Model, Settings
+from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
-from headscope.models import slicing, wrap
+from headscope.models import head_slicing, wrap
 from headscope.models.heads import existing
 from headscope.models.prune import prune
-from headscope.models.pruning import KEY
-from headscope.models.quiet import quiet
+from headscope.models.pruned_checkpoint import KEY
 from headscope.types import Example, Sentence
 from tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from tiny_families import INTERFACE, TAP, WHOLE_MASKS, tiny_family
@@ -197,9 +197,9 @@ def test_what_is_frozen_stays_frozen():
 
 def test_a_cut_that_gives_other_numbers_is_refused(monkeypatch):
     """Of the output projection the columns of other heads are left than of the values."""
-    keep = slicing._keep
+    keep = head_slicing._keep
     monkeypatch.setattr(
-        slicing, "_keep", lambda linear, index, *, inputs: keep(linear, index - 6 * inputs, inputs=inputs)
+        head_slicing, "_keep", lambda linear, index, *, inputs: keep(linear, index - 6 * inputs, inputs=inputs)
     )
     with pytest.raises(HeadscopeError, match=r"its outputs would differ by .* from those with the heads zeroed"):
         prune(model_of("bert"), removing(model_of("bert"), ((0,), ())))

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from tokenizers.processors import TemplateProcessing
 
-from headscope.models.encoded import CLASS, class_exists
-from headscope.models.words import Words
+from headscope.encoding.encoded import CLASS, class_exists
+from headscope.encoding.encoder import Words
 from headscope.types import Example, Sentence
 from tiny import tiny_tokenizer
 

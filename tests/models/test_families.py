@@ -8,13 +8,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 import tiny_families
+from headscope.capture import attention_mask, observer, unsupported
+from headscope.capture import self_check as check_module
+from headscope.capture.attention_function import observed
+from headscope.capture.self_check import CAPTURES, check
+from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
-from headscope.models import check as check_module
-from headscope.models import families, mask, observer
-from headscope.models.attention import observed
-from headscope.models.check import CAPTURES, check
 from headscope.models.model import max_tokens, without_decoder
-from headscope.models.quiet import quiet
 from tiny import tiny_tokenizer
 from tiny_families import FOUND, INTERFACE, TAP, WHOLE_MASKS, tiny_family
 
@@ -129,7 +129,7 @@ def test_masks_for_long_inputs_give_the_same(model_type, lengths, monkeypatch):
     real = inputs["attention_mask"].bool()
     rows_in_block(monkeypatch, 10)
     whole, output = captured(network, inputs, CAPTURES[METHODS[model_type]])
-    monkeypatch.setattr(mask, "WHOLE_MASK", 0)
+    monkeypatch.setattr(attention_mask, "WHOLE_MASK", 0)
     lazy, lazy_output = captured(network, inputs, CAPTURES[METHODS[model_type]])
     for ours, theirs in zip(lazy, whole, strict=True):
         torch.testing.assert_close(ours.transpose(1, 2)[real], theirs.transpose(1, 2)[real], rtol=0, atol=1e-6)
@@ -163,14 +163,14 @@ def test_takes_inputs_as_long_as_its_limit(model_type):
             network(**padded((limit + 1,), network.config.pad_token_id))
 
 
-@pytest.mark.parametrize("model_type", families.REFUSED)
+@pytest.mark.parametrize("model_type", unsupported.REFUSED)
 def test_is_refused_by_name_with_its_reason(model_type):
     with quiet(), pytest.raises(HeadscopeError) as error:
         check(without_decoder(tiny_family(model_type)))
-    assert str(error.value) == f"model type '{model_type}' {families.REFUSED[model_type]}; use another model"
+    assert str(error.value) == f"model type '{model_type}' {unsupported.REFUSED[model_type]}; use another model"
 
 
-@pytest.mark.parametrize("model_type", sorted(set(families.REFUSED) - {"bigbird_pegasus", "nystromformer"}))
+@pytest.mark.parametrize("model_type", sorted(set(unsupported.REFUSED) - {"bigbird_pegasus", "nystromformer"}))
 def test_would_be_refused_if_its_name_were_unknown(model_type, monkeypatch):
     """The other two compute full attention over inputs as short as the check's."""
     monkeypatch.setattr(check_module, "REFUSED", {})
@@ -186,7 +186,7 @@ def test_is_refused_for_what_the_check_finds(model_type):
 
 
 def test_the_table_of_refused_families_is_whole():
-    assert set(tiny_families.REFUSED) == set(families.REFUSED)
+    assert set(tiny_families.REFUSED) == set(unsupported.REFUSED)
 
 
 def test_an_encoder_that_is_no_model_of_its_own():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headscope.models.features import LINK, NUMBER, features, links, mention_head
+from headscope.linguistics.features import LINK, NUMBER, features, links, mention_head
 from headscope.types import Mention, Sentence
 
 

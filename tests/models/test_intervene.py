@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 import headscope
 from headscope import HeadscopeError, Model
-from headscope.models.check import check
+from headscope.capture.interventions import Mode, gated
+from headscope.capture.projections import at_contexts
+from headscope.capture.self_check import check
+from headscope.capture.transformers_logging import quiet
+from headscope.capture.watch import current
 from headscope.models.heads import parse
-from headscope.models.intervene import Mode, gated
-from headscope.models.projections import at_contexts
-from headscope.models.quiet import quiet
-from headscope.models.watch import current
 from planted import looks_at_piece, planted
 from tiny import randomised, tiny_bert, tiny_tokenizer
 

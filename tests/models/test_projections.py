@@ -12,10 +12,10 @@ from transformers.pytorch_utils import Conv1D
 
 import headscope
 from headscope import HeadscopeError
-from headscope.models import projections as projections_module
-from headscope.models.check import CAPTURES, check
-from headscope.models.projections import Projections, at_contexts, projections
-from headscope.models.quiet import quiet
+from headscope.capture import projections as projections_module
+from headscope.capture.projections import Projections, at_contexts, projections
+from headscope.capture.self_check import CAPTURES, check
+from headscope.capture.transformers_logging import quiet
 from tiny import tiny_bert, tiny_tokenizer
 
 # Heads beside a convolution; quantised maps; convolutions of width 1; products of weights that are no modules.

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import AutoModelForMaskedLM
 
 from ablated import ablated
-from headscope.models.eager import check_inputs
+from headscope.capture.eager import check_inputs
 from headscope.models.model import wrap
 from headscope.models.replacement import replacements
 from headscope.models.rerun import Rerun

@@ -3,7 +3,7 @@
 import torch
 
 import headscope
-from headscope.models.untrained import untrained
+from headscope.models.random_weights import untrained
 from tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import example, given, settings
 
 from any_examples import KINDS, examples, overlapping, spoken, tokenizer
-from headscope.models.encoded import CLASS, Encoded, class_exists
-from headscope.models.features import LINK, NUMBER
-from headscope.models.words import Long, Words
+from headscope.encoding.encoded import CLASS, Encoded, class_exists
+from headscope.encoding.encoder import Long, Words
+from headscope.linguistics.features import LINK, NUMBER
 from headscope.types import Example, Sentence
 
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)

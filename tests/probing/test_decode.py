@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from headscope.corpora._trees import cycle
+from headscope.linguistics.spanning_tree import tree
 from headscope.probing.baselines import at_offset, best_offset
-from headscope.probing.decode import tree
 from parsed_maps import sentence
 
 

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 
 from any_examples import examples, overlapping, spoken
 from hand_made import padded
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.errors import HeadscopeError
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.probing.capture import Reader
 from headscope.probing.sentences import ROOT, UNKNOWN, parsed
 from headscope.probing.store import SPECIAL, Store

@@ -10,9 +10,9 @@ from torch import Tensor
 from any_examples import overlapping, spoken
 from hand_made import padded
 from headscope.batch import Batch
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.relations import Found, Reader
 from headscope.relations.elsewhere import baselines
 from headscope.types import Example, Link, Sentence

@@ -14,10 +14,10 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.engine import DEFAULTS
 from headscope.errors import HeadscopeError
-from headscope.models.untrained import untrained
+from headscope.linguistics.spanning_tree import tree
+from headscope.models.random_weights import untrained
 from headscope.probing.attended import attended
 from headscope.probing.baselines import at_offset
-from headscope.probing.decode import tree
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.tables import shown

@@ -12,8 +12,8 @@ from transformers import CONFIG_MAPPING, AutoModel, PreTrainedModel
 import headscope
 from headscope import Corpus, Model, Settings
 from headscope.corpora import Options, read
+from headscope.encoding.encoder import offsets_of
 from headscope.models.checkpoint import locate
-from headscope.models.words import offsets_of
 from reference import differences, profile
 from tiny import tiny_network
 from trained import tokenizer_of

@@ -13,10 +13,10 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrai
 
 import headscope
 from headscope import HeadscopeError, Model, Settings, results
+from headscope.capture.transformers_logging import quiet
 from headscope.engine import ranking
 from headscope.engine.outputs import inputs_of, outputs
 from headscope.models.heads import parse
-from headscope.models.quiet import quiet
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.statistics.bootstrap import poisson_draws

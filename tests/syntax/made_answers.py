@@ -9,9 +9,9 @@ from torch import Tensor
 from any_examples import overlapping, spoken
 from hand_made import padded
 from headscope.batch import Batch
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.syntax import Answers, Reader
 from headscope.syntax.answers import packed

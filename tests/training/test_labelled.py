@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headscope.models.words import Words
+from headscope.encoding.encoder import Words
 from headscope.training.labelled import Labelled, LengthGrouped, collate
 from small_tasks import birds, counts
 from tiny import tiny_tokenizer

@@ -138,8 +138,8 @@ def _corpora(given: Given, done: Given) -> Any:
 
 def _read_corpus(source: str, given: Given) -> Any:
     from headscope import corpora
+    from headscope.encoding.encoder import offsets_of
     from headscope.models.checkpoint import locate
-    from headscope.models.words import offsets_of
 
     options = {name: given[name] for name in READING}
     if "data" in given:  # then --task names the task that is scored
@@ -151,7 +151,7 @@ def _read_corpus(source: str, given: Given) -> Any:
 
 def _model(given: Given, done: Given) -> Any:
     from headscope import models
-    from headscope.models.words_head import has_words_head
+    from headscope.models.masked_lm import has_words_head
 
     name, code = given["model"], {each: given[each] for each in ("revision", "remote_code")}
     head = done["task"] is not None or has_words_head(name, **code) if "task" in done else False

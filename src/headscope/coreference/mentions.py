@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from headscope.coreference.agreement import PRONOUNS
-from headscope.models.features import mention_head
+from headscope.linguistics.features import mention_head
 from headscope.types import Mention, Sentence
 
 KINDS = ("pronoun", "proper", "nominal")

@@ -10,13 +10,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import batches
 from headscope.engine.losses import NOT_ASKED, collated, losses, masked
 from headscope.engine.outputs import inputs_of
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 from headscope.tasks import Task
 
 # How many axes logits have: an output for each example, or for each of its tokens and all words.

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from headscope.batch import Batch
+from headscope.encoding.encoded import Encoded, class_exists
 from headscope.engine.settings import Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded, class_exists
 
 # Inputs are sorted within this many, so that a corpus of any size can be streamed.
 WINDOW = 1024

@@ -8,10 +8,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch
+from headscope.encoding.encoded import Encoded
 from headscope.engine.fold import show
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import xarray as xr
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from headscope.encoding.encoded import Encoded
 from headscope.engine.chosen import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 from headscope.results.vocabulary import PATTERNS
 
 # Inputs that have a shape and whose tokens can be read beside their map, and the length that is best to look at.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import xarray as xr
 
-from headscope.models.encoded import Encoded
+from headscope.encoding.encoded import Encoded
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 

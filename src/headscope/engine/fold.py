@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
+from headscope.encoding.encoded import Encoded, class_exists
 from headscope.engine.batches import by_length, collate
 from headscope.engine.buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded, class_exists
 from headscope.statistics.bootstrap import Tally
 
 

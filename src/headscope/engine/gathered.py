@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
+from headscope.encoding.encoded import Encoded
 from headscope.engine.fold import Interrupted, Reader, show
 from headscope.engine.settings import Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded
 
 Found = TypeVar("Found", covariant=True)
 

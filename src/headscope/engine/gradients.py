@@ -16,6 +16,7 @@ from torch.nn.functional import one_hot
 
 from headscope import catalog
 from headscope.batch import Batch, Values
+from headscope.encoding.encoded import Encoded, class_exists
 from headscope.engine.batches import by_length, collate
 from headscope.engine.buffer import Buffer
 from headscope.engine.fold import Collector, Interrupted
@@ -24,7 +25,6 @@ from headscope.engine.losses import collated
 from headscope.engine.objectives import Objective
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded, class_exists
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 

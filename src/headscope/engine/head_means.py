@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headscope.capture.fused_attention import fast
+from headscope.capture.projections import at_contexts
+from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import batches
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.fast import fast
-from headscope.models.projections import at_contexts
 
 
 def head_means(

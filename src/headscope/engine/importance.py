@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.batch import Batch, Values
+from headscope.capture.interventions import gated
 from headscope.corpora import Corpus
 from headscope.engine.asking import Asked, asked
 from headscope.engine.batches import batches
@@ -24,7 +25,6 @@ from headscope.engine.losses import Answer, collated, losses
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.intervene import gated
 from headscope.tasks import Task
 
 

@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerBase
 
+from headscope.encoding.encoded import CLASS, Encoded
 from headscope.errors import HeadscopeError
-from headscope.models.encoded import CLASS, Encoded
 from headscope.tasks import Kind
 
 # Of the tokens of an input, special ones aside, this share is behind a mask (Devlin et al. 2019).

@@ -16,12 +16,12 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.batch import Batch
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
 from headscope.engine.asking import AXES
 from headscope.engine.losses import NOT_ASKED, Answer, losses, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.words_head import tells_words
+from headscope.models.masked_lm import tells_words
 from headscope.tasks import Task, aligned
 
 # The loss of each example, and which examples have one.

@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from headscope.capture.fused_attention import fast
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded, class_exists
+from headscope.encoding.encoder import Words
 from headscope.engine.batches import by_length, collate
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded, class_exists
-from headscope.models.fast import fast
-from headscope.models.words import Words
 
 
 def inputs_of(model: Model, corpus: Corpus, max_tokens: int | None = None) -> tuple[list[Encoded], Counter[str]]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.coverage import Coverage
 from headscope.engine.fold import Interrupted
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 
 Done = Callable[[list[Encoded]], None]
 Found = TypeVar("Found")

@@ -6,12 +6,12 @@ import xarray as xr
 
 from headscope import catalog, results
 from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
 from headscope.engine.fold import fold
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.words import Words
 from headscope.results.variables import label
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
+from headscope.encoding.encoder import Long
 from headscope.errors import HeadscopeError
-from headscope.models.words import Long
 from headscope.statistics.bootstrap import RESAMPLES
 
 

@@ -12,15 +12,15 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
+from headscope.capture.interventions import Mode
+from headscope.encoding.encoded import Encoded
 from headscope.engine.asking import Asked
 from headscope.engine.batches import by_length
 from headscope.engine.head_means import head_means
 from headscope.engine.journal import Journal
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.ways import Outputs, choose
-from headscope.models.encoded import Encoded
 from headscope.models.heads import existing, name
-from headscope.models.intervene import Mode
 
 Heads = Bool[np.ndarray, "layer head"]
 

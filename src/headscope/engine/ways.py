@@ -12,14 +12,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headscope.capture.interventions import Mode
+from headscope.capture.self_check import TOLERANCE
+from headscope.capture.transformers_logging import quiet
 from headscope.engine.asking import Asked, Batch
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.check import TOLERANCE
 from headscope.models.heads import existing
-from headscope.models.intervene import Mode
-from headscope.models.quiet import quiet
 from headscope.models.replacement import replacements
 from headscope.models.rerun import Rerun
 from headscope.models.stack import stack

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.chosen import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.patterns.maps import Map
 from headscope.results.vocabulary import TOKEN_CLASSES

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError
-from headscope.models.families import REFUSED
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
 

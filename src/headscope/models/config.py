@@ -2,8 +2,8 @@
 
 from transformers import AutoConfig, PreTrainedConfig
 
+from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.quiet import quiet, refusing
 
 
 def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrainedConfig:

@@ -7,15 +7,15 @@ import transformers
 from torch import nn
 from transformers import AutoModel, PreTrainedConfig, PreTrainedModel
 
+from headscope.capture.self_check import check
+from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.models.check import check
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
+from headscope.models.devices import device_of, dtype_of
 from headscope.models.minilm import verify
 from headscope.models.model import Model, without_decoder
-from headscope.models.placing import device_of, dtype_of
-from headscope.models.pruning import built, headless_class, pruning_of
-from headscope.models.quiet import quiet, refusing
+from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.tokenizer import load_tokenizer
 
 

@@ -11,12 +11,12 @@ from jaxtyping import Bool, Float
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from headscope.capture.interventions import Mode, means_written, refuse, uniform, zero
+from headscope.capture.observer import Intervention, Observer
+from headscope.capture.projections import Projections, projections
+from headscope.capture.self_check import CAPTURES, Capture, check
+from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
-from headscope.models.check import CAPTURES, Capture, check
-from headscope.models.intervene import Mode, means_written, refuse, uniform, zero
-from headscope.models.observer import Intervention, Observer
-from headscope.models.projections import Projections, projections
-from headscope.models.watch import Watch
 
 
 @dataclass(frozen=True)

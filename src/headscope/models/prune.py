@@ -10,15 +10,15 @@ from jaxtyping import Bool
 from torch import nn
 from transformers import PreTrainedModel
 
+from headscope.capture.eager import check_inputs
+from headscope.capture.projections import attentions
+from headscope.capture.self_check import check, furthest
+from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
-from headscope.models.check import check, furthest
-from headscope.models.eager import check_inputs
+from headscope.models.head_slicing import sizes, slice_heads
 from headscope.models.heads import existing
 from headscope.models.model import Model
-from headscope.models.projections import attentions
-from headscope.models.pruning import KEY, pruning_of, whole
-from headscope.models.quiet import quiet
-from headscope.models.slicing import sizes, slice_heads
+from headscope.models.pruned_checkpoint import KEY, pruning_of, whole
 
 # Largest difference from the masked model, relative to its largest output: rounding.
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}

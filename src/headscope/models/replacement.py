@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headscope.models.intervene import Mode
-from headscope.models.observer import HIDDEN
-from headscope.models.projections import Projections
+from headscope.capture.interventions import Mode
+from headscope.capture.observer import HIDDEN
+from headscope.capture.projections import Projections
 
 Contexts = Float[Tensor, "example query head width"]
 # One query, or one example, where it is the same for all.

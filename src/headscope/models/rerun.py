@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from headscope.models.projections import Projections
+from headscope.capture.projections import Projections
 from headscope.models.replacement import Contexts, Replacement
 from headscope.models.rows import Rows, at, weight
 from headscope.models.stack import Call, Stack, States, instead

@@ -15,8 +15,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from headscope.models.attention import HARMLESS
-from headscope.models.projections import Projections
+from headscope.capture.attention_function import HARMLESS
+from headscope.capture.projections import Projections
 from headscope.models.replacement import Contexts, Replacement, seen_by
 
 

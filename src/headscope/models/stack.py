@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from headscope.models.eager import check_inputs
-from headscope.models.quiet import quiet
+from headscope.capture.eager import check_inputs
+from headscope.capture.transformers_logging import quiet
 
 States = Float[Tensor, "example token width"]
 

@@ -2,10 +2,10 @@
 
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
-from headscope.models.quiet import quiet, refusing
 
 # Embeddings are padded for speed and a few pieces are added late; more than that is another model's tokenizer,
 # or one that transformers built empty because its vocabulary is missing.

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.fold import show
 from headscope.engine.over import over
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.probing.batches import Treebank
 from headscope.probing.capture import Reader
 from headscope.probing.sentences import Parsed

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import nn
 
+from headscope.linguistics.spanning_tree import best_heads, tree
 from headscope.probing.batches import Treebank, groups, padded
-from headscope.probing.decode import best_heads, tree
 from headscope.probing.lexicon import Lexicon
 from headscope.probing.sentences import ROOT, UNKNOWN, Parsed
 from headscope.probing.store import SPECIAL

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from headscope.syntax.asked import asked
+from headscope.linguistics.dependencies import asked
 from headscope.types import Example
 
 ROOT, UNKNOWN = 0, -1

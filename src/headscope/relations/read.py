@@ -1,12 +1,12 @@
 """One pass of a model over the links of a corpus."""
 
 from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
 from headscope.engine.gathered import gathered
 from headscope.engine.over import over
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words import Words
 from headscope.relations.found import Found, joined
 from headscope.relations.reader import Reader
 

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
-from headscope.models.features import LINK, links
+from headscope.linguistics.features import LINK, links
 from headscope.types import Link, Sentence
 
 Which = Literal["annotated", "dependency", "pairs"]

@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine.chosen import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.relations.found import DIRECTIONS, Found
 from headscope.relations.reader import pairs_of
 from headscope.relations.scores import best, least_gain

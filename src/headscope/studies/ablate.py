@@ -16,6 +16,7 @@ import xarray as xr
 from typer import Option
 
 from headscope import results
+from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.asking import asked
@@ -28,7 +29,6 @@ from headscope.engine.sweep import sweep
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import name, parse
-from headscope.models.intervene import Mode
 from headscope.tasks import Task, aligned
 from headscope.training.table import limited
 

@@ -13,6 +13,7 @@ from typer import Option
 
 from headscope import catalog, results
 from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.clustering import AXES, groups, positions
 from headscope.engine.divergences import NAME, Divergences
@@ -22,7 +23,6 @@ from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words import Words
 from headscope.results.named import Named
 from headscope.results.variables import by_layer, label
 from headscope.studies import _clusters_beside as beside

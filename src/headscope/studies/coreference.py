@@ -15,13 +15,13 @@ from headscope.coreference import Answers, Context, Plan, Reader, chosen, gender
 from headscope.coreference.scores import Draws
 from headscope.coreference.stereotypes import pairs
 from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gathered import gathered
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words import Words
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import halves
 

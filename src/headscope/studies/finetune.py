@@ -20,8 +20,8 @@ from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import locate
+from headscope.models.devices import device_of
 from headscope.models.minilm import verify
-from headscope.models.placing import device_of
 from headscope.tasks import Task
 from headscope.training import Recipe, Trained, initial
 from headscope.training.recipe import Init, Keep, Precision

@@ -7,6 +7,7 @@ import xarray as xr
 
 from headscope import catalog, results
 from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gradients import MEASURES, gradients
 from headscope.engine.objectives import objective_of
@@ -14,7 +15,6 @@ from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.engine.worth import correlation, relative
 from headscope.models import Model
-from headscope.models.words import Words
 from headscope.results.named import Named
 from headscope.results.variable import Variable
 from headscope.results.variables import label

@@ -18,6 +18,8 @@ from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.classified import Classified
 from headscope.engine.clearest import Clearest
@@ -25,8 +27,6 @@ from headscope.engine.fold import Interrupted, collect
 from headscope.engine.over import Done, over
 from headscope.engine.provenance import provenance
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.words import Words
 from headscope.patterns import classifier
 from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.results.variable import Variable

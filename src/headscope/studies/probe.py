@@ -20,7 +20,7 @@ from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.untrained import untrained
+from headscope.models.random_weights import untrained
 from headscope.probing.attended import Attended, attended
 from headscope.probing.labelled import labelled, weighed
 from headscope.probing.lexicon import Lexicon, from_file, from_model

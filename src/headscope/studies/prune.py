@@ -17,6 +17,7 @@ from jaxtyping import Float
 from typer import Option
 
 from headscope import results
+from headscope.capture.transformers_logging import quiet
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.answered import answered
 from headscope.engine.asking import asked
@@ -26,7 +27,6 @@ from headscope.engine.provenance import provenance
 from headscope.engine.ranking import By, Ranking
 from headscope.engine.removal import Plan, Pruned, smaller
 from headscope.models import Model, load
-from headscope.models.quiet import quiet
 from headscope.tasks import Task, aligned
 from headscope.training.disk import new_folder
 from headscope.training.further import further

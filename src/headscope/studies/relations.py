@@ -15,12 +15,12 @@ from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.untrained import untrained as random_weights
-from headscope.models.words import Words
+from headscope.models.random_weights import untrained as random_weights
 from headscope.relations import Found, chosen, linked, read, score, tallied, told
 from headscope.relations.found import MOST, with_either
 from headscope.relations.labelled import labelled

@@ -12,13 +12,13 @@ from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gathered import gathered
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words import Words
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.syntax import Reader, chosen, halves, joined, score
 from headscope.syntax.labelled import labelled

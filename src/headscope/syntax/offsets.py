@@ -3,8 +3,8 @@
 import numpy as np
 from jaxtyping import Bool
 
+from headscope.linguistics.dependencies import ROOT
 from headscope.syntax.answers import Answers
-from headscope.syntax.asked import ROOT
 
 AS_CODED = range(-3, 3)
 

@@ -14,8 +14,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headscope.batch import Batch, Rows
+from headscope.linguistics.dependencies import ROOT, Asked, asked, sentence_numbers
 from headscope.syntax.answers import Answers, packed
-from headscope.syntax.asked import ROOT, Asked, asked, sentence_numbers
 
 
 class Reader:

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from headscope.capture.fused_attention import fast
+from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.outputs import inputs_of
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.fast import fast
 from headscope.tasks import Task
 from headscope.training.initial import Initial
 from headscope.training.journal import Journal

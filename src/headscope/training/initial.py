@@ -14,12 +14,12 @@ from transformers import (
 )
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
+from headscope.capture.self_check import Capture
+from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.check import Capture
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
-from headscope.models.quiet import quiet, refusing
 from headscope.models.tokenizer import load_tokenizer
 from headscope.tasks import Task
 from headscope.training.recipe import Init

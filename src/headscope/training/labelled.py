@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.models.encoded import Encoded
+from headscope.encoding.encoded import Encoded
 
 # Lengths are sorted within this many batches, drawn anew in each epoch.
 POOL = 50

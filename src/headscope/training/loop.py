@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from headscope.capture.transformers_logging import quiet
+from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.outputs import outputs
 from headscope.models import Model
-from headscope.models.encoded import Encoded
-from headscope.models.quiet import quiet
 from headscope.tasks import LOWER_IS_BETTER, Task, score
 from headscope.training.disk import new_folder
 from headscope.training.initial import Initial

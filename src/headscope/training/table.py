@@ -12,11 +12,11 @@ import torch
 from torch import nn
 
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.outputs import inputs_of
 from headscope.models import Model
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.encoded import Encoded
 from headscope.tasks import Task
 from headscope.training import disk
 from headscope.training.initial import initial

@@ -11,9 +11,9 @@ import numpy as np
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
+from headscope.encoding.encoded import Encoded, encoded
+from headscope.linguistics.features import Span
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.encoded import Encoded, encoded
-from headscope.models.features import Span
 from headscope.models.load import load_tokenizer
 from headscope.types import Example, segment_text
 

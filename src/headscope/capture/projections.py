@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from headscope.models.check import CAPTURES, Capture
-from headscope.models.eager import check_inputs
-from headscope.models.quiet import quiet
+from headscope.capture.eager import check_inputs
+from headscope.capture.self_check import CAPTURES, Capture
+from headscope.capture.transformers_logging import quiet
 
 # What families call them, below the module of a layer's attention; one name where the three are fused.
 INPUTS = (

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headscope.models.observer import Intervention, Observer
+from headscope.capture.observer import Intervention, Observer
 
 
 @dataclass

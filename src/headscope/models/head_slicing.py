@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from headscope.models.projections import Attention, attentions
+from headscope.capture.projections import Attention, attentions
 
 # What modules call the number of their heads, and the numbers of all heads together.
 HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head", "num_key_value_heads")

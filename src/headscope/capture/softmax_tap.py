@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
-from headscope.models.observer import Intervention, Observer, blocks
-from headscope.models.watch import Watch, change, count, current, during_forward, show, watching
+from headscope.capture.observer import Intervention, Observer, blocks
+from headscope.capture.watch import Watch, change, count, current, during_forward, show, watching
 
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
 

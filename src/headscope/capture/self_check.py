@@ -14,14 +14,14 @@ from jaxtyping import Bool
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from headscope.capture.attention_function import LAZY, WHOLE, observed
+from headscope.capture.eager import Seen, eager_pass, rows_sum_to_one
+from headscope.capture.observer import Intervention, Observer
+from headscope.capture.softmax_tap import tapped
+from headscope.capture.transformers_logging import quiet
+from headscope.capture.unsupported import REFUSED
+from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
-from headscope.models.attention import LAZY, WHOLE, observed
-from headscope.models.eager import Seen, eager_pass, rows_sum_to_one
-from headscope.models.families import REFUSED
-from headscope.models.observer import Intervention, Observer
-from headscope.models.quiet import quiet
-from headscope.models.tap import tapped
-from headscope.models.watch import Watch
 
 
 class Observe(Protocol):

@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from headscope.models.check import check
+from headscope.capture.self_check import check
+from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.model import Model
-from headscope.models.pruning import built, pruning_of
-from headscope.models.quiet import quiet, refusing
+from headscope.models.pruned_checkpoint import built, pruning_of
 
 
 def untrained(model: Model, seed: int = 0) -> Model:

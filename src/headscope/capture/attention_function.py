@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.masking_utils import eager_mask
 
-from headscope.models.mask import block_mask, lazy_mask, mask_block
-from headscope.models.observer import Intervention, Observer, blocks
-from headscope.models.watch import Watch, Watches, change, count, current, during_forward, show, watching
+from headscope.capture.attention_mask import block_mask, lazy_mask, mask_block
+from headscope.capture.observer import Intervention, Observer, blocks
+from headscope.capture.watch import Watch, Watches, change, count, current, during_forward, show, watching
 
 # Substrings such as "sdpa" or "flash" would make transformers treat the function as one of its own.
 NAME, LAZY, WHOLE = "headscope", "headscope-lazy", "headscope-whole"

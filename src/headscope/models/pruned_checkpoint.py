@@ -11,7 +11,7 @@ from jaxtyping import Bool
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from headscope.errors import HeadscopeError
-from headscope.models.slicing import slice_heads
+from headscope.models.head_slicing import slice_heads
 
 # Of config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}}, layers and heads from 1.
 KEY = "headscope_pruning"

@@ -8,8 +8,8 @@ from jaxtyping import Int
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
-from headscope.models.alignment import located, pieces
-from headscope.models.features import NUMBER, features, links
+from headscope.encoding.alignment import located, pieces
+from headscope.linguistics.features import NUMBER, features, links
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.types import Example, segment_text
 

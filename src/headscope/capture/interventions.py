@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from headscope.capture.observer import HIDDEN, Intervention
+from headscope.capture.projections import Projections, at_contexts
 from headscope.errors import HeadscopeError
-from headscope.models.observer import HIDDEN, Intervention
-from headscope.models.projections import Projections, at_contexts
 
 Mode = Literal["uniform", "zero", "mean"]
 Heads = Bool[np.ndarray, "layer head"]

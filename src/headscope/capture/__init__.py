@@ -1,0 +1,1 @@
+"""Attention, observed and changed at one place: the attention function of transformers, or the softmax."""

@@ -1,0 +1,1 @@
+"""Linguistic annotation of words: dependencies, features, and trees made from scores."""
