@@ -6,7 +6,7 @@ import pytest
 
 from headscope import HeadscopeError, catalog
 
-FOLDERS = ("studies", "measures", "comparisons", "corpora", "figures")
+FOLDERS = ("studies", "measures", "comparisons", "corpora/readers", "figures")
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_module_can_be_loaded_and_says_in_one_line_what_it_is(folder: str) -> None:
     assert catalog.names(folder)
     for name in catalog.names(folder):
-        assert catalog.load(folder, name).__name__ == f"headscope.{folder}.{name}"
+        assert catalog.load(folder, name).__name__ == f"headscope.{folder.replace('/', '.')}.{name}"
         assert catalog.summary(folder, name).endswith((".", ")", "?"))
 
 

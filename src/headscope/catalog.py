@@ -40,4 +40,4 @@ def load(folder: str, name: str) -> ModuleType:
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(known)}"
         raise HeadscopeError(f"{folder}: no '{name}'; {hint}")
-    return importlib.import_module(f"headscope.{folder}.{name}")
+    return importlib.import_module(f"headscope.{folder.replace('/', '.')}.{name}")

@@ -64,7 +64,7 @@ def test_json_is_the_whole_result(tmp_path):
 
 def test_list_names_everything_in_the_catalog():
     result = invoke("list")
-    for folder in ("studies", "measures", "corpora"):
+    for folder in ("studies", "measures", "corpora/readers"):
         assert all(name in result.stdout for name in catalog.names(folder))
 
 

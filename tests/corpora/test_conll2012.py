@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from written import corpus
 
 from headscope.corpora import Options, read
-from headscope.corpora._items import Bad
-from headscope.corpora._phrases import heads
-from headscope.corpora._trees import cycle
+from headscope.corpora.parsing.bracketed_phrases import heads
+from headscope.corpora.parsing.dependency_columns import cycle
+from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.types import Mention
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from written import corpus, texts
 
-from headscope.corpora import Options, _corpus, read
+from headscope.corpora import Options, read
+from headscope.corpora import corpus as module
 from headscope.errors import HeadscopeError
 
 TSV = (
@@ -50,7 +51,7 @@ def test_name_and_hash_are_those_of_the_file(tmp_path):
 
 
 def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):
-    monkeypatch.setattr(_corpus, "IN_MEMORY", 2)
+    monkeypatch.setattr(module, "IN_MEMORY", 2)
     path = tmp_path / "x.txt"
     path.write_text("One.\nTwo.\nThree.\n")
     found = read(path)
@@ -61,13 +62,13 @@ def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("in_memory", [2, 10])
 def test_a_corpus_can_be_sent_to_another_process(monkeypatch, in_memory):
-    monkeypatch.setattr(_corpus, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(module, "IN_MEMORY", in_memory)
     found = read(options=Options(limit=3))
     assert list(pickle.loads(pickle.dumps(found))) == list(found)
 
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):
-    monkeypatch.setattr(_corpus, "IN_MEMORY", 100)
+    monkeypatch.setattr(module, "IN_MEMORY", 100)
 
     def peak(n: int) -> int:
         path = tmp_path / f"{n}.txt"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from written import corpus
 
 from headscope.corpora import Options, read
-from headscope.corpora._passages import words
+from headscope.corpora.parsing.passages import words
 from headscope.errors import HeadscopeError
 from headscope.types import Example, Question
 

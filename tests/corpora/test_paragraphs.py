@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from written import DEFAULTS, texts
 
 from headscope.corpora import Options, read
-from headscope.corpora.paragraphs import fit, shorten
+from headscope.corpora.readers.paragraphs import fit, shorten
 from headscope.errors import HeadscopeError
 
 WIKITEXT = """

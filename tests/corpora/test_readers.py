@@ -6,7 +6,7 @@ import pytest
 
 from headscope import catalog
 
-KINDS = catalog.names("corpora")
+KINDS = catalog.names("corpora/readers")
 
 
 def test_the_readers_are_found():
@@ -15,21 +15,21 @@ def test_the_readers_are_found():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_says_in_a_line_what_it_reads(kind):
-    assert 10 < len(catalog.summary("corpora", kind)) < 120
+    assert 10 < len(catalog.summary("corpora/readers", kind)) < 120
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_has_suffixes_and_examples(kind):
-    reader = catalog.load("corpora", kind)
+    reader = catalog.load("corpora/readers", kind)
     assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in reader.SUFFIXES)
     assert callable(reader.examples)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_without_suffixes_says_so_with_an_empty_tuple(kind):
-    assert isinstance(catalog.load("corpora", kind).SUFFIXES, tuple)
+    assert isinstance(catalog.load("corpora/readers", kind).SUFFIXES, tuple)
 
 
 def test_no_two_readers_share_a_suffix():
-    suffixes = Counter(suffix for kind in KINDS for suffix in catalog.load("corpora", kind).SUFFIXES)
+    suffixes = Counter(suffix for kind in KINDS for suffix in catalog.load("corpora/readers", kind).SUFFIXES)
     assert set(suffixes.values()) == {1}

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import BertConfig, MPNetConfig
 from transformers.masking_utils import bidirectional_mask_function, eager_mask
 
-from headscope.capture import attention_mask, observer
+from headscope.capture import attention_function, attention_mask, observer
 from headscope.capture.attention_function import NAME, attend, observed
 from headscope.capture.observer import blocks
 from headscope.capture.softmax_tap import tapped
@@ -158,7 +158,9 @@ def test_blocks_cover_every_row_once_in_order_and_stay_small(shape):
 def test_a_lazy_mask_that_is_read_in_another_way_is_noticed(monkeypatch):
     """A model that adds to the mask gets NaN: never a number that looks right."""
     monkeypatch.setattr(attention_mask, "WHOLE_MASK", 0)
-    monkeypatch.setattr(attention_function, "mask_block", lambda bias, *block: attention_mask.mask_block(bias + 0, *block))
+    monkeypatch.setattr(
+        attention_function, "mask_block", lambda bias, *block: attention_mask.mask_block(bias + 0, *block)
+    )
     assert all(attention.isnan().all() for attention in shown(tiny_bert()))
 
 

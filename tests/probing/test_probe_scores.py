@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.corpora._trees import cycle
+from headscope.corpora.parsing.dependency_columns import cycle
 from headscope.errors import HeadscopeError
 from headscope.probing.batches import Treebank, padded
 from headscope.probing.lexicon import Lexicon

@@ -25,7 +25,7 @@ FOLDERS = {
     "studies": "Studies",
     "measures": "Measures",
     "comparisons": "Comparisons of two models",
-    "corpora": "Kinds of corpora",
+    "corpora/readers": "Kinds of corpora",
 }
 
 

@@ -6,7 +6,7 @@ networkx finds the same trees in a hundred times the time, and the package that 
 import numpy as np
 from jaxtyping import Float, Int
 
-from headscope.corpora._trees import cycle
+from headscope.corpora.parsing.dependency_columns import cycle
 
 Heads = Int[np.ndarray, " word"]
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import numpy as np
 from jaxtyping import Float
 
-from headscope.corpora._lines import binary
+from headscope.corpora.parsing.lines import binary
 from headscope.errors import HeadscopeError
 
 HEADER = re.compile(rb"(\d{1,12}) (\d{1,9})\s*\n")

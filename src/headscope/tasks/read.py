@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headscope import corpora
 from headscope.corpora import Corpus, Options
-from headscope.corpora._options import DEFAULTS
+from headscope.corpora.options import DEFAULTS
 from headscope.errors import HeadscopeError
 from headscope.tasks.glue import GLUE, known
 from headscope.tasks.task import Task

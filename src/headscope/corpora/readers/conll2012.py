@@ -9,11 +9,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from headscope.corpora import _kinds, _phrases
-from headscope.corpora._items import Bad
-from headscope.corpora._lines import lines
-from headscope.corpora._options import Options
-from headscope.corpora.penn import ESCAPED, upos
+from headscope.corpora import kinds
+from headscope.corpora.options import Options
+from headscope.corpora.parsing import bracketed_phrases
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.problems import Bad
+from headscope.corpora.readers.penn import ESCAPED, upos
 from headscope.types import Example, Mention, Sentence
 
 SUFFIXES = (".v4_gold_conll", ".v4_auto_conll", ".v9_gold_conll", ".v9_auto_conll", ".gold_conll", ".auto_conll")
@@ -38,7 +39,7 @@ def locate(source: str, options: Options) -> list[str]:
     Raises `HeadscopeError` if there is none.
     """
     files = [str(path) for path in sorted(Path(source).rglob("*_conll"))] if Path(source).is_dir() else []
-    return files or _kinds.existing(source, options)
+    return files or kinds.existing(source, options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
@@ -73,7 +74,7 @@ def _sentence(found: list[tuple[int, str]], scope: str | None) -> Sentence:
         " ".join(row.form for row in rows),
         words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),
         upos=tuple(upos(row.tag) for row in rows),
-        heads=_phrases.heads([row.parse for row in rows], [row.tag for row in rows], rows[0].line),
+        heads=bracketed_phrases.heads([row.parse for row in rows], [row.tag for row in rows], rows[0].line),
         mentions=_mentions(rows),
         entity_scope=scope,
     )

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
-from headscope.corpora import _kinds, _trees
-from headscope.corpora._blocks import Row
-from headscope.corpora._items import Bad
-from headscope.corpora._lines import lines
-from headscope.corpora._options import Options
+from headscope.corpora import kinds
+from headscope.corpora.options import Options
+from headscope.corpora.parsing import dependency_columns
+from headscope.corpora.parsing.conllu_sentences import Row
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.problems import Bad
 from headscope.types import Example, Sentence
 
 SUFFIXES = (".dp",)
@@ -34,7 +35,7 @@ def locate(source: str, options: Options) -> list[str]:
     Raises `HeadscopeError` if there is none.
     """
     files = [str(path) for path in sorted(Path(source).glob("*.dp"))] if Path(source).is_dir() else []
-    return files or _kinds.existing(source, options)
+    return files or kinds.existing(source, options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
@@ -55,7 +56,7 @@ def _sentence(found: list[tuple[int, str]]) -> Sentence:
     rows = [_row(number, place, line) for place, (number, line) in enumerate(found, 1)]
     starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
     relations = ["punct" if row.upos == "PUNCT" else "dep" for row in rows]
-    heads = _trees.heads(rows)
+    heads = dependency_columns.heads(rows)
     return Sentence(
         " ".join(row.form for row in rows),
         words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),

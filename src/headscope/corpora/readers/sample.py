@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from headscope.corpora import conllu
-from headscope.corpora._options import Options
+from headscope.corpora.options import Options
+from headscope.corpora.readers import conllu
 
 SUFFIXES: tuple[str, ...] = ()
 FOLDER = Path(__file__).parent / "sample"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from headscope.corpora._lines import lines
-from headscope.corpora._options import Options
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.lines import lines
 from headscope.types import Example, Sentence
 
 SUFFIXES = (".txt",)

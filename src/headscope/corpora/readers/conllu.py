@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headscope.corpora import _entities, _pairs, _spans, _trees
-from headscope.corpora._blocks import Block, blocks
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._options import Options
+from headscope.corpora.options import Options
+from headscope.corpora.parsing import conllu_mentions, conllu_text, dependency_columns, sentence_pairs
+from headscope.corpora.parsing.conllu_sentences import Block, blocks
+from headscope.corpora.problems import Bad, Skipped
 from headscope.types import Example, Mention, Sentence
 
 SUFFIXES = (".conllu",)
@@ -22,10 +22,10 @@ class Document(NamedTuple):
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each sentence; two that follow each other and share `# pair = X` are one example, labelled by `# pair_label`."""
-    yield from _pairs.join(_sentences(source))
+    yield from sentence_pairs.join(_sentences(source))
 
 
-def _sentences(source: str) -> Iterator[_pairs.Named | Bad | Skipped]:
+def _sentences(source: str) -> Iterator[sentence_pairs.Named | Bad | Skipped]:
     document = Document(Path(source).name, None)
     for block in blocks(source):
         if isinstance(block, Bad):
@@ -49,30 +49,30 @@ def _document(block: Block, before: Document, name: str) -> Document:
     if "newdoc id" in comments or "newdoc" in comments:
         scope = comments.get("newdoc id") or f"{name}:{block.line}"
     if "global.Entity" in comments:
-        field = _entities.entity_field(comments["global.Entity"], block.line)
+        field = conllu_mentions.entity_field(comments["global.Entity"], block.line)
     return Document(scope, field)
 
 
 def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:
     if document.entity_field is None:
         return None, []
-    mentions, counts = _entities.mentions(block, document.entity_field)
+    mentions, counts = conllu_mentions.mentions(block, document.entity_field)
     return mentions, [Skipped(reason, count) for reason, count in counts.items()]
 
 
 def _sentence(block: Block, mentions: tuple[Mention, ...] | None, scope: str) -> Sentence:
-    text, spans = _spans.text_and_spans(block)
+    text, spans = conllu_text.text_and_spans(block)
     return Sentence(
         text,
         words=spans,
-        upos=_trees.column(block.words, "upos"),
-        heads=_trees.heads(block.words),
-        deprel=_trees.column(block.words, "deprel"),
+        upos=dependency_columns.column(block.words, "upos"),
+        heads=dependency_columns.heads(block.words),
+        deprel=dependency_columns.column(block.words, "deprel"),
         mentions=mentions,
         entity_scope=scope,
     )
 
 
-def _named(block: Block, sentence: Sentence, name: str) -> _pairs.Named:
+def _named(block: Block, sentence: Sentence, name: str) -> sentence_pairs.Named:
     id = block.comments.get("sent_id") or f"{name}:{block.line}"
-    return _pairs.Named(id, block.line, sentence, block.comments.get("pair"), block.comments.get("pair_label"))
+    return sentence_pairs.Named(id, block.line, sentence, block.comments.get("pair"), block.comments.get("pair_label"))

@@ -5,10 +5,10 @@ Offsets are characters. The passages come without words and trees: words are let
 
 from collections.abc import Iterator, Mapping
 
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._options import Options
-from headscope.corpora._passages import Span, covered, words
-from headscope.corpora.table import tsv
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.passages import Span, covered, words
+from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.readers.table import tsv
 from headscope.errors import HeadscopeError
 from headscope.types import Example, Question, Sentence
 

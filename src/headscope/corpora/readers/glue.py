@@ -5,9 +5,9 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from headscope.corpora import table
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._options import Options
+from headscope.corpora.options import Options
+from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.readers import table
 from headscope.errors import HeadscopeError
 from headscope.types import Example
 

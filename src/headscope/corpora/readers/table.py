@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from headscope.corpora import _columns
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._lines import binary, lines, suffix
-from headscope.corpora._options import Options
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.lines import binary, lines, suffix
+from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.types import Example
 
@@ -24,15 +23,15 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
     A file of another suffix is read as .tsv. Labels stay as written; a .parquet column of floats stays so.
     """
-    columns = None
-    for row in _ROWS.get(suffix(source), tsv)(source, _columns.numbered(options.columns)):
+    chosen = None
+    for row in _ROWS.get(suffix(source), tsv)(source, columns.numbered(options.columns)):
         if isinstance(row, Bad | Skipped):
             yield row
             continue
         line, values = row
-        columns = columns or _columns.choose(list(values), options.columns, source)
+        chosen = chosen or columns.choose(list(values), options.columns, source)
         try:
-            yield _columns.example(Path(source).name, line, values, columns)
+            yield columns.example(Path(source).name, line, values, chosen)
         except Bad as bad:
             yield bad
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._json import Record, records
-from headscope.corpora._words import Span
-from headscope.corpora._xml import Node, tree
+from headscope.corpora.parsing.json_lines import Record, records
+from headscope.corpora.parsing.whitespace_words import Span
+from headscope.corpora.parsing.xml import Node, tree
+from headscope.corpora.problems import Bad, Skipped
 
 
 class Element(NamedTuple):

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from headscope.corpora._items import Bad
-from headscope.corpora._lines import binary
+from headscope.corpora.parsing.lines import binary
+from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 
 

@@ -4,8 +4,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from headscope import catalog
-from headscope.corpora._lines import suffix
-from headscope.corpora._options import Options
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.lines import suffix
 from headscope.errors import HeadscopeError
 
 
@@ -21,7 +21,7 @@ def tell(source: str, options: Options) -> tuple[str, str]:
     >>> tell("dev.tsv.gz", Options())
     ('table', 'dev.tsv.gz')
     """
-    kinds = catalog.names("corpora")
+    kinds = catalog.names("corpora/readers")
     prefix, _, rest = source.partition(":")
     if options.kind and options.kind not in kinds:
         near = get_close_matches(options.kind, kinds, n=1)
@@ -49,7 +49,7 @@ def existing(source: str, options: Options) -> list[str]:
 
 
 def _by_suffix(source: str, kinds: list[str]) -> str:
-    suffixes = {each: kind for kind in kinds for each in catalog.load("corpora", kind).SUFFIXES}
+    suffixes = {each: kind for kind in kinds for each in catalog.load("corpora/readers", kind).SUFFIXES}
     if suffix(source) in suffixes:
         return suffixes[suffix(source)]
     existing(source, Options())

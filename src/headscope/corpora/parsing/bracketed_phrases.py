@@ -7,7 +7,7 @@ is the last noun among its own words, else the first noun phrase in it, and neve
 import re
 from dataclasses import dataclass, field
 
-from headscope.corpora._items import Bad
+from headscope.corpora.problems import Bad
 
 LABEL = re.compile(r"\(([^()*]+)")
 NOUNS = ("NN", "NNS", "NNP", "NNPS", "NX", "NML", "PRP", "WP", "EX")

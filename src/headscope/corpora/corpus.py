@@ -16,9 +16,9 @@ from pathlib import Path
 from types import ModuleType
 
 from headscope import catalog
-from headscope.corpora import _annotate, _kinds
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._options import DEFAULTS, Offsets, Options
+from headscope.corpora import annotate, kinds
+from headscope.corpora.options import DEFAULTS, Offsets, Options
+from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.types import Example, segment_text
 
@@ -67,8 +67,8 @@ def read(source: str | Path = "sample", options: Options = DEFAULTS, *, offsets:
     if options.limit is not None and options.limit < 1:
         raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
     options = replace(options, offsets=offsets or options.offsets)
-    kind, place = _kinds.tell(str(source), options)
-    sources = getattr(catalog.load("corpora", kind), "locate", _kinds.existing)(place, options)
+    kind, place = kinds.tell(str(source), options)
+    sources = getattr(catalog.load("corpora/readers", kind), "locate", kinds.existing)(place, options)
     again = partial(_examples, kind, sources, options)
     skipped, kept, texts, n = Counter(), [], sha256(), 0
     for n, example in enumerate(again(skipped), 1):
@@ -87,9 +87,9 @@ def read(source: str | Path = "sample", options: Options = DEFAULTS, *, offsets:
 
 
 def _examples(kind: str, sources: list[str], options: Options, skipped: Counter[str]) -> Iterator[Example]:
-    reader = catalog.load("corpora", kind)
+    reader = catalog.load("corpora/readers", kind)
     found = (example for source in sources for example in _good(reader, source, options, skipped))
-    annotated = _annotate.annotate(found, options.annotate) if options.annotate else found
+    annotated = annotate.annotate(found, options.annotate) if options.annotate else found
     return islice(annotated, options.limit)
 
 

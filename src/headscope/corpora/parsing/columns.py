@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from headscope.corpora._items import Bad
+from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.types import Example, Sentence
 

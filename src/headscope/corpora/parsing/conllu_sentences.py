@@ -6,8 +6,8 @@ from typing import NamedTuple
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value
 
-from headscope.corpora._items import Bad
-from headscope.corpora._lines import lines
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.problems import Bad
 
 
 class Row(NamedTuple):

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._options import Options
-from headscope.corpora._passages import FEMININE, MASCULINE, NEUTRAL, Span, covered, words
-from headscope.corpora.table import tsv
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.passages import FEMININE, MASCULINE, NEUTRAL, Span, covered, words
+from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.readers.table import tsv
 from headscope.errors import HeadscopeError
 from headscope.types import Example, Question, Sentence
 

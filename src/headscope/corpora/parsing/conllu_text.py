@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from headscope.corpora._blocks import Block, Row
+from headscope.corpora.parsing.conllu_sentences import Block, Row
 
 Spans = tuple[tuple[int, int], ...]
 

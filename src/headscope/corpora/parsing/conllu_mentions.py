@@ -9,8 +9,8 @@ and close in one sentence.
 import re
 from collections import Counter
 
-from headscope.corpora._blocks import Block, Row
-from headscope.corpora._items import Bad
+from headscope.corpora.parsing.conllu_sentences import Block, Row
+from headscope.corpora.problems import Bad
 from headscope.types import Mention
 
 BRACKET = re.compile(r"\((?P<open>[^()]+)(?P<single>\))?|(?P<close>[^()]+)\)")

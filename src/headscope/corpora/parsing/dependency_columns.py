@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from headscope.corpora._blocks import Row
-from headscope.corpora._items import Bad
+from headscope.corpora.parsing.conllu_sentences import Row
+from headscope.corpora.problems import Bad
 
 
 def column(words: list[Row], name: str) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._lines import lines
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.problems import Bad, Skipped
 
 NAMES = {str: "a text", list: "a list", dict: "an object {...}", int: "a whole number", bool: "true or false"}
 

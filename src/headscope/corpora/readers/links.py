@@ -15,10 +15,10 @@ Each line is an object:
 from collections.abc import Iterator
 from pathlib import Path
 
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._json import Record, records
-from headscope.corpora._options import Options
-from headscope.corpora._words import Span, between_blanks, located
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.json_lines import Record, records
+from headscope.corpora.parsing.whitespace_words import Span, between_blanks, located
+from headscope.corpora.problems import Bad, Skipped
 from headscope.types import Example, Link, Sentence
 
 SUFFIXES: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from headscope.corpora._items import Bad, Skipped
+from headscope.corpora.problems import Bad, Skipped
 from headscope.types import Example, Sentence
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from headscope.corpora._items import Bad
+from headscope.corpora.problems import Bad
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 Span = tuple[int, int]

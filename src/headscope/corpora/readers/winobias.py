@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from headscope.corpora._items import Bad
-from headscope.corpora._lines import lines
-from headscope.corpora._options import Options
-from headscope.corpora._passages import FEMININE, MASCULINE, Span, covered, words
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.passages import FEMININE, MASCULINE, Span, covered, words
+from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.types import Example, Question, Sentence
 

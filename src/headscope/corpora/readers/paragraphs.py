@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from headscope.corpora._items import Skipped
-from headscope.corpora._lines import lines
-from headscope.corpora._options import Offsets, Options
+from headscope.corpora.options import Offsets, Options
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.problems import Skipped
 from headscope.errors import HeadscopeError
 from headscope.types import Example, Sentence
 

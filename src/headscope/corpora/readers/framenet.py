@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from headscope.corpora import _framenet, _kinds
-from headscope.corpora._items import Bad, Skipped
-from headscope.corpora._lines import suffix
-from headscope.corpora._options import Options
-from headscope.corpora._words import Span, between_blanks, covered
+from headscope.corpora import kinds
+from headscope.corpora.options import Options
+from headscope.corpora.parsing import framenet_json
+from headscope.corpora.parsing.lines import suffix
+from headscope.corpora.parsing.whitespace_words import Span, between_blanks, covered
+from headscope.corpora.problems import Bad, Skipped
 from headscope.types import Example, Link, Sentence
 
 SUFFIXES = (".xml",)
@@ -22,7 +23,7 @@ def locate(source: str, options: Options) -> list[str]:
     folder = Path(source) / "lu" if (Path(source) / "lu").is_dir() else Path(source)
     found = {path: re.fullmatch(r"lu(\d+)\.xml(\.gz)?", path.name) for path in folder.glob("lu*.xml*")}
     numbered = sorted((int(match[1]), str(path)) for path, match in found.items() if match)
-    return [path for _, path in numbered] or _kinds.existing(source, options)
+    return [path for _, path in numbered] or kinds.existing(source, options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
@@ -30,9 +31,9 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
     Each element is the source of a link, the word that evokes the frame its target ("give ... up" is one of two parts).
     """
-    annotated = _framenet.from_xml if suffix(source) == ".xml" else _framenet.from_jsonl
+    annotated = framenet_json.from_xml if suffix(source) == ".xml" else framenet_json.from_jsonl
     for item in annotated(source):
-        if not isinstance(item, _framenet.Annotated):
+        if not isinstance(item, framenet_json.Annotated):
             yield item
             continue
         try:
@@ -41,7 +42,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             yield bad
 
 
-def _example(item: _framenet.Annotated) -> Example:
+def _example(item: framenet_json.Annotated) -> Example:
     text = item.text.rstrip()
     words = between_blanks(text)
     target = sorted({word for span in item.target for word in _words(item, words, span, "the target")})
@@ -52,7 +53,7 @@ def _example(item: _framenet.Annotated) -> Example:
     return Example(item.id, (Sentence(text, words, links=links),), label=item.frame or None)
 
 
-def _words(item: _framenet.Annotated, words: tuple[Span, ...], span: Span, what: str) -> tuple[int, ...]:
+def _words(item: framenet_json.Annotated, words: tuple[Span, ...], span: Span, what: str) -> tuple[int, ...]:
     if not 0 <= span[0] < span[1] <= len(item.text):
         raise Bad(item.line, f"{what} is characters [{span[0]}, {span[1]}) of a sentence of {len(item.text)}")
     found = covered(words, span)

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from headscope.corpora import _columns
-from headscope.corpora._items import Bad
-from headscope.corpora._options import Options
+from headscope.corpora.options import Options
+from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.types import Example
 
@@ -25,11 +24,11 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad]:
 
     Raises `HeadscopeError` if the data set cannot be reached or has no such split or columns.
     """
-    columns = None
+    chosen = None
     for number, row in enumerate(_rows(source, options.split), 1):
-        columns = columns or _columns.choose(list(row), options.columns, source)
+        chosen = chosen or columns.choose(list(row), options.columns, source)
         try:
-            yield _columns.example(Path(source).name, number, row, columns)
+            yield columns.example(Path(source).name, number, row, chosen)
         except Bad as bad:
             yield bad
 

@@ -1,0 +1,1 @@
+"""Parts of corpus files that several readers parse: lines, columns, sentences, mentions, phrases."""

@@ -1,0 +1,1 @@
+"""Readers of corpora: one kind of source per file."""
