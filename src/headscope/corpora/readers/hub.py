@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from headscope.corpora.options import Options
+from headscope.corpora.parsing import columns
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.types import Example

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from headscope.corpora.options import Options
+from headscope.corpora.parsing import columns
 from headscope.corpora.parsing.lines import binary, lines, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
