@@ -26,14 +26,14 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 from headscope import load, wrap
+from headscope.ablation.strategies import Whole
+from headscope.ablation.sweep import sweep
 from headscope.capture.fused_attention import fast
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
-from headscope.engine.asking import Asked
 from headscope.engine.batches import batches, collate
-from headscope.engine.sweep import sweep
-from headscope.engine.ways import Whole
+from headscope.engine.task_inputs import Asked
 from headscope.models import Model
 from headscope.tasks import Task
 

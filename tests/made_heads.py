@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from headscope.report.heads import Model
-from headscope.report.heads._gather import Source
+from headscope.report.cards import Model
+from headscope.report.cards.model_results import Source
 from headscope.results.vocabulary import PATTERNS
 from patterns_result import patterns_result
 

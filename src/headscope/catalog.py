@@ -1,4 +1,4 @@
-"""What studies, measures, corpora and figures there are: folders are scanned, modules imported on use."""
+"""What studies, measures, readers of corpora and figures there are: folders are scanned, modules imported on use."""
 
 import ast
 import importlib
@@ -12,12 +12,16 @@ ROOT = Path(__file__).parent
 
 
 def names(folder: str) -> list[str]:
-    """The modules of a folder of the package, in alphabetical order; those with a leading underscore are left out.
+    """The modules of a folder of the package, and its studies, in alphabetical order.
+
+    Those with a leading underscore are left out.
 
     >>> "profile" in names("studies")
     True
     """
-    return sorted(path.stem for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("_"))
+    modules = [path.stem for path in (ROOT / folder).glob("*.py")]
+    studies = [path.parent.name for path in (ROOT / folder).glob("*/study.py")]
+    return sorted(name for name in modules + studies if not name.startswith("_"))
 
 
 def summary(folder: str, name: str) -> str:
@@ -26,18 +30,21 @@ def summary(folder: str, name: str) -> str:
     >>> summary("measures", "entropy")
     'Entropy of the attention of a token, in nats.'
     """
-    source = (ROOT / folder / f"{name}.py").read_text(encoding="utf-8")
+    place = ROOT / folder / name
+    source = (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def load(folder: str, name: str) -> ModuleType:
-    """Import one module of a folder.
+    """Import one module of a folder, or a study.
 
     Raises `HeadscopeError` with near-miss names if there is none of that name.
     """
     known = names(folder)
-    if name not in known and not (ROOT / folder / f"{name}.py").is_file():
+    study, module = ROOT / folder / name / "study.py", ROOT / folder / f"{name}.py"
+    if not study.is_file() and not module.is_file():
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(known)}"
         raise HeadscopeError(f"{folder}: no '{name}'; {hint}")
-    return importlib.import_module(f"headscope.{folder.replace('/', '.')}.{name}")
+    end = ".study" if study.is_file() else ""
+    return importlib.import_module(f"headscope.{folder.replace('/', '.')}.{name}{end}")

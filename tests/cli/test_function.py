@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from headscope import HeadscopeError, Settings, catalog
 from headscope.cli.app import application
-from headscope.cli.function import asked_for, functions
+from headscope.cli.commands import asked_for, functions
 from headscope.corpora import Corpus
 
 

@@ -13,9 +13,9 @@ from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine import buffer, fold
-from headscope.engine.buffer import Buffer
+from headscope.engine import fold, resampling_buffer
 from headscope.engine.fold import Interrupted
+from headscope.engine.resampling_buffer import Buffer
 from headscope.statistics.bootstrap import Tally, merge
 from tiny import tiny_bert, tiny_tokenizer
 
@@ -69,7 +69,7 @@ def test_shards_add_up_to_the_whole(model: Model, inputs: list[Encoded], whole: 
 def test_values_are_tallied_a_few_at_a_time(
     model: Model, inputs: list[Encoded], whole: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(buffer, "TOGETHER", 5)
+    monkeypatch.setattr(resampling_buffer, "TOGETHER", 5)
     assert_same(fold(model, inputs, MEASURES, QUICK), whole)
 
 
@@ -112,9 +112,9 @@ def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
             raise KeyboardInterrupt
         return tally(*arguments)
 
-    tally = buffer.tally
-    monkeypatch.setattr(buffer, "TOGETHER", 5)
-    monkeypatch.setattr(buffer, "tally", interrupted_tally)
+    tally = resampling_buffer.tally
+    monkeypatch.setattr(resampling_buffer, "TOGETHER", 5)
+    monkeypatch.setattr(resampling_buffer, "tally", interrupted_tally)
     with pytest.raises(Interrupted) as stopped:
         fold(model, inputs, MEASURES, QUICK, done.extend)
     assert {int(each.count.max()) for each in stopped.value.tallies.values()} == {len(done)}

@@ -9,9 +9,9 @@ from transformers import DebertaV2Config
 
 import headscope
 from headscope import HeadscopeError, Model, Settings
+from headscope.ablation.head_means import head_means
 from headscope.capture.projections import at_contexts
 from headscope.corpora import Options, read
-from headscope.engine.head_means import head_means
 from headscope.engine.outputs import inputs_of
 from headscope.models.heads import parse
 from tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary

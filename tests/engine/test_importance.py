@@ -22,10 +22,10 @@ import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
-from headscope.engine.asking import Asked, asked
-from headscope.engine.estimators import ESTIMATORS, Cumulative, labelled
-from headscope.engine.importance import gate_gradients, importance
+from headscope.engine.gradient_importance import gate_gradients, importance
+from headscope.engine.importance_estimators import ESTIMATORS, Cumulative, labelled
 from headscope.engine.losses import Answer
+from headscope.engine.task_inputs import Asked, asked
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.tasks import Kind, Task
 from headscope.types import Example, Sentence

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from headscope import HeadscopeError
-from headscope.engine import journal as module
-from headscope.engine.journal import Journal, opened
+from headscope.ablation import journal as module
+from headscope.ablation.journal import Journal, opened
 
 RUN = {"model": "53aa", "seed": 0}
 VALUES = np.array([[1.5, -0.0], [np.nan, 1e-45]], dtype=np.float32)

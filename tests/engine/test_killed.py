@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from headscope import Settings, load
-from headscope.engine.asking import asked
+from headscope.ablation.journal import opened
+from headscope.ablation.sweep import Sweep, sweep
 from headscope.engine.fingerprint import fingerprint
-from headscope.engine.journal import opened
-from headscope.engine.sweep import Sweep, sweep
+from headscope.engine.task_inputs import asked
 from headscope.tasks import read
 from planted_task import planted_classifier, write_planted_task
 from tiny import save_tiny

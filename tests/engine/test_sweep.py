@@ -14,18 +14,18 @@ from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassificatio
 
 from ablated import ablated
 from headscope import HeadscopeError, Settings
+from headscope.ablation import strategies
+from headscope.ablation.head_means import head_means
+from headscope.ablation.journal import Journal, opened
+from headscope.ablation.partial_rerun import Rerun
+from headscope.ablation.strategies import RERUN, ROWS, WHOLE
+from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora import Corpus
-from headscope.engine import ways
-from headscope.engine.asking import Asked, asked
 from headscope.engine.batches import batches
 from headscope.engine.fingerprint import fingerprint
-from headscope.engine.head_means import head_means
-from headscope.engine.journal import Journal, opened
-from headscope.engine.sweep import Sweep, sweep
-from headscope.engine.ways import RERUN, ROWS, WHOLE
+from headscope.engine.task_inputs import Asked, asked
 from headscope.models.heads import parse
 from headscope.models.model import wrap
-from headscope.models.rerun import Rerun
 from headscope.tasks import Task, masked
 from headscope.types import Example, Sentence
 from planted_task import DECIDES, planted_classifier, planted_task
@@ -197,8 +197,8 @@ def test_a_set_that_is_added_is_all_that_is_computed(planted: Asked, monkeypatch
     before, computed = set(journal.units), []
     real = Rerun.disabled
     monkeypatch.setattr(Rerun, "disabled", lambda self, *given: computed.append(given[1]) or real(self, *given))
-    monkeypatch.setattr(ways, "_difference", lambda *_: "")
-    monkeypatch.setattr(ways, "_tried", lambda *_: None)
+    monkeypatch.setattr(strategies, "_difference", lambda *_: "")
+    monkeypatch.setattr(strategies, "_tried", lambda *_: None)
     sweep(planted, SETTINGS, journal=journal, sets=[parse("1-1,2-2", heads)])
     assert {unit.partition(", ")[2] for unit in set(journal.units) - before} == {"heads 1-1,2-2"}
     assert all(len(chosen) == 1 for chosen in computed)

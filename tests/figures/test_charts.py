@@ -18,7 +18,7 @@ from headscope.figures import (
     with_interval,
     zoom,
 )
-from headscope.figures._export import svg
+from headscope.figures.export import svg
 from profile_result import profile_result
 
 RESULT = profile_result()

@@ -13,12 +13,12 @@ from torch import Tensor
 from transformers import AutoModelForMaskedLM
 
 from ablated import ablated
+from headscope.ablation.attention_switch import _attend, attending, fused, switchable
+from headscope.ablation.layer_stack import instead, stack
+from headscope.ablation.partial_rerun import Rerun
+from headscope.ablation.replacements import replacements
 from headscope.capture.eager import check_inputs
 from headscope.models.model import wrap
-from headscope.models.replacement import replacements
-from headscope.models.rerun import Rerun
-from headscope.models.stack import instead, stack
-from headscope.models.switch import _attend, attending, fused, switchable
 from tiny import tiny_tokenizer
 from tiny_families import tiny_classifier
 
@@ -104,7 +104,7 @@ def test_the_plain_pass_is_the_model_s_own(networks: dict[str, Any]) -> None:
 def test_batched_is_one_by_one(networks: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     network = network_of("bert", networks)
     together = disabled(rerun(network), 0, SETS)
-    monkeypatch.setattr("headscope.models.rerun.TOGETHER", 1)
+    monkeypatch.setattr("headscope.ablation.partial_rerun.TOGETHER", 1)
     torch.testing.assert_close(disabled(rerun(network), 0, SETS), together, rtol=1e-5, atol=2e-5)
     for example in range(2):
         alone = disabled(rerun(network, examples=slice(example, example + 1)), 0, SETS)

@@ -12,17 +12,7 @@ import xarray as xr
 from compare_result import compare_result
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.heads import (
-    Card,
-    addressed,
-    card,
-    gather,
-    index,
-    numbers,
-    ranking,
-    write_card,
-    write_heads,
-)
+from headscope.report.cards import Card, addressed, card, gather, index, numbers, ranking, write_card, write_heads
 from made_heads import model_of, with_maps
 from patterns_result import patterns_result
 from profile_result import profile_result

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from headscope import report, results
-from headscope.figures._export import svg
+from headscope.figures.export import svg
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 

@@ -7,7 +7,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.report import write
-from headscope.report.heads import Card, write_card, write_heads
+from headscope.report.cards import Card, write_card, write_heads
 from made_heads import model_of, with_maps
 from profile_result import profile_result
 

@@ -12,8 +12,8 @@ from test_probe_report import result_of as probe_result
 from test_syntax_report import result_of as syntax_result
 
 from compare_result import compare_result
-from headscope.report.heads import Card, index
-from headscope.report.heads._study import HOOKS, study
+from headscope.report.cards import Card, index
+from headscope.report.cards.study import HOOKS, study
 from made_heads import model_of
 
 

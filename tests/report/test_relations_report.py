@@ -9,11 +9,11 @@ import xarray as xr
 
 from headscope.relations.found import DIRECTIONS
 from headscope.report import write
+from headscope.report.cards import numbers
+from headscope.report.cards import relations as head_part
+from headscope.report.cards.head_rows import where
 from headscope.report.charts import drawn
 from headscope.report.findings import found
-from headscope.report.heads import numbers
-from headscope.report.heads import relations as head_part
-from headscope.report.heads._rows import where
 from headscope.report.tables import shown
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
 

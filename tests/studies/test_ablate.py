@@ -11,9 +11,9 @@ from transformers import BertForMaskedLM, BertForSequenceClassification
 from typer.testing import CliRunner
 
 from headscope import HeadscopeError, Settings, results, wrap
+from headscope.ablation import strategies
 from headscope.cli.app import application
 from headscope.corpora import Corpus
-from headscope.engine import ways
 from headscope.studies.ablate import run
 from headscope.tasks import Task, masked
 from headscope.types import Example, Sentence
@@ -64,7 +64,7 @@ def test_importance_finds_it_too(found: xr.Dataset) -> None:
 
 def test_the_result_says_how_it_was_made(found: xr.Dataset) -> None:
     assert found.attrs["task"] == "birds" and found.attrs["mode"] == "uniform"
-    assert found.attrs["sweep"] == ways.ROWS
+    assert found.attrs["sweep"] == strategies.ROWS
     assert found.attrs["n_examples"] == 40 and found.attrs["n_tokens"] > 200
     assert found["metric"].values.tolist() == ["accuracy", "f1", "cross_entropy"]
 

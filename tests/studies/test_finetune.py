@@ -16,7 +16,7 @@ from headscope.engine.outputs import inputs_of, outputs
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.finetune import INITS, run
 from headscope.tasks import Task, resampled, score
-from headscope.training import journal as journals
+from headscope.training import run_record as journals
 from headscope.training.scores import loss_curve
 from headscope.training.table import limited
 from small_tasks import birds, counts, tiny_folder

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.encoding.encoder import Words
-from headscope.training.labelled import Labelled, LengthGrouped, collate
+from headscope.training.dataset import Labelled, LengthGrouped, collate
 from small_tasks import birds, counts
 from tiny import tiny_tokenizer
 

@@ -21,8 +21,8 @@ from headscope import HeadscopeError, Settings
 from headscope.engine.outputs import inputs_of, outputs
 from headscope.models.checkpoint import locate
 from headscope.tasks import Task, score
-from headscope.training import Examples, Initial, Journal, Recipe, Trained, initial, keeper, train
-from headscope.training.labelled import LengthGrouped, collate
+from headscope.training import Examples, Initial, Journal, Recipe, Trained, callbacks, initial, train
+from headscope.training.dataset import LengthGrouped, collate
 from headscope.training.table import Row
 from small_tasks import birds, counts, tiny_folder
 from tiny import save_tiny, tiny_vocabulary
@@ -151,7 +151,7 @@ def test_interrupted_run_ends_with_the_same_weights(
     name: str,
     call: int,
 ) -> None:
-    monkeypatch.setattr(keeper, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
     recipe = replace(RECIPE, keep="last")
     with monkeypatch.context() as patch:
         kill(patch, Journal, name, call)
@@ -197,7 +197,7 @@ def test_killed_process_goes_on(folder: Path, whole: tuple[Trained, Path], tmp_p
 
 
 def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeper, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch:
         kill(patch, Journal, "checkpointed", 4)
         with pytest.raises(Killed):
@@ -322,7 +322,7 @@ def torn(*_: object, **__: object) -> None:
     [
         ("transformers.modeling_utils.PreTrainedModel.save_pretrained", full_disk),
         ("torch.save", torn),
-        ("headscope.training.journal.save_file", full_disk),
+        ("headscope.training.run_record.save_file", full_disk),
     ],
 )
 def test_full_disk_is_said_and_the_run_goes_on_later(
@@ -333,7 +333,7 @@ def test_full_disk_is_said_and_the_run_goes_on_later(
     target: str,
     failing: Any,
 ) -> None:
-    monkeypatch.setattr(keeper, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch, pytest.raises(HeadscopeError, match=r"no space left.*; make room") as raised:
         patch.setattr(target, failing)
         run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))

@@ -19,7 +19,7 @@ from headscope.errors import HeadscopeError
 
 if TYPE_CHECKING:
     from headscope.report._tables import Table
-    from headscope.report.heads import Card, Model
+    from headscope.report.cards import Card, Model
     from headscope.report.parts import Finding
 
 HEAD = re.compile(r"(\d+)-(\d+)")
@@ -50,7 +50,7 @@ def head(
 ) -> None:
     """Tell all that is known of a head, from all results in some folders; without HEAD rank the heads."""
     with mended(debug):
-        from headscope.report.heads import gather
+        from headscope.report.cards import gather
 
         heads, folders = split(places)
         if heads and (by or ascending or top):
@@ -123,7 +123,7 @@ class Printer:
 
 
 def _cards(models: "list[Model]", heads: list[tuple[int, int]], out: Path | None, show: Printer) -> None:
-    from headscope.report.heads import card, write_card
+    from headscope.report.cards import card, write_card
 
     for layer, number in heads:
         cards = card(models, layer, number)
@@ -136,7 +136,7 @@ def _cards(models: "list[Model]", heads: list[tuple[int, int]], out: Path | None
 
 
 def _print_card(card: "Card", show: Printer) -> None:
-    from headscope.report.heads import of_card
+    from headscope.report.cards import of_card
 
     show.line(f"Head {card.name} of {card.model.name}", "bold underline")
     show.facts(card.findings)
@@ -170,7 +170,7 @@ def _plain(card: "Card") -> list[dict[str, Any]]:
 
 
 def _index(models: "list[Model]", show: Printer) -> None:
-    from headscope.report.heads import index
+    from headscope.report.cards import index
 
     _say_models(models, show)
     for model in models:
@@ -186,7 +186,7 @@ def _index(models: "list[Model]", show: Printer) -> None:
 
 
 def _ranking(models: "list[Model]", by: str, ascending: bool, top: int | None, show: Printer) -> None:
-    from headscope.report.heads import addressed, ranking
+    from headscope.report.cards import addressed, ranking
 
     having = [model for model in models if any(by.startswith(name) for name in set(model.numbers["variable"]))]
     _say_models(models, show)
@@ -202,7 +202,7 @@ def _ranking(models: "list[Model]", by: str, ascending: bool, top: int | None, s
 
 
 def _page_of_all(models: "list[Model]", out: Path, show: Printer) -> None:
-    from headscope.report.heads import write_heads
+    from headscope.report.cards import write_heads
 
     page = str(write_heads(models, out))
     show.line(f"page: {page}")

@@ -10,8 +10,8 @@ import typer
 
 from headscope import catalog
 from headscope.cli import options
+from headscope.cli.commands import Function, asked_for, functions
 from headscope.cli.errors import INTERRUPTED, mended, numbers_kept
-from headscope.cli.function import Function, asked_for, functions
 from headscope.cli.inputs import RUNNING, made, options_of
 from headscope.cli.terminal import as_json, in_lines, print_page, print_result, progress_bar, without_nan
 
@@ -24,7 +24,7 @@ def placeholder(study: str) -> Callable[[], None]:
 def command(study: str) -> Callable[..., None]:
     """The command of a study: the shared options that its inputs ask for, and those that only it has.
 
-    A study's `OPTIONS` are its own defaults of shared options; for `INSTEAD` see `headscope.cli.function`.
+    A study's `OPTIONS` are its own defaults of shared options; for `INSTEAD` see `headscope.cli.commands`.
     """
     module = catalog.load("studies", study)
     known = functions(module)

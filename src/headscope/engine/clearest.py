@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
-from headscope.engine.chosen import Chosen, maps_of
+from headscope.engine.attention_maps import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.results.vocabulary import PATTERNS

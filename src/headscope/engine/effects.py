@@ -9,9 +9,9 @@ import xarray as xr
 from jaxtyping import Float
 from scipy.stats import rankdata
 
+from headscope.ablation.sweep import Sweep
 from headscope.engine.intervals import Gains, mcnemar
 from headscope.engine.settings import Settings
-from headscope.engine.sweep import Sweep
 from headscope.models.heads import existing
 from headscope.results.named import Named
 from headscope.results.variables import by_layer

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from headscope import __version__
-from headscope.engine.asking import Asked
 from headscope.engine.settings import Settings
+from headscope.engine.task_inputs import Asked
 from headscope.models import Model
 
 SHOWN = 16

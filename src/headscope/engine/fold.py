@@ -15,7 +15,7 @@ from torch import Tensor
 from headscope.batch import Batch, Rows, Values
 from headscope.encoding.encoded import Encoded, class_exists
 from headscope.engine.batches import by_length, collate
-from headscope.engine.buffer import Buffer
+from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally

@@ -18,11 +18,11 @@ from headscope import catalog
 from headscope.batch import Batch, Values
 from headscope.encoding.encoded import Encoded, class_exists
 from headscope.engine.batches import by_length, collate
-from headscope.engine.buffer import Buffer
 from headscope.engine.fold import Collector, Interrupted
-from headscope.engine.importance import frozen, refuse_infinite
+from headscope.engine.gradient_importance import frozen, refuse_infinite
 from headscope.engine.losses import collated
 from headscope.engine.objectives import Objective
+from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES

@@ -17,8 +17,8 @@ from transformers import PreTrainedTokenizerBase
 from headscope.batch import Batch
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
-from headscope.engine.asking import AXES
 from headscope.engine.losses import NOT_ASKED, Answer, losses, masked
+from headscope.engine.task_inputs import AXES
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.masked_lm import tells_words

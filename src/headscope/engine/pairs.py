@@ -12,8 +12,8 @@ import torch
 from headscope.batch import Batch, Values
 from headscope.encoding.encoded import Encoded, class_exists
 from headscope.engine.batches import by_length, collate
-from headscope.engine.buffer import Buffer
 from headscope.engine.fold import Collector, Interrupted
+from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.together import together
 from headscope.models import Model

@@ -8,13 +8,13 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope import results
+from headscope.ablation.sweep import sweep
 from headscope.corpora import Corpus
-from headscope.engine.asking import asked
-from headscope.engine.estimators import ESTIMATORS
-from headscope.engine.importance import importance
+from headscope.engine.gradient_importance import importance
+from headscope.engine.importance_estimators import ESTIMATORS
 from headscope.engine.removal import Pruned
 from headscope.engine.settings import Settings
-from headscope.engine.sweep import sweep
+from headscope.engine.task_inputs import asked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing

@@ -7,8 +7,8 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import inline, others
-from headscope.figures._theme import SEQUENTIAL, finished, named
+from headscope.figures.theme import SEQUENTIAL, finished, named
+from headscope.figures.tidy import inline, others
 
 Tokens = Sequence[str]
 SEPARATOR = "\x1f"

@@ -5,8 +5,8 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import in_words, inline, rows
-from headscope.figures._theme import CATEGORIES, INK, finished, hover, named, quantity
+from headscope.figures.theme import CATEGORIES, INK, finished, hover, named, quantity
+from headscope.figures.tidy import in_words, inline, rows
 
 
 def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart | alt.LayerChart:

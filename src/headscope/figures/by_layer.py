@@ -5,8 +5,8 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import in_words, inline, others, rows
-from headscope.figures._theme import CATEGORIES, GREY, extent, finished, hover, named, quantity, ticks
+from headscope.figures.theme import CATEGORIES, GREY, extent, finished, hover, named, quantity, ticks
+from headscope.figures.tidy import in_words, inline, others, rows
 
 
 def by_layer(

@@ -5,9 +5,9 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures._labels import title
-from headscope.figures._table import in_words, inline, others, rows
-from headscope.figures._theme import CATEGORIES, GREY, finished, hover, named, quantity
+from headscope.figures.labels import title
+from headscope.figures.theme import CATEGORIES, GREY, finished, hover, named, quantity
+from headscope.figures.tidy import in_words, inline, others, rows
 
 
 def curve(

@@ -3,8 +3,8 @@
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import in_words, inline, others, rows
-from headscope.figures._theme import DIVERGING, SEQUENTIAL, colours, finished, hover, named, quantity, ticks
+from headscope.figures.theme import DIVERGING, SEQUENTIAL, colours, finished, hover, named, quantity, ticks
+from headscope.figures.tidy import in_words, inline, others, rows
 
 
 def heatmap(

@@ -3,9 +3,9 @@
 import altair as alt
 import xarray as xr
 
-from headscope.figures._labels import head_name, title
-from headscope.figures._table import in_words, inline, rows
-from headscope.figures._theme import colours, extent, finished, hover, named, quantity
+from headscope.figures.labels import head_name, title
+from headscope.figures.theme import colours, extent, finished, hover, named, quantity
+from headscope.figures.tidy import in_words, inline, rows
 
 HEAD_PAIRS = ("layer", "head", "other_layer", "other_head")
 

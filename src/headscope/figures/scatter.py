@@ -3,8 +3,8 @@
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import inline, others, rows
-from headscope.figures._theme import CATEGORIES, GREY, SEQUENTIAL, finished, named
+from headscope.figures.theme import CATEGORIES, GREY, SEQUENTIAL, finished, named
+from headscope.figures.tidy import inline, others, rows
 
 
 def scatter(

@@ -6,7 +6,7 @@ from random import Random
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.chosen import Chosen, maps_of
+from headscope.engine.attention_maps import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model

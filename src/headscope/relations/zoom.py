@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.chosen import Chosen, maps_of
+from headscope.engine.attention_maps import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.relations.found import DIRECTIONS, Found

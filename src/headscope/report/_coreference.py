@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 # What a value is, and its 95% interval.

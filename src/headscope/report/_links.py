@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from headscope.figures._labels import head_name
-from headscope.report.findings._words import number
+from headscope.figures.labels import head_name
+from headscope.report.wording import number
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 Interval = tuple[float, float, float]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 

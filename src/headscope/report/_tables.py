@@ -8,10 +8,10 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures._labels import label, title
-from headscope.figures._table import HEADS, tidy
-from headscope.figures._theme import named
-from headscope.report.findings._words import measured, strongest
+from headscope.figures.labels import label, title
+from headscope.figures.theme import named
+from headscope.figures.tidy import HEADS, tidy
+from headscope.report.wording import measured, strongest
 
 MOST_CELLS = 40_000
 RANKS = 5

@@ -11,15 +11,15 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import DrawingError, HeadscopeError
-from headscope.figures._export import save_spec, write_whole
-from headscope.report._facts import glossary, lead, provenance, summary
-from headscope.report._render import rendered
+from headscope.figures.export import save_spec, write_whole
 from headscope.report._tables import Table, complete, top_heads
+from headscope.report.cards import Model, gather, index, write_heads
+from headscope.report.cards.model_results import Source, found_in
 from headscope.report.charts import drawn
+from headscope.report.facts import glossary, lead, provenance, summary
 from headscope.report.findings import found
-from headscope.report.heads import Model, gather, index, write_heads
-from headscope.report.heads._gather import Source, found_in
 from headscope.report.parts import Figure
+from headscope.report.render import rendered
 from headscope.report.tables import shown
 
 Part = TypeVar("Part")

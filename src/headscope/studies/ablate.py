@@ -16,16 +16,16 @@ import xarray as xr
 from typer import Option
 
 from headscope import results
+from headscope.ablation.journal import Journal, opened
+from headscope.ablation.sweep import sweep
 from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.asking import asked
 from headscope.engine.effects import Effects
 from headscope.engine.fingerprint import fingerprint
-from headscope.engine.importance import importance as by_gradient
-from headscope.engine.journal import Journal, opened
+from headscope.engine.gradient_importance import importance as by_gradient
 from headscope.engine.provenance import provenance
-from headscope.engine.sweep import sweep
+from headscope.engine.task_inputs import asked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import name, parse

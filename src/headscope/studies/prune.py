@@ -19,17 +19,17 @@ from typer import Option
 from headscope import results
 from headscope.capture.transformers_logging import quiet
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.answered import answered
-from headscope.engine.asking import asked
+from headscope.engine.answers import answered
 from headscope.engine.curve import curve
-from headscope.engine.estimators import ESTIMATORS
+from headscope.engine.importance_estimators import ESTIMATORS
 from headscope.engine.provenance import provenance
 from headscope.engine.ranking import By, Ranking
 from headscope.engine.removal import Plan, Pruned, smaller
+from headscope.engine.task_inputs import asked
 from headscope.models import Model, load
 from headscope.tasks import Task, aligned
-from headscope.training.disk import new_folder
-from headscope.training.further import further
+from headscope.training.atomic_files import new_folder
+from headscope.training.continued import further
 from headscope.training.recipe import Recipe
 
 HALF = 0.5

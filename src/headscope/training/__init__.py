@@ -1,9 +1,9 @@
 """Training: fine-tune a model on a task."""
 
-from headscope.training.initial import Initial, initial
-from headscope.training.journal import Journal, Trained
-from headscope.training.labelled import Labelled
+from headscope.training.dataset import Labelled
+from headscope.training.initialisation import Initial, initial
 from headscope.training.loop import Examples, train
 from headscope.training.recipe import Init, Recipe
+from headscope.training.run_record import Journal, Trained
 
 __all__ = ["Examples", "Init", "Initial", "Journal", "Labelled", "Recipe", "Trained", "initial", "train"]

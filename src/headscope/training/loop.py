@@ -13,12 +13,12 @@ from headscope.engine import Settings
 from headscope.engine.outputs import outputs
 from headscope.models import Model
 from headscope.tasks import LOWER_IS_BETTER, Task, score
-from headscope.training.disk import new_folder
-from headscope.training.initial import Initial
-from headscope.training.journal import Journal, Trained
-from headscope.training.keeper import Keeper
-from headscope.training.labelled import Labelled
+from headscope.training.atomic_files import new_folder
+from headscope.training.callbacks import Keeper
+from headscope.training.dataset import Labelled
+from headscope.training.initialisation import Initial
 from headscope.training.recipe import Recipe
+from headscope.training.run_record import Journal, Trained
 from headscope.training.trainer import SilentTrainer, arguments
 
 

@@ -10,8 +10,8 @@ from headscope.engine import Settings
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.tasks import Task, resampled, score
-from headscope.training.journal import Trained
 from headscope.training.paper import paper_score
+from headscope.training.run_record import Trained
 
 # The loss is averaged over each of so many equal parts of a training.
 PARTS = 50

@@ -18,12 +18,12 @@ from headscope.engine.outputs import inputs_of
 from headscope.models import Model
 from headscope.models.checkpoint import Checkpoint
 from headscope.tasks import Task
-from headscope.training import disk
-from headscope.training.initial import initial
-from headscope.training.journal import Journal, Trained
-from headscope.training.labelled import Labelled
+from headscope.training import atomic_files
+from headscope.training.dataset import Labelled
+from headscope.training.initialisation import initial
 from headscope.training.loop import Examples, answers, train
 from headscope.training.recipe import Recipe
+from headscope.training.run_record import Journal, Trained
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Run:
         self.journal.open(self.settings(place))
         trained = self.journal.ended() or self._run(place, replace(settings, seed=self.seed))
         if self.model and self.journal.model.is_dir():
-            with disk.writing(self.model):
-                disk.replace(self.journal.model, self.model)
+            with atomic_files.writing(self.model):
+                atomic_files.replace(self.journal.model, self.model)
         return trained
 
     def _run(self, place: Place, settings: Settings) -> Trained:

@@ -11,8 +11,8 @@ from transformers import PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
 from headscope.errors import HeadscopeError
-from headscope.training.disk import remove, writing
-from headscope.training.labelled import Labelled, LengthGrouped, collate
+from headscope.training.atomic_files import remove, writing
+from headscope.training.dataset import Labelled, LengthGrouped, collate
 from headscope.training.recipe import Recipe
 
 

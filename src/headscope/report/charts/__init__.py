@@ -1,5 +1,5 @@
 """The figures of a report, one file for each study."""
 
-from headscope.report.charts._drawn import drawn
+from headscope.report.figures_of import drawn
 
 __all__ = ["drawn"]

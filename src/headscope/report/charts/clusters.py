@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import matrix, scatter, with_interval
-from headscope.figures._labels import head_name, label
+from headscope.figures.labels import head_name, label
 from headscope.report.parts import Figure
 
 POINTS, DIVERGENCES = "Heads as points", "Divergences"

@@ -6,7 +6,7 @@ from typing import Any
 import xarray as xr
 
 from headscope.figures import by_layer, heatmap, scatter, with_interval
-from headscope.figures._labels import label
+from headscope.figures.labels import label
 from headscope.report.parts import Figure
 
 Draw = Callable[[xr.DataArray], Any]

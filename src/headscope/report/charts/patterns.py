@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import attention_maps, by_layer, classes, heatmap, stacked, with_interval
-from headscope.figures._labels import head_name, label
-from headscope.figures._theme import named
+from headscope.figures.labels import head_name, label
+from headscope.figures.theme import named
 from headscope.report.parts import Figure
 
 SHARES, HEADS, MAPS = "Share of each pattern", "Patterns of heads", "Clear examples"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval, zoom
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.report._links import ARROWS
 from headscope.report.parts import Figure
 from headscope.statistics.thresholds import LEAST_CASES

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from headscope.figures._labels import head_name, label
-from headscope.figures._table import tidy
-from headscope.report.findings._words import Reading, examples, listed, measured, number, several, strongest
+from headscope.figures.labels import head_name, label
+from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
+from headscope.report.wording import Reading, examples, listed, measured, number, several, strongest
 from headscope.statistics.interval_tests import q_changed, surely
 
 SURE = 0.05

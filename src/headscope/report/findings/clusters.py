@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.figures._labels import label
+from headscope.figures.labels import label
 from headscope.report._clusters import Cluster, clusters, pairs, remote
-from headscope.report.findings._words import examples, measured, number, several
 from headscope.report.parts import Finding
+from headscope.report.wording import examples, measured, number, several
 
 NAMED = 5
 SURE, CHANCE = 0.05, "which may be chance"

@@ -5,10 +5,10 @@ from math import log
 
 import xarray as xr
 
-from headscope.figures._labels import label
+from headscope.figures.labels import label
 from headscope.report._change import change
-from headscope.report.findings._words import Reading, examples, listed, measured, number, strongest
 from headscope.report.parts import Finding
+from headscope.report.wording import Reading, examples, listed, measured, number, strongest
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import q_changed, surely
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.report._coreference import WORDS, Kind, asks, bounded, kinds, percent, points
-from headscope.report.findings._words import listed, several, strongest
 from headscope.report.parts import Finding
+from headscope.report.wording import listed, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 
 NAMED = 5

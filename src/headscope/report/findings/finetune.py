@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report.findings._words import examples, measured, number
 from headscope.report.parts import Finding
+from headscope.report.wording import examples, measured, number
 
 WORDS = {
     "finetuned": "fine-tuned",

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.figures._labels import label
-from headscope.report.findings._words import examples, layer_means, listed, measured, number, strongest
+from headscope.figures.labels import label
 from headscope.report.parts import Finding
+from headscope.report.wording import examples, layer_means, listed, measured, number, strongest
 
 CLASSES = ("cls", "sep", "punct")
 # Layers are called idle for a class of tokens if their gradient is below this share of that of other tokens.

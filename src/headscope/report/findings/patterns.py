@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures._labels import label
+from headscope.figures.labels import label
 from headscope.report.charts.patterns import over_corpora
-from headscope.report.findings._words import examples, layer_means, listed, number, peak, several, strongest
 from headscope.report.parts import Finding
+from headscope.report.wording import examples, layer_means, listed, number, peak, several, strongest
 from headscope.statistics.interval_tests import corrected, q_above
 from headscope.statistics.thresholds import RATE
 

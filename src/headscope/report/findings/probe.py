@@ -8,8 +8,8 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.report._probe import Parser, best_without, parsers
-from headscope.report.findings._words import listed, strongest
 from headscope.report.parts import Finding
+from headscope.report.wording import listed, strongest
 from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 6

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures._labels import label
-from headscope.report.findings._words import examples, layer_means, listed, measured, number, peak, several, strongest
+from headscope.figures.labels import label
 from headscope.report.parts import Finding
+from headscope.report.wording import examples, layer_means, listed, measured, number, peak, several, strongest
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import corrected, q_above, surely
 from headscope.statistics.thresholds import RATE

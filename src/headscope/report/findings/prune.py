@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.figures._labels import head_name, label
-from headscope.figures._table import tidy
-from headscope.report.findings._words import examples, measured, number, several
+from headscope.figures.labels import head_name, label
+from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
+from headscope.report.wording import examples, measured, number, several
 
 FIRST = 8
 

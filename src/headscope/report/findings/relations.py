@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report._links import Reading, chosen, filtered, highest, options, told
-from headscope.report.findings._words import number, several
 from headscope.report.parts import Finding
+from headscope.report.wording import number, several
 from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 8

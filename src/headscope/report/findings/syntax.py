@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.report._relations import Relation, as_coded, relations
-from headscope.report.findings._words import several
 from headscope.report.parts import Finding
+from headscope.report.wording import several
 from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 8

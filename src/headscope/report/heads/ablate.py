@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.figures._labels import label
-from headscope.report.findings._words import number
-from headscope.report.heads._rows import Row
-from headscope.report.heads._words import cases, of, ranked, rate, value
+from headscope.figures.labels import label
+from headscope.report.cards.head_rows import Row
+from headscope.report.cards.wording import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
+from headscope.report.wording import number
 from headscope.statistics.thresholds import RATE
 
 ASIDE = ("head_score", "importance_normalised")

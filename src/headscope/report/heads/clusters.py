@@ -7,11 +7,11 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.report._clusters import clusters
-from headscope.report.findings._words import number
-from headscope.report.heads._words import ordinal
+from headscope.report.cards.wording import ordinal
 from headscope.report.parts import Finding
+from headscope.report.wording import number
 
 NEAREST, NAMED = 5, 12
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.report.findings._words import number
-from headscope.report.heads._rows import Row, rows, where
-from headscope.report.heads._words import cases, of, ordinal, ranked, value
+from headscope.report.cards.head_rows import Row, rows, where
+from headscope.report.cards.wording import cases, of, ordinal, ranked, value
 from headscope.report.parts import Finding
+from headscope.report.wording import number
 
 SHOWN = 4
 

@@ -6,9 +6,9 @@ import pandas as pd
 import xarray as xr
 
 from headscope.report._coreference import kinds, percent
-from headscope.report.findings._words import number
-from headscope.report.heads._words import cases, of, ranked, rate, value
+from headscope.report.cards.wording import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
+from headscope.report.wording import number
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 
 ASIDE = ("special",)

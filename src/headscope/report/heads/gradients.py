@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.report.heads._words import cases, of, ranked, value
+from headscope.report.cards.wording import cases, of, ranked, value
 from headscope.report.parts import Finding
 
 

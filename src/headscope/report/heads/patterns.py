@@ -7,9 +7,9 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures import attention_maps
-from headscope.figures._labels import label
+from headscope.figures.labels import label
+from headscope.report.cards.wording import cases, of, ranked, value
 from headscope.report.charts.patterns import over_corpora
-from headscope.report.heads._words import cases, of, ranked, value
 from headscope.report.parts import Figure, Finding
 
 ASIDE = ("probability",)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.report.findings._words import number
-from headscope.report.heads._words import cases, of, one, ranked, value
+from headscope.report.cards.wording import cases, of, one, ranked, value
 from headscope.report.parts import Finding
+from headscope.report.wording import number
 
 ASIDE = ("weight_std",)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.report.heads._words import of, ordinal
+from headscope.report.cards.wording import of, ordinal
 from headscope.report.parts import Finding
 
 

@@ -8,10 +8,10 @@ import xarray as xr
 
 from headscope.report._links import ARROWS, chosen
 from headscope.report._links import told as interval
-from headscope.report.findings._words import number
-from headscope.report.heads._rows import Row
-from headscope.report.heads._words import cases, of, ranked, rate, value
+from headscope.report.cards.head_rows import Row
+from headscope.report.cards.wording import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
+from headscope.report.wording import number
 from headscope.statistics.thresholds import LEAST_CASES
 
 ASIDE = ("untrained", "elsewhere", "others", "gain", "gain_others")

@@ -2,10 +2,10 @@
 
 import xarray as xr
 
-from headscope.figures._labels import label
+from headscope.figures.labels import label
 from headscope.report._clusters import Cluster, clusters
 from headscope.report._tables import Column, Table
-from headscope.report.findings._words import number
+from headscope.report.wording import number
 
 MEANS = {
     "[CLS]": ("attention_to", {"token_class": "cls"}),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.report._coreference import Bounded, Kind, asks, bounded, kinds
 from headscope.report._tables import Column, Table
 from headscope.statistics.thresholds import RATE

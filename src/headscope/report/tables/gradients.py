@@ -2,9 +2,9 @@
 
 import xarray as xr
 
-from headscope.figures._labels import label
+from headscope.figures.labels import label
 from headscope.report._tables import Column, Table
-from headscope.report.findings._words import number
+from headscope.report.wording import number
 
 CLASSES = ("cls", "sep", "punct", "other")
 

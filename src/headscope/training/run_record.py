@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from safetensors.numpy import load_file, save_file
 
 from headscope.errors import HeadscopeError
-from headscope.training.disk import remove, replace, writing
+from headscope.training.atomic_files import remove, replace, writing
 
 
 @dataclass(frozen=True)

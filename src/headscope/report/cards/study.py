@@ -46,7 +46,7 @@ def study(result: xr.Dataset) -> Study:
     known = catalog.names(FOLDER)  # looked up, never built from the study's name: a result file may hold anything
     if result.attrs["study"] not in known:
         return Study()
-    module: Any = importlib.import_module(f"headscope.report.heads.{result.attrs['study']}")
+    module: Any = importlib.import_module(f"headscope.report.cards.{result.attrs['study']}")
     parts = {"aside": "ASIDE"} | {name: name for name in HOOKS}
     return Study(**{part: getattr(module, name) for part, name in parts.items() if hasattr(module, name)})
 

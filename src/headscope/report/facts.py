@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import xarray as xr
 
 from headscope import catalog, results
-from headscope.figures._theme import named
+from headscope.figures.theme import named
 
 TERMS = {
     "8-10": "Layer 8, head 10: both count from 1, layer 1 is the nearest to the input.",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures._labels import head_name
-from headscope.figures._table import tidy
+from headscope.figures.labels import head_name
+from headscope.figures.tidy import tidy
 
 NAMED = 5
 

@@ -4,10 +4,10 @@ import numpy as np
 import xarray as xr
 
 from headscope import results
-from headscope.figures._labels import label
-from headscope.figures._theme import named
-from headscope.report.findings._words import examples, listed, measured, number, strongest
+from headscope.figures.labels import label
+from headscope.figures.theme import named
 from headscope.report.parts import Finding
+from headscope.report.wording import examples, listed, measured, number, strongest
 
 MOST = 12
 

@@ -16,11 +16,11 @@ from headscope.engine.outputs import inputs_of
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.tasks import Task
-from headscope.training.initial import Initial
-from headscope.training.journal import Journal
-from headscope.training.labelled import Labelled
+from headscope.training.dataset import Labelled
+from headscope.training.initialisation import Initial
 from headscope.training.loop import Examples, train
 from headscope.training.recipe import Recipe
+from headscope.training.run_record import Journal
 
 Further = Callable[[Model], Float[np.ndarray, "example output"]]
 

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 import pandas as pd
 
 from headscope.errors import HeadscopeError
-from headscope.report.heads._rows import where
+from headscope.report.cards.head_rows import where
 
 MOST_NAMED = 40
 

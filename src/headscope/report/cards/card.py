@@ -9,13 +9,13 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.figures._labels import head_name
-from headscope.figures.among import among
-from headscope.report.heads._address import addressed
-from headscope.report.heads._gather import Model, Source
-from headscope.report.heads._rows import Row, rows, where
-from headscope.report.heads._study import study
-from headscope.report.heads._words import ordinal, value
+from headscope.figures.labels import head_name
+from headscope.figures.standing import among
+from headscope.report.cards.address import addressed
+from headscope.report.cards.head_rows import Row, rows, where
+from headscope.report.cards.model_results import Model, Source
+from headscope.report.cards.study import study
+from headscope.report.cards.wording import ordinal, value
 from headscope.report.parts import Figure, Finding
 from headscope.statistics.thresholds import LEAST_CASES
 

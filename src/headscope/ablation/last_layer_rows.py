@@ -15,9 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
+from headscope.ablation.replacements import Contexts, Replacement, seen_by
 from headscope.capture.attention_function import HARMLESS
 from headscope.capture.projections import Projections
-from headscope.models.replacement import Contexts, Replacement, seen_by
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 import jinja2
 import vl_convert
 
-from headscope.figures._export import VEGA_LITE
-from headscope.report._markup import readable
-from headscope.report._specs import digest, embedded, script_json
+from headscope.figures.export import VEGA_LITE
+from headscope.report.chart_data import digest, embedded, script_json
+from headscope.report.markup import readable
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"
 TEMPLATES = Path(__file__).parent / "templates"

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from transformers import TrainerCallback
 
 from headscope.errors import HeadscopeError
-from headscope.training.journal import Journal
+from headscope.training.run_record import Journal
 
 # A checkpoint is written when so much time has passed, or more, since the last.
 CHECKPOINT_SECONDS = 120.0

@@ -6,8 +6,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.figures import bars, heatmap, matrix, scatter, with_interval
-from headscope.figures._labels import label
-from headscope.figures._theme import named
+from headscope.figures.labels import label
+from headscope.figures.theme import named
 from headscope.report.parts import Figure
 
 MOST = 16

@@ -5,15 +5,15 @@ from collections.abc import Callable
 import pandas as pd
 import xarray as xr
 
-from headscope.figures._labels import head_name
+from headscope.figures.labels import head_name
 from headscope.report._tables import Column, Table
-from headscope.report.findings._words import number
-from headscope.report.heads._address import addressed
-from headscope.report.heads._card import column_name, main_numbers
-from headscope.report.heads._gather import Model
-from headscope.report.heads._rows import rows
-from headscope.report.heads._study import study
-from headscope.report.heads._words import rate
+from headscope.report.cards.address import addressed
+from headscope.report.cards.card import column_name, main_numbers
+from headscope.report.cards.head_rows import rows
+from headscope.report.cards.model_results import Model
+from headscope.report.cards.study import study
+from headscope.report.cards.wording import rate
+from headscope.report.wording import number
 
 Cell = tuple[str, str] | None
 # The columns of a card's table: words, and what each cell says of a row.

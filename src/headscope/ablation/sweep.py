@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
+from headscope.ablation.head_means import head_means
+from headscope.ablation.journal import Journal
+from headscope.ablation.strategies import Outputs, choose
 from headscope.capture.interventions import Mode
 from headscope.encoding.encoded import Encoded
-from headscope.engine.asking import Asked
 from headscope.engine.batches import by_length
-from headscope.engine.head_means import head_means
-from headscope.engine.journal import Journal
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.ways import Outputs, choose
+from headscope.engine.task_inputs import Asked
 from headscope.models.heads import existing, name
 
 Heads = Bool[np.ndarray, "layer head"]

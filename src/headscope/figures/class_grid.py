@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import altair as alt
 import xarray as xr
 
-from headscope.figures._labels import head_name, label
-from headscope.figures._table import inline, others
-from headscope.figures._theme import CATEGORIES, finished, named, ticks
+from headscope.figures.labels import head_name, label
+from headscope.figures.theme import CATEGORIES, finished, named, ticks
+from headscope.figures.tidy import inline, others
 
 
 def classes(array: xr.DataArray, *, names: Sequence[str], dim: str) -> alt.Chart | alt.FacetChart:

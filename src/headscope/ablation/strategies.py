@@ -12,18 +12,18 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headscope.ablation.attention_switch import switchable
+from headscope.ablation.layer_stack import stack
+from headscope.ablation.partial_rerun import Rerun
+from headscope.ablation.replacements import replacements
 from headscope.capture.interventions import Mode
 from headscope.capture.self_check import TOLERANCE
 from headscope.capture.transformers_logging import quiet
-from headscope.engine.asking import Asked, Batch
 from headscope.engine.settings import Settings
+from headscope.engine.task_inputs import Asked, Batch
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
-from headscope.models.replacement import replacements
-from headscope.models.rerun import Rerun
-from headscope.models.stack import stack
-from headscope.models.switch import switchable
 
 WHOLE = "full forward passes"
 RERUN = "from the layer of the disabled head"

@@ -5,9 +5,9 @@ from collections.abc import Collection
 import altair as alt
 import xarray as xr
 
-from headscope.figures._table import inline
-from headscope.figures._theme import CATEGORIES, GREY, finished, named
 from headscope.figures.attention_map import Tokens, plain_map, tokens_axis
+from headscope.figures.theme import CATEGORIES, GREY, finished, named
+from headscope.figures.tidy import inline
 
 LINKED, OTHER = CATEGORIES[1], "#b8c4ce"
 

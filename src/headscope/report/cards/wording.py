@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from headscope.report.findings._words import number
-from headscope.report.heads._rows import Row, rows, where
+from headscope.report.cards.head_rows import Row, rows, where
+from headscope.report.wording import number
 
 
 def ordinal(place: int) -> str:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headscope.figures._export import save_spec, write_whole
-from headscope.report._render import rendered
-from headscope.report.heads._card import Card
-from headscope.report.heads._gather import Model
-from headscope.report.heads._tables import index, of_card
+from headscope.figures.export import save_spec, write_whole
+from headscope.report.cards.card import Card
+from headscope.report.cards.model_results import Model
+from headscope.report.cards.tables import index, of_card
 from headscope.report.parts import Figure
+from headscope.report.render import rendered
 
 # Beyond so many heads the page of all of them has no maps: it would be too large to open.
 MOST_DRAWN = 200

@@ -17,12 +17,12 @@ from torch import Tensor, nn
 from headscope.batch import Batch, Values
 from headscope.capture.interventions import gated
 from headscope.corpora import Corpus
-from headscope.engine.asking import Asked, asked
 from headscope.engine.batches import batches
-from headscope.engine.buffer import Buffer
-from headscope.engine.estimators import Cumulative, labelled
+from headscope.engine.importance_estimators import Cumulative, labelled
 from headscope.engine.losses import Answer, collated, losses
+from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
+from headscope.engine.task_inputs import Asked, asked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.tasks import Task

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from altair.utils.schemapi import debug_mode
 
-from headscope.figures._labels import head_name, label
+from headscope.figures.labels import head_name, label
 
 MEASURED = ("lower", "upper", "n_examples")
 HEADS = ("layer", "head", "other_layer", "other_head")

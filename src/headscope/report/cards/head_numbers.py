@@ -5,8 +5,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.figures import with_interval
-from headscope.figures._labels import label
-from headscope.report.heads._study import TESTS, study
+from headscope.figures.labels import label
+from headscope.report.cards.study import TESTS, study
 
 HEAD = ("layer", "head")
 # What is of single examples, of pairs of heads, of places in a plane, or of a test: not the number of a head.

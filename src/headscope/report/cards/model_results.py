@@ -11,7 +11,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.heads._numbers import numbers
+from headscope.report.cards.head_numbers import numbers
 
 
 @dataclass(frozen=True)

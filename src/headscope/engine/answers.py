@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 
 from headscope.capture.fused_attention import fast
-from headscope.engine.asking import Asked
 from headscope.engine.batches import by_length
 from headscope.engine.settings import DEFAULTS, Settings
+from headscope.engine.task_inputs import Asked
 
 
 def answered(asked: Asked, settings: Settings = DEFAULTS) -> Float[np.ndarray, "example output"]:

@@ -7,9 +7,9 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from headscope.figures._labels import head_name
-from headscope.figures._table import inline, tidy
-from headscope.figures._theme import CATEGORIES, GREY, finished
+from headscope.figures.labels import head_name
+from headscope.figures.theme import CATEGORIES, GREY, finished
+from headscope.figures.tidy import inline, tidy
 
 
 def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: int = 420) -> alt.LayerChart:

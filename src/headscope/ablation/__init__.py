@@ -1,0 +1,1 @@
+"""Exact re-runs of a model with heads disabled."""

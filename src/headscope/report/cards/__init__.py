@@ -1,0 +1,22 @@
+"""Everything known of single heads: a report card of a head from all results, and an index that ranks heads."""
+
+from headscope.report.cards.address import addressed
+from headscope.report.cards.card import Card, card
+from headscope.report.cards.head_numbers import numbers
+from headscope.report.cards.model_results import Model, gather
+from headscope.report.cards.page import write_card, write_heads
+from headscope.report.cards.tables import index, of_card, ranking
+
+__all__ = [
+    "Card",
+    "Model",
+    "addressed",
+    "card",
+    "gather",
+    "index",
+    "numbers",
+    "of_card",
+    "ranking",
+    "write_card",
+    "write_heads",
+]
