@@ -30,7 +30,7 @@ from headscope.catalog import load as load_module
 from headscope.encoding.encoder import Encoded
 from headscope.engine import Settings, fold
 from headscope.models import Model
-from headscope.studies.profile import MEASURES
+from headscope.studies.profile.study import MEASURES
 
 LENGTH = 128
 BATCH_TOKENS = Settings().batch_tokens

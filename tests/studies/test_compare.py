@@ -17,7 +17,7 @@ import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import read
 from headscope.studies import compare
-from headscope.studies.profile import MEASURES
+from headscope.studies.profile.study import MEASURES
 from headscope.types import Example, Sentence, segment_text
 from planted import looks_at_piece, planted
 from planted_task import planted_classifier, planted_task

@@ -16,7 +16,7 @@ from headscope.engine.restored import refuse_unless_scored, restored_scores
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.results import check
-from headscope.studies.profile import MEASURES
+from headscope.studies.profile.study import MEASURES
 from headscope.tasks import Task
 
 COMPARISONS = ("similarity", "js_divergence")

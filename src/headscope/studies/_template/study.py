@@ -1,8 +1,4 @@
-"""How much do heads look at the token itself?
-
-Copy this file to a name of your own: the command `headscope NAME`, its line in `headscope list`, its
-report and its contract tests follow. The first line of this docstring is what they show.
-"""
+"""Run the study: from its options to a labelled result."""
 
 from typing import Annotated
 
