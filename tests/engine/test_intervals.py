@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from headscope.engine.intervals import Gains, mcnemar
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.ablate.gains import Gains, mcnemar
 from headscope.tasks import score
 
 RANDOM = np.random.default_rng(0)

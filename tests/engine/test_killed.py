@@ -13,8 +13,8 @@ import torch
 from headscope import Settings, load
 from headscope.ablation.journal import opened
 from headscope.ablation.sweep import Sweep, sweep
-from headscope.engine.fingerprint import fingerprint
 from headscope.engine.task_inputs import asked
+from headscope.studies.ablate.fingerprint import fingerprint
 from headscope.tasks import read
 from planted_task import planted_classifier, write_planted_task
 from tiny import save_tiny

@@ -22,10 +22,10 @@ from headscope.ablation.strategies import RERUN, ROWS, WHOLE
 from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora import Corpus
 from headscope.engine.batches import batches
-from headscope.engine.fingerprint import fingerprint
 from headscope.engine.task_inputs import Asked, asked
 from headscope.models.heads import parse
 from headscope.models.model import wrap
+from headscope.studies.ablate.fingerprint import fingerprint
 from headscope.tasks import Task, masked
 from headscope.types import Example, Sentence
 from planted_task import DECIDES, planted_classifier, planted_task

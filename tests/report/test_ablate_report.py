@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
-from headscope.report.charts import ablate as charts
-from headscope.report.findings.ablate import findings
+from headscope.studies.ablate.page import figures as charts
+from headscope.studies.ablate.page.findings import findings
 
 METRICS = ["accuracy", "cross_entropy"]
 GAINS = np.array([[0.02, 0.0], [-0.1, -0.3]])

@@ -14,7 +14,7 @@ from headscope import HeadscopeError, Settings, results, wrap
 from headscope.ablation import strategies
 from headscope.cli.app import application
 from headscope.corpora import Corpus
-from headscope.studies.ablate import run
+from headscope.studies.ablate.study import run
 from headscope.tasks import Task, masked
 from headscope.types import Example, Sentence
 from planted_task import DECIDES, planted_classifier, planted_task, write_planted_task

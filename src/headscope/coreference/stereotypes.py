@@ -15,8 +15,8 @@ from scipy.stats import ttest_1samp
 
 from headscope.coreference.answers import Answers
 from headscope.coreference.scores import Draws
-from headscope.engine.intervals import mcnemar
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.ablate.gains import mcnemar
 from headscope.syntax.scores import summed
 
 STEREOTYPES = ("pro", "anti")

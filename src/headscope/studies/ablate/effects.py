@@ -10,13 +10,13 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.ablation.sweep import Sweep
-from headscope.engine.intervals import Gains, mcnemar
 from headscope.engine.settings import Settings
 from headscope.models.heads import existing
 from headscope.results.named import Named
 from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import interval
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.ablate.gains import Gains, mcnemar
 from headscope.tasks import Task
 
 Variables = dict[str, xr.DataArray]

@@ -1,7 +1,4 @@
-"""Which heads matter: a task's score with each head, each layer, or any set of heads disabled.
-
-Kovaleva et al. 2019, section 4.6; beside it head importance by gradient (Michel et al. 2019) and how well it agrees.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import io
 import json
@@ -21,14 +18,14 @@ from headscope.ablation.sweep import sweep
 from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.effects import Effects
-from headscope.engine.fingerprint import fingerprint
 from headscope.engine.gradient_importance import importance as by_gradient
 from headscope.engine.provenance import provenance
 from headscope.engine.task_inputs import asked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import name, parse
+from headscope.studies.ablate.effects import Effects
+from headscope.studies.ablate.fingerprint import fingerprint
 from headscope.tasks import Task, aligned
 from headscope.training.table import limited
 
