@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headscope.engine.clustering import MOST, agreement, groups, positions
+from headscope.studies.clusters.clustering import MOST, agreement, groups, positions
 
 
 def distances(points: np.ndarray) -> np.ndarray:

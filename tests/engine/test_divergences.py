@@ -12,10 +12,10 @@ from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine import divergences as module
-from headscope.engine.divergences import NAME, Divergences, divergences, entropies_of_means
 from headscope.engine.fold import collect
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.clusters import observer as module
+from headscope.studies.clusters.observer import NAME, Divergences, divergences, entropies_of_means
 from tiny import tiny_bert, tiny_tokenizer
 
 HEADS = (4, 4, 4)

@@ -8,10 +8,10 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
-from headscope.report._clusters import clusters
 from headscope.report.cards.wording import ordinal
 from headscope.report.parts import Finding
 from headscope.report.wording import number
+from headscope.studies.clusters.page.summary import clusters
 
 NEAREST, NAMED = 5, 12
 

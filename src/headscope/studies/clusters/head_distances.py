@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float, Int
 
-from headscope.engine.clustering import agreement, groups
 from headscope.results.named import Named
 from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import Tally, interval
+from headscope.studies.clusters.clustering import agreement, groups
 
 PERMUTATIONS = 999
 # Groupings of so many resamples tell how stable groups are; pairs whose intervals are sorted together.

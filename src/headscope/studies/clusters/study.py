@@ -1,7 +1,4 @@
-"""Which heads are alike: divergences between all pairs of heads, heads as points of a plane, and clusters of them.
-
-Clark et al. 2019, section 6 (Figure 6).
-"""
+"""Run the study: from its options to a labelled result."""
 
 import json
 from pathlib import Path
@@ -15,17 +12,17 @@ from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.clustering import AXES, groups, positions
-from headscope.engine.divergences import NAME, Divergences
 from headscope.engine.fold import collect
-from headscope.engine.head_pairs import SOURCE, HeadPairs
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.results.named import Named
 from headscope.results.variables import by_layer, label
-from headscope.studies import _clusters_beside as beside
+from headscope.studies.clusters import annotations as beside
+from headscope.studies.clusters.clustering import AXES, groups, positions
+from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
+from headscope.studies.clusters.observer import NAME, Divergences
 
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
 OPTIONS = {"limit": 1000, "batch_tokens": 512}

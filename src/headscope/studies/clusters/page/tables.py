@@ -3,9 +3,9 @@
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report._clusters import Cluster, clusters
 from headscope.report._tables import Column, Table
 from headscope.report.wording import number
+from headscope.studies.clusters.page.summary import Cluster, clusters
 
 MEANS = {
     "[CLS]": ("attention_to", {"token_class": "cls"}),

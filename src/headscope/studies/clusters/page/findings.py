@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report._clusters import Cluster, clusters, pairs, remote
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, measured, number, several
+from headscope.studies.clusters.page.summary import Cluster, clusters, pairs, remote
 
 NAMED = 5
 SURE, CHANCE = 0.05, "which may be chance"
