@@ -14,8 +14,8 @@ from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.fold import Interrupted, fold
-from headscope.engine.pairs import fold_pairs
 from headscope.statistics.bootstrap import Tally, merge
+from headscope.studies.compare.paired_pass import fold_pairs
 from tiny import tiny_bert, tiny_tokenizer
 
 MEASURES: dict[str, ModuleType] = {name: catalog.load("measures", name) for name in catalog.names("measures")}

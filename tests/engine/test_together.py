@@ -17,7 +17,7 @@ from headscope.batch import Batch
 from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import collate
-from headscope.engine.together import blocks, together
+from headscope.studies.compare.lockstep import blocks, together
 from tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 NOTHING = np.empty((0, 3), dtype=np.int64)

@@ -8,7 +8,7 @@ from transformers import AutoTokenizer, BertForSequenceClassification
 
 import headscope
 from headscope import HeadscopeError, Model
-from headscope.models.comparable import refuse_unless_comparable
+from headscope.studies.compare.comparability import refuse_unless_comparable
 from tiny import save_tiny, tiny_bert, tiny_tokenizer
 from trained import tokenizer_of
 

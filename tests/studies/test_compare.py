@@ -16,7 +16,7 @@ from transformers import CONFIG_MAPPING, BertForSequenceClassification, PreTrain
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import read
-from headscope.studies import compare
+from headscope.studies.compare import study
 from headscope.studies.profile.study import MEASURES
 from headscope.types import Example, Sentence, segment_text
 from planted import looks_at_piece, planted
@@ -59,7 +59,7 @@ def family(kind: str, seed: int) -> tuple[Model, PreTrainedModel]:
 def test_comparisons_are_what_the_definitions_say(kinds: tuple[str, str]) -> None:
     (one, plain), (other, plain_other) = (family(kind, seed) for seed, kind in enumerate(kinds))
     corpus = some(12)
-    result = compare.run((one, other), corpus, QUICK)
+    result = study.run((one, other), corpus, QUICK)
     expected = compared((plain, plain_other), one.tokenizer, corpus)
     for name, values in expected.items():
         assert result[name].dims == ("model", "layer", "head")
@@ -74,7 +74,7 @@ def test_comparisons_of_the_built_in_model_are_what_the_definitions_say() -> Non
         _shake(each, 0.01)
     corpus = some(6)
     first = headscope.load("minilm")
-    result = compare.run((first, headscope.wrap(network, first.tokenizer)), corpus, QUICK)
+    result = study.run((first, headscope.wrap(network, first.tokenizer)), corpus, QUICK)
     expected = compared((plain[0], plain[1]), first.tokenizer, corpus)
     for name, values in expected.items():
         np.testing.assert_allclose(result[name].values[0], values, atol=TOLERANCE, err_msg=name)
@@ -95,12 +95,12 @@ def test_as_coded_is_the_cosine_of_padded_maps() -> None:
     models = tuple(headscope.wrap(network, tokenizer, f"seed {seed}") for seed, network in enumerate(networks))
     long = Example("long", (Sentence("a cat " * 120),))
     corpus = Corpus("made", "", 9, {}, partial(iter, [*some(8), long]))
-    result = compare.run(models, corpus, QUICK, as_coded=True)
+    result = study.run(models, corpus, QUICK, as_coded=True)
     expected = padded_cosine((plain[0], plain[1]), tokenizer, some(8), 200)
     np.testing.assert_allclose(result["padded_similarity"].values[0], expected, atol=TOLERANCE)
     assert json.loads(result.attrs["skipped"]) == {"long": 1} and result.attrs["n_examples"] == 8
     assert abs(result["padded_similarity"] - result["similarity"]).max() > 0.01
-    without = compare.run(models, some(8), QUICK)
+    without = study.run(models, some(8), QUICK)
     assert "padded_similarity" not in without
     np.testing.assert_allclose(without["similarity"], result["similarity"], atol=1e-6)
     np.testing.assert_allclose(without["difference_entropy"], result["difference_entropy"], atol=1e-6)
@@ -118,7 +118,7 @@ def planted_change() -> xr.Dataset:
     models = tuple(
         headscope.wrap(network, tiny_tokenizer(), name) for network, name in zip(networks, "abc", strict=True)
     )
-    return compare.run(models, corpus, Settings(resamples=10))
+    return study.run(models, corpus, Settings(resamples=10))
 
 
 def test_a_planted_change_is_found_at_its_head_and_nowhere_else(planted_change: xr.Dataset) -> None:
@@ -153,7 +153,7 @@ def three() -> tuple[Model, ...]:
 
 
 def test_differences_are_later_minus_first_of_every_profile_variable(three: tuple[Model, ...]) -> None:
-    result = compare.run(three, some(15, SHORT), QUICK)
+    result = study.run(three, some(15, SHORT), QUICK)
     first, *later = [headscope.profile(model, some(15, SHORT), QUICK) for model in three]
     assert result["model"].values.tolist() == ["b/model", "c/model"]
     for name in MEASURES:
@@ -166,7 +166,7 @@ def test_differences_are_later_minus_first_of_every_profile_variable(three: tupl
 
 
 def test_a_result_says_what_was_compared_and_is_saved(three: tuple[Model, ...], tmp_path: Path) -> None:
-    result = compare.run(three, some(6, SHORT), QUICK)
+    result = study.run(three, some(6, SHORT), QUICK)
     attrs = result.attrs
     assert (attrs["study"], attrs["reference"], attrs["n_examples"]) == ("compare", "a/model", 6)
     assert attrs["model"] == "a/model → b/model, c/model"
@@ -187,7 +187,7 @@ def test_a_score_falls_once_the_layer_that_decides_is_restored() -> None:
     tuned = headscope.wrap(planted_classifier((2, 3)), tiny_tokenizer(), "after")
     told: list[int] = []
     settings = Settings(resamples=200, progress=told.append, expect=lambda total: told.append(-total))
-    result = compare.run((first, tuned), task.dev, settings, task=task, restore=2)
+    result = study.run((first, tuned), task.dev, settings, task=task, restore=2)
     assert result["restored_score"].dims == ("model", "restored", "metric")
     scores = result["restored_score"].sel(model="after", metric="accuracy")
     assert scores.values.tolist() == [1, 1, 0.5]
@@ -198,7 +198,7 @@ def test_a_score_falls_once_the_layer_that_decides_is_restored() -> None:
     assert -0.7 < lower < -0.5 < upper < -0.3
     assert int(result["restored_score_n_examples"]) == 40
     assert sum(told) == 0 and told[0] == -(40 + 3 * 40)
-    again = compare.run((first, tuned), task.dev, settings, task=task)
+    again = study.run((first, tuned), task.dev, settings, task=task)
     assert again["restored_score"].sel(metric="accuracy").values.tolist() == [[1]]
 
 
@@ -208,7 +208,7 @@ def test_scores_of_restored_models_are_those_of_models_made_by_hand(embeddings: 
     kind = BertForSequenceClassification
     sizes: dict[str, Any] = {"kind": kind, "id2label": {0: "yes", 1: "no"}, "label2id": {"yes": 0, "no": 1}}
     tuned, first = (headscope.wrap(tiny_bert(seed, **sizes), tiny_tokenizer(), f"seed {seed}") for seed in (1, 0))
-    result = compare.run((first, tuned), task.dev, QUICK, task=task, restore=3, restore_embeddings=embeddings)
+    result = study.run((first, tuned), task.dev, QUICK, task=task, restore=3, restore_embeddings=embeddings)
     found = result["restored_score"].sel(model="seed 1", metric="cross_entropy").values
     by_hand = []
     for restored in range(4):
@@ -244,21 +244,23 @@ def test_scores_of_restored_models_are_those_of_models_made_by_hand(embeddings: 
 def test_what_cannot_be_done_is_refused_before_anything_is_computed(
     three: tuple[Model, ...], options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headscope.engine.compare.fold_pairs", lambda *_, **__: pytest.fail("a pass was begun"))
+    monkeypatch.setattr(
+        "headscope.studies.compare.measure.fold_pairs", lambda *_, **__: pytest.fail("a pass was begun")
+    )
     with pytest.raises(HeadscopeError, match=message):
-        compare.run(three, some(4), QUICK, **options)
+        study.run(three, some(4), QUICK, **options)
 
 
 def test_a_head_for_another_task_is_refused(three: tuple[Model, ...]) -> None:
     with pytest.raises(HeadscopeError, match="has 3 outputs"):
-        compare.run((three[0], three[2]), some(4), QUICK, task=planted_task(4))
+        study.run((three[0], three[2]), some(4), QUICK, task=planted_task(4))
 
 
 def test_models_that_cannot_be_compared_are_refused(three: tuple[Model, ...]) -> None:
     with pytest.raises(HeadscopeError, match="one has 3 layers of 4 heads, the other 2 layers"):
-        compare.run((three[0], headscope.wrap(tiny_bert(num_hidden_layers=2), tiny_tokenizer())), some(4), QUICK)
+        study.run((three[0], headscope.wrap(tiny_bert(num_hidden_layers=2), tiny_tokenizer())), some(4), QUICK)
     with pytest.raises(HeadscopeError, match="compared with nothing"):
-        compare.run(three[:1], some(4), QUICK)
+        study.run(three[:1], some(4), QUICK)
 
 
 @pytest.mark.parametrize("during", ["the pass", "the scores"])
@@ -274,7 +276,7 @@ def test_an_interrupted_run_keeps_what_was_done(during: str) -> None:
             raise KeyboardInterrupt
 
     settings = Settings(resamples=5, batch_tokens=1, progress=stop, keep_interrupted=True)
-    result = compare.run((first, tuned), task.dev, settings, task=task, restore=1)
+    result = study.run((first, tuned), task.dev, settings, task=task, restore=1)
     assert result.attrs["n_examples"] == (6 if during == "the scores" else 3)
     assert result.attrs["interrupted"] == (
         "before birds was scored" if during == "the scores" else "after 3 of 6 examples"

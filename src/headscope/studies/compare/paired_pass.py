@@ -15,9 +15,9 @@ from headscope.engine.batches import by_length, collate
 from headscope.engine.fold import Collector, Interrupted
 from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.together import together
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.compare.lockstep import together
 
 Modules = Mapping[str, ModuleType]
 

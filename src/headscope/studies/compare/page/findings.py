@@ -6,11 +6,11 @@ from math import log
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report._change import change
 from headscope.report.parts import Finding
 from headscope.report.wording import Reading, examples, listed, measured, number, strongest
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import q_changed, surely
+from headscope.studies.compare.page.change import change
 
 SAME = 1e-5
 LIKE = 0.9

@@ -11,9 +11,9 @@ from headscope.engine.outputs import inputs_of, outputs
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.restore import restoring
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.studies.compare.restore_layers import restoring
 from headscope.tasks import Task, aligned, resampled, score
 
 SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"

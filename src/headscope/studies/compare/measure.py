@@ -11,14 +11,14 @@ from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine.over import over
-from headscope.engine.pairs import fold_pairs
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.models.comparable import refuse_unless_comparable
 from headscope.results.variable import Variable
 from headscope.results.variables import label
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.compare.comparability import refuse_unless_comparable
+from headscope.studies.compare.paired_pass import fold_pairs
 
 
 def compare(

@@ -1,7 +1,4 @@
-"""Compare models head by head: how alike is their attention, what has changed, and which layers changed most.
-
-Kovaleva et al. 2019, section 4.3 (Figure 5): a model before and after fine-tuning; also epochs or seeds of one.
-"""
+"""Run the study: from its options to a labelled result."""
 
 from typing import Annotated
 
@@ -11,11 +8,11 @@ from typer import Option
 from headscope.comparisons.padded_similarity import PADDED_TO
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.compare import compare
-from headscope.engine.restored import refuse_unless_scored, restored_scores
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.results import check
+from headscope.studies.compare.measure import compare
+from headscope.studies.compare.restoration import refuse_unless_scored, restored_scores
 from headscope.studies.profile.study import MEASURES
 from headscope.tasks import Task
 

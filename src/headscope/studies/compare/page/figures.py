@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
-from headscope.report._change import change
 from headscope.report.parts import Figure
+from headscope.studies.compare.page.change import change
 
 ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restored layers"
 # More models than this have only the figures that show all of them together.
