@@ -14,11 +14,11 @@ import headscope
 from headscope import HeadscopeError, Settings, results
 from headscope.engine.outputs import inputs_of, outputs
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.finetune import INITS, run
+from headscope.studies.finetune.scores import loss_curve
+from headscope.studies.finetune.study import INITS, run
+from headscope.studies.finetune.table1 import limited
 from headscope.tasks import Task, resampled, score
 from headscope.training import run_record as journals
-from headscope.training.scores import loss_curve
-from headscope.training.table import limited
 from small_tasks import birds, counts, tiny_folder
 
 QUICK = Settings(resamples=20)
@@ -114,13 +114,13 @@ def test_table_that_has_ended_is_read_and_one_that_has_not_goes_on(
 ) -> None:
     result, directory, _ = table
     ran: list[str] = []
-    train = headscope.training.table.train  # type: ignore[attr-defined]
+    train = headscope.studies.finetune.table1.train  # type: ignore[attr-defined]
 
     def noted(start: Any, task: Task, *rest: Any, **options: Any) -> Any:
         ran.append(task.name)
         return train(start, task, *rest, **options)
 
-    monkeypatch.setattr("headscope.training.table.train", noted)
+    monkeypatch.setattr("headscope.studies.finetune.table1.train", noted)
     kept = directory / "runs" / "cats-random-1"
     (kept / "run.safetensors").unlink()
     again = run(folder, TASKS, QUICK, directory=directory, table=True, seeds=2, **OPTIONS)

@@ -20,10 +20,10 @@ import headscope
 from headscope import HeadscopeError, Settings
 from headscope.engine.outputs import inputs_of, outputs
 from headscope.models.checkpoint import locate
+from headscope.studies.finetune.table1 import Row
 from headscope.tasks import Task, score
 from headscope.training import Examples, Initial, Journal, Recipe, Trained, callbacks, initial, train
 from headscope.training.dataset import LengthGrouped, collate
-from headscope.training.table import Row
 from small_tasks import birds, counts, tiny_folder
 from tiny import save_tiny, tiny_vocabulary
 from tiny_families import SIZES, tiny_family

@@ -1,8 +1,4 @@
-"""What does fine-tuning add: scores of tasks from pre-trained, random and frozen encoders?
-
-Kovaleva et al. 2019, Table 1: BERT as it is ("pretrained": an untrained classifier on it), from random
-weights, and from pre-trained ones; beside them "frozen", where the classifier alone is trained.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import hashlib
 import json
@@ -22,11 +18,11 @@ from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import locate
 from headscope.models.devices import device_of
 from headscope.models.minilm import verify
+from headscope.studies.finetune.scores import labelled
+from headscope.studies.finetune.table1 import Place, Row, Run, limited, runs
 from headscope.tasks import Task
 from headscope.training import Recipe, Trained, initial
 from headscope.training.recipe import Init, Keep, Precision
-from headscope.training.scores import labelled
-from headscope.training.table import Place, Row, Run, limited, runs
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
 

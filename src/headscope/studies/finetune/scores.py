@@ -9,8 +9,8 @@ from jaxtyping import Float
 from headscope.engine import Settings
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
+from headscope.studies.finetune.published import paper_score
 from headscope.tasks import Task, resampled, score
-from headscope.training.paper import paper_score
 from headscope.training.run_record import Trained
 
 # The loss is averaged over each of so many equal parts of a training.
