@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headscope.studies.clusters.study import run as clusters
     from headscope.studies.compare.study import run as compare
     from headscope.studies.finetune.study import run as finetune
-    from headscope.studies.gradients import run as gradients
+    from headscope.studies.gradients.study import run as gradients
     from headscope.studies.probe import run as probe
     from headscope.studies.profile.study import run as profile
     from headscope.studies.prune import run as prune

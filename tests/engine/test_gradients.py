@@ -23,10 +23,10 @@ from headscope import Corpus, HeadscopeError, Model, Settings
 from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.gradients import gradients
 from headscope.engine.losses import NOT_ASKED, Answer
-from headscope.engine.objectives import Objective, objective_of
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.gradients.attention_gradients import gradients
+from headscope.studies.gradients.objectives import Objective, objective_of
 from headscope.tasks import Task
 from headscope.types import Example, Sentence
 from planted_task import planted_classifier, planted_task

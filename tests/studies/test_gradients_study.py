@@ -15,7 +15,7 @@ import headscope
 from headscope import Corpus, HeadscopeError, Settings
 from headscope.cli.app import application
 from headscope.corpora import Options, read
-from headscope.studies import gradients
+from headscope.studies.gradients import study
 from headscope.types import Example, Sentence
 from tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -34,7 +34,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return gradients.run(model, read("sample", Options(limit=20)), QUICK)
+    return study.run(model, read("sample", Options(limit=20)), QUICK)
 
 
 def test_a_result_has_gradients_with_intervals_and_the_attention_of_the_same_inputs(result: xr.Dataset) -> None:
@@ -64,13 +64,13 @@ def test_rank_correlation_is_spearmans_over_heads(result: xr.Dataset) -> None:
 
 
 def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> None:
-    result = gradients.run(model, corpus_of("the cat saw a bird, a dog."), QUICK)
+    result = study.run(model, corpus_of("the cat saw a bird, a dog."), QUICK)
     np.testing.assert_allclose(result["gradient_ci"].sel(bound="lower"), result["gradient"])
     np.testing.assert_allclose(result["gradient_ci"].sel(bound="upper"), result["gradient"])
 
 
 def test_a_class_that_no_example_has_is_missing(model: headscope.Model) -> None:
-    result = gradients.run(model, corpus_of("the cat", "a dog"), QUICK)
+    result = study.run(model, corpus_of("the cat", "a dog"), QUICK)
     assert result["gradient"].sel(token_class="punct").isnull().all()
     assert result["gradient_n_examples"].sel(token_class="punct") == 0
     assert result["gradient"].sel(token_class=["cls", "sep", "other"]).notnull().all()
@@ -78,8 +78,8 @@ def test_a_class_that_no_example_has_is_missing(model: headscope.Model) -> None:
 
 def test_the_seed_chooses_the_masked_words(model: headscope.Model, result: xr.Dataset) -> None:
     sample = read("sample", Options(limit=20))
-    xr.testing.assert_allclose(gradients.run(model, sample, QUICK)["gradient"], result["gradient"])
-    other = gradients.run(model, sample, Settings(resamples=50, seed=1))
+    xr.testing.assert_allclose(study.run(model, sample, QUICK)["gradient"], result["gradient"])
+    other = study.run(model, sample, Settings(resamples=50, seed=1))
     assert not np.allclose(other["gradient"], result["gradient"], rtol=1e-3)
 
 
@@ -92,7 +92,7 @@ def test_ctrl_c_keeps_the_examples_that_were_done(model: headscope.Model) -> Non
             raise KeyboardInterrupt
 
     settings = Settings(resamples=20, batch_tokens=60, progress=stop, keep_interrupted=True)
-    result = gradients.run(model, read("sample", Options(limit=20)), settings)
+    result = study.run(model, read("sample", Options(limit=20)), settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 20 examples"
     assert result["gradient_n_examples"].sel(token_class="cls") == sum(done)
 
@@ -123,4 +123,4 @@ def test_a_model_without_any_loss_is_refused_in_one_line(tmp_path: Path) -> None
     tokenizer = tiny_tokenizer()
     tokenizer.mask_token = None
     with pytest.raises(HeadscopeError, match="has no loss: its tokenizer has no mask; name a task"):
-        gradients.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of("the cat"), QUICK)
+        study.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of("the cat"), QUICK)

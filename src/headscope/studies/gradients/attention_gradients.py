@@ -21,12 +21,12 @@ from headscope.engine.batches import by_length, collate
 from headscope.engine.fold import Collector, Interrupted
 from headscope.engine.gradient_importance import frozen, refuse_infinite
 from headscope.engine.losses import collated
-from headscope.engine.objectives import Objective
 from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.gradients.objectives import Objective
 
 # What is read off the very inputs whose gradients are taken, in the same pass.
 MEASURES = ("attention_to", "sep_to_sep")

@@ -1,7 +1,4 @@
-"""What is attention worth: how much a loss would change with attention to separators, punctuation and other tokens.
-
-Clark et al. 2019, section 3.2 (Figure 3): the size of the gradient of the loss by each attention weight.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import xarray as xr
 
@@ -9,16 +6,16 @@ from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.gradients import MEASURES, gradients
-from headscope.engine.objectives import objective_of
 from headscope.engine.over import over
 from headscope.engine.provenance import provenance
-from headscope.engine.worth import correlation, relative
 from headscope.models import Model
 from headscope.results.named import Named
 from headscope.results.variable import Variable
 from headscope.results.variables import label
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.studies.gradients.attention_gradients import MEASURES, gradients
+from headscope.studies.gradients.correlations import correlation, relative
+from headscope.studies.gradients.objectives import objective_of
 from headscope.tasks import Task
 
 # The backward pass holds all maps of a batch.
