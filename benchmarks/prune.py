@@ -24,10 +24,10 @@ from transformers import BertConfig, BertModel
 from headscope import Settings, load, wrap
 from headscope.capture.fused_attention import fast
 from headscope.engine.answers import answered
-from headscope.engine.ranking import Ranking
-from headscope.engine.removal import Plan, Pruned, smaller
 from headscope.engine.task_inputs import asked
 from headscope.models import Model
+from headscope.studies.prune.ranking import Ranking
+from headscope.studies.prune.removal import Plan, Pruned, smaller
 from headscope.tasks import Task, aligned, read, score
 
 LENGTH = 128

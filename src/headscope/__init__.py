@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headscope.studies.gradients.study import run as gradients
     from headscope.studies.probe import run as probe
     from headscope.studies.profile.study import run as profile
-    from headscope.studies.prune import run as prune
+    from headscope.studies.prune.study import run as prune
     from headscope.tasks import Task
     from headscope.tasks import read as read_task
 

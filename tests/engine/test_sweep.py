@@ -143,7 +143,7 @@ def test_sets_of_one_head_or_layer_are_as_alone(planted: Asked) -> None:
 
 
 def test_layers_with_fewer_heads_than_others() -> None:
-    from headscope.models.prune import prune
+    from headscope.studies.prune.cut_heads import prune
 
     model = asked_of("bert", layers=3).model
     remove = parse("1-1,1-3,2-*", model.capture.heads)

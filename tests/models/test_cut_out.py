@@ -26,8 +26,8 @@ from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models import head_slicing, wrap
 from headscope.models.heads import existing
-from headscope.models.prune import prune
 from headscope.models.pruned_checkpoint import KEY
+from headscope.studies.prune.cut_heads import prune
 from headscope.types import Example, Sentence
 from tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from tiny_families import INTERFACE, TAP, WHOLE_MASKS, tiny_family

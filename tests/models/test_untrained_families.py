@@ -6,8 +6,8 @@ import torch
 
 import headscope
 from headscope.errors import HeadscopeError
-from headscope.models.prune import prune
 from headscope.models.random_weights import untrained
+from headscope.studies.prune.cut_heads import prune
 from planted import looks_at_piece, planted
 from tiny import tiny_bert, tiny_tokenizer
 from tiny_families import tiny_family

@@ -14,13 +14,13 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrai
 import headscope
 from headscope import HeadscopeError, Model, Settings, results
 from headscope.capture.transformers_logging import quiet
-from headscope.engine import ranking
 from headscope.engine.outputs import inputs_of, outputs
 from headscope.models.heads import parse
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.prune import run
+from headscope.studies.prune import ranking
+from headscope.studies.prune.study import run
 from headscope.tasks import masked, score
 from planted_task import DECIDES, planted_classifier, planted_task
 from tiny import tiny_bert, tiny_tokenizer

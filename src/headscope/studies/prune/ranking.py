@@ -12,12 +12,12 @@ from headscope.ablation.sweep import sweep
 from headscope.corpora import Corpus
 from headscope.engine.gradient_importance import importance
 from headscope.engine.importance_estimators import ESTIMATORS
-from headscope.engine.removal import Pruned
 from headscope.engine.settings import Settings
 from headscope.engine.task_inputs import asked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
+from headscope.studies.prune.removal import Pruned
 from headscope.tasks import LOWER_IS_BETTER, Task, score
 
 By = Literal["importance", "sweep"]

@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine.removal import Pruned, places
 from headscope.engine.settings import Settings
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.studies.prune.removal import Pruned, places
 from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
 
 # Largest difference of answers that are the same, relative to the largest of them.

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
-from headscope.models.prune import prune
+from headscope.studies.prune.cut_heads import prune
 
 
 @dataclass(frozen=True, kw_only=True)

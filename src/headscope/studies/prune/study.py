@@ -1,8 +1,4 @@
-"""Remove the heads that matter least, and save a model that is really smaller.
-
-Michel et al. 2019, section 4: heads go in the order of their importance, a share at a time, while the score is
-watched. Here their rows and columns are cut out of the weights, and the model can be trained in between.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import json
 import time
@@ -20,13 +16,13 @@ from headscope import results
 from headscope.capture.transformers_logging import quiet
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.answers import answered
-from headscope.engine.curve import curve
 from headscope.engine.importance_estimators import ESTIMATORS
 from headscope.engine.provenance import provenance
-from headscope.engine.ranking import By, Ranking
-from headscope.engine.removal import Plan, Pruned, smaller
 from headscope.engine.task_inputs import asked
 from headscope.models import Model, load
+from headscope.studies.prune.ranking import By, Ranking
+from headscope.studies.prune.removal import Plan, Pruned, smaller
+from headscope.studies.prune.score_curve import curve
 from headscope.tasks import Task, aligned
 from headscope.training.atomic_files import new_folder
 from headscope.training.continued import further
