@@ -9,7 +9,7 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
-from headscope.studies import syntax
+from headscope.studies.syntax import study
 from headscope.types import Example, Sentence
 from planted import looks_at_offset, looks_from_to, planted
 from planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
@@ -30,7 +30,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return syntax.run(model, TREEBANK, QUICK)
+    return study.run(model, TREEBANK, QUICK)
 
 
 def test_a_head_whose_words_look_at_their_heads_is_found(result: xr.Dataset) -> None:
@@ -85,7 +85,7 @@ def test_numbers_of_words(result: xr.Dataset) -> None:
 
 
 def test_as_coded_all_has_punctuation_and_roots_and_the_best_is_chosen_on_everything(model: headscope.Model) -> None:
-    result = syntax.run(model, TREEBANK, QUICK, as_coded=True)
+    result = study.run(model, TREEBANK, QUICK, as_coded=True)
     words = sum(example.n_words for example in TREEBANK)
     assert result["accuracy_n_examples"].sel(relation="all") == words
     assert result["chosen_accuracy_n_examples"].sel(relation="all") == words
@@ -128,7 +128,7 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
                 attentions = network(input_ids=ids, output_attentions=True).attentions
             for relation, part in naive_accuracy(example, torch.cat(attentions).double().numpy()).items():
                 sums.setdefault(relation, []).append(part)
-    result = syntax.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of(sample), QUICK)
+    result = study.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of(sample), QUICK)
     assert set(sums) | {"all"} == set(result["relation"].values)
     for relation, parts in sums.items():
         right, count = (sum(each) for each in zip(*parts, strict=True))
@@ -138,13 +138,13 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
 
 
 def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = syntax.run(model, TREEBANK, Settings(resamples=20, batch_tokens=30))
+    again = study.run(model, TREEBANK, Settings(resamples=20, batch_tokens=30))
     xr.testing.assert_allclose(again, result)
 
 
 def test_a_corpus_without_trees_is_refused(model: headscope.Model) -> None:
     with pytest.raises(HeadscopeError, match="no dependency trees; name a treebank"):
-        syntax.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
+        study.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
 
 
 def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> None:
@@ -156,9 +156,9 @@ def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> No
             raise KeyboardInterrupt
 
     settings = Settings(resamples=20, batch_tokens=100, progress=stop, keep_interrupted=True)
-    result = syntax.run(model, TREEBANK, settings)
+    result = study.run(model, TREEBANK, settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 60 examples"
     assert result["accuracy"].sel(layer=1, head=2, relation="det", direction="dependent_to_head") == 1
     with pytest.raises(KeyboardInterrupt):
         done.clear()
-        syntax.run(model, TREEBANK, Settings(progress=stop, batch_tokens=100))
+        study.run(model, TREEBANK, Settings(progress=stop, batch_tokens=100))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from headscope.syntax import Answers, Reader
 from torch import Tensor
 
 from any_examples import overlapping, spoken
@@ -13,8 +14,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.syntax import Answers, Reader
-from headscope.syntax.answers import packed
+from headscope.studies.syntax.predictions import packed
 from headscope.types import Example, Sentence
 from tiny import tiny_tokenizer
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_answers import made, random_answers
 
-from headscope.syntax.offsets import best_offset, hits
+from headscope.studies.syntax.fixed_offset import best_offset, hits
 
 
 def one(*words: tuple[int, int, int]) -> list[tuple[int, int, int, int, str]]:

@@ -9,7 +9,7 @@ from headscope.coreference.answers import Answers
 from headscope.coreference.baselines import NAMES, REFERENCES
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import better
-from headscope.syntax.scores import summed
+from headscope.studies.syntax.scores import summed
 
 Draws = UInt8[np.ndarray, "resample unit"]
 

@@ -17,7 +17,7 @@ from headscope.coreference.answers import Answers
 from headscope.coreference.scores import Draws
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.ablate.gains import mcnemar
-from headscope.syntax.scores import summed
+from headscope.studies.syntax.scores import summed
 
 STEREOTYPES = ("pro", "anti")
 

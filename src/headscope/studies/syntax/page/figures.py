@@ -3,9 +3,9 @@
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
-from headscope.report._relations import as_coded
 from headscope.report.parts import Figure
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.syntax.page.summary import as_coded
 
 BEST, WHERE = "The best head of each relation", "Which heads"
 MOST = 12

@@ -1,7 +1,4 @@
-"""Syntax: which heads point at the syntactic head of a word, relation by relation, beside the best fixed offset.
-
-Clark et al. 2019, section 4.2 (Table 1): a word's head is the word that it attends to most, or that attends to it most.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import json
 from typing import Annotated
@@ -20,8 +17,8 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.syntax.variables import labelled
 from headscope.syntax import Reader, chosen, halves, joined, score
-from headscope.syntax.labelled import labelled
 
 
 def run(

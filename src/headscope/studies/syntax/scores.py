@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.statistics.bootstrap import Tally, merge, tally
 from headscope.statistics.significance import better
-from headscope.syntax.answers import Answers
-from headscope.syntax.offsets import best_offset, hits
+from headscope.studies.syntax.fixed_offset import best_offset, hits
+from headscope.studies.syntax.predictions import Answers
 
 # Sentences are resampled so many at a time.
 TOGETHER = 4096

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from headscope.batch import Batch, Rows
 from headscope.linguistics.dependencies import ROOT, Asked, asked, sentence_numbers
-from headscope.syntax.answers import Answers, packed
+from headscope.studies.syntax.predictions import Answers, packed
 
 
 class Reader:

@@ -7,11 +7,11 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures import bars
-from headscope.report._relations import as_coded, relations
 from headscope.report.cards.head_rows import Row
 from headscope.report.cards.wording import cases, of, ranked, rate, value
 from headscope.report.parts import Figure, Finding
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
+from headscope.studies.syntax.page.summary import as_coded, relations
 
 SHOWN = 8
 

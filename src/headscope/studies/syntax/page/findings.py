@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report._relations import Relation, as_coded, relations
 from headscope.report.parts import Finding
 from headscope.report.wording import several
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.syntax.page.summary import Relation, as_coded, relations
 
 NAMED = 8
 

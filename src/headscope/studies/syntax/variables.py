@@ -10,7 +10,7 @@ from headscope.results.variables import array, by_layer, described, places
 from headscope.results.vocabulary import BOUNDS, DIRECTIONS
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
-from headscope.syntax.scores import Chosen, Score
+from headscope.studies.syntax.scores import Chosen, Score
 
 SOURCE = "Clark et al. 2019, section 4.2"
 HELD_OUT = ("chosen_accuracy", "chosen_baseline", "chosen_gain")

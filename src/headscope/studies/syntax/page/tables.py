@@ -2,9 +2,9 @@
 
 import xarray as xr
 
-from headscope.report._relations import Relation, as_coded, relations
 from headscope.report._tables import Column, Table
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.syntax.page.summary import Relation, as_coded, relations
 
 # Accuracy and best offset of BERT-base on the Penn Treebank with Stanford's relations: the paper's Table 1, and where
 # it leaves a relation out the output of the released notebook; heads as the paper counts them.

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from headscope.linguistics.dependencies import ROOT
-from headscope.syntax.answers import Answers
+from headscope.studies.syntax.predictions import Answers
 
 AS_CODED = range(-3, 3)
 
