@@ -5,6 +5,7 @@ from random import Random
 
 import numpy as np
 import torch
+from headscope.relations import Found, Reader
 from torch import Tensor
 
 from any_examples import overlapping, spoken
@@ -13,8 +14,7 @@ from headscope.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
-from headscope.relations import Found, Reader
-from headscope.relations.elsewhere import baselines
+from headscope.studies.relations.baselines import baselines
 from headscope.types import Example, Link, Sentence
 from tiny import tiny_tokenizer
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_links import spaced
 
-from headscope.relations.elsewhere import baselines
+from headscope.studies.relations.baselines import baselines
 from headscope.types import Link, Sentence
 
 

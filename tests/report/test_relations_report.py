@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.relations.found import DIRECTIONS
 from headscope.report import write
 from headscope.report.cards import numbers
 from headscope.report.cards import relations as head_part
@@ -16,6 +15,7 @@ from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.tables import shown
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
+from headscope.studies.relations.link_attention import DIRECTIONS
 
 # Sentences; attention of links, elsewhere and from other words in head 2-3, source to target; whether it is special.
 RELATIONS = {

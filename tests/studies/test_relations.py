@@ -12,7 +12,7 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
-from headscope.studies import relations
+from headscope.studies.relations import study
 from headscope.types import Example, Link, Sentence
 from planted import looks_at_offset, looks_at_piece, looks_from_to, planted
 from tiny import tiny_bert, tiny_tokenizer
@@ -58,7 +58,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return relations.run(model, LINKED, QUICK)
+    return study.run(model, LINKED, QUICK)
 
 
 def test_a_head_that_links_what_the_relation_links_is_found(result: xr.Dataset) -> None:
@@ -95,7 +95,7 @@ def test_all_other_heads_look_at_all_tokens_alike(result: xr.Dataset) -> None:
 def test_an_untrained_model_links_nothing(result: xr.Dataset) -> None:
     assert float(result["untrained"].max()) < 0.5
     assert (result["untrained_n_examples"] == result["link_attention_n_examples"]).all()
-    again = relations.run(headscope.wrap(planted(HEADS), tiny_tokenizer()), LINKED, QUICK)
+    again = study.run(headscope.wrap(planted(HEADS), tiny_tokenizer()), LINKED, QUICK)
     xr.testing.assert_equal(again["untrained"], result["untrained"])
 
 
@@ -127,7 +127,7 @@ def test_attributes_say_what_was_asked(result: xr.Dataset) -> None:
 
 
 def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = relations.run(model, LINKED, Settings(resamples=20, batch_tokens=30))
+    again = study.run(model, LINKED, Settings(resamples=20, batch_tokens=30))
     xr.testing.assert_allclose(again, result)
 
 
@@ -160,7 +160,7 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
             for relation in {each.partition(":")[0] for each in sentence.deprel} - {"root"}:
                 its = naive_maximum(sentence, relation, maps, encoding["offset_mapping"])
                 sums.setdefault(relation, []).append(its)
-    result = relations.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of(sample), QUICK, untrained=False)
+    result = study.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of(sample), QUICK, untrained=False)
     assert set(sums) | {"all"} == set(result["relation"].values)
     for relation, values in sums.items():
         found = result["link_attention"].sel(relation=relation, direction="source_to_target")
@@ -174,18 +174,18 @@ def test_frame_elements_are_filtered_as_the_paper_does(model: headscope.Model) -
     spans = seen(TEXTS[0], 0).words
     made = [Example("near", (Sentence(TEXTS[0], spans, links=(near,)),))]
     made += [Example(f"far {number}", (Sentence(TEXTS[0], spans, links=(far,)),)) for number in range(3)]
-    result = relations.run(model, corpus_of(made), QUICK, untrained=False)
+    result = study.run(model, corpus_of(made), QUICK, untrained=False)
     assert result.attrs["n_examples"] == 3 and len(words) < 12
     assert json.loads(result.attrs["options"])["limits"] == "12,3,2"
     assert json.loads(result.attrs["skipped"]) == {"sentences with an element nearer than 2 words": 1}
-    assert relations.run(model, corpus_of(made), QUICK, untrained=False, limits="none").attrs["n_examples"] == 4
+    assert study.run(model, corpus_of(made), QUICK, untrained=False, limits="none").attrs["n_examples"] == 4
     with pytest.raises(HeadscopeError, match=r"no link is left by the limits 2,1,1 \(4 sentences of more than 2 words"):
-        relations.run(model, corpus_of(made), QUICK, limits="2,1,1")
+        study.run(model, corpus_of(made), QUICK, limits="2,1,1")
 
 
 def test_dependency_links_have_punctuation_apart(model: headscope.Model) -> None:
     tree = Sentence("cat saw .", ((0, 3), (4, 7), (8, 9)), heads=(2, 0, 2), deprel=("nsubj", "root", "punct"))
-    result = relations.run(model, corpus_of([Example("a", (tree,))] * 3), QUICK, untrained=False)
+    result = study.run(model, corpus_of([Example("a", (tree,))] * 3), QUICK, untrained=False)
     values = result["link_attention"].sel(layer=1, head=2, direction="source_to_target")
     assert values.sel(relation="nsubj") > 0.999 and values.sel(relation="punct") < 0.5
     np.testing.assert_array_equal(values.sel(relation="all"), values.sel(relation="nsubj"))
@@ -193,10 +193,10 @@ def test_dependency_links_have_punctuation_apart(model: headscope.Model) -> None
 
 def test_a_corpus_without_links_is_refused(model: headscope.Model) -> None:
     with pytest.raises(HeadscopeError, match="no annotated or dependency links; name a treebank"):
-        relations.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
+        study.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
     lost = Sentence("a", ((0, 1), (0, 1)), links=(Link("x", (0,), (1,)),))
     with pytest.raises(HeadscopeError, match="none of its links has tokens at both ends"):
-        relations.run(model, corpus_of([Example("a", (lost,))]), QUICK)
+        study.run(model, corpus_of([Example("a", (lost,))]), QUICK)
 
 
 def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> None:
@@ -208,10 +208,10 @@ def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> No
             raise KeyboardInterrupt
 
     settings = Settings(resamples=20, batch_tokens=100, progress=stop, keep_interrupted=True)
-    result = relations.run(model, LINKED, settings)
+    result = study.run(model, LINKED, settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 60 examples"
     assert result["link_attention"].sel(layer=1, head=2, relation="Seer", direction="source_to_target") > 0.999
     assert "untrained" not in result
     with pytest.raises(KeyboardInterrupt):
         done.clear()
-        relations.run(model, LINKED, Settings(progress=stop, batch_tokens=100))
+        study.run(model, LINKED, Settings(progress=stop, batch_tokens=100))

@@ -17,8 +17,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch
-from headscope.relations.elsewhere import Baselines, baselines
-from headscope.relations.found import Found
+from headscope.studies.relations.baselines import Baselines, baselines
+from headscope.studies.relations.link_attention import Found
 from headscope.types import Example, Link
 
 # A link, the same elsewhere, with another source, with another target.

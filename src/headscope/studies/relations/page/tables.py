@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report._links import Interval, Reading, chosen, filtered, highest
 from headscope.report._tables import Column, Table
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.relations.page.summary import Interval, Reading, chosen, filtered, highest
 
 COLUMNS = ("Head", "Direction", "Attention", "Elsewhere", "Others", "Gain", "Untrained", "Special", "Sentences", "q")
 PAPER = (

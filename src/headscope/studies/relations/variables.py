@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.relations.found import DIRECTIONS
-from headscope.relations.scores import HELD_OUT, Chosen, Score
 from headscope.results.variables import array, by_layer, described, places
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
+from headscope.studies.relations.link_attention import DIRECTIONS
+from headscope.studies.relations.scores import HELD_OUT, Chosen, Score
 
 SOURCE = "Kovaleva et al. 2019, section 4.2"
 PERCENTILE = 99

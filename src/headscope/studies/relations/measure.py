@@ -7,8 +7,8 @@ from headscope.engine.over import over
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.relations.found import Found, joined
-from headscope.relations.reader import Reader
+from headscope.studies.relations.link_attention import Found, joined
+from headscope.studies.relations.observer import Reader
 
 
 def read(

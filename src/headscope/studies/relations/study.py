@@ -1,7 +1,4 @@
-"""Relations: which heads link frame elements to their frame, dependents to their heads, or any words that you link.
-
-Kovaleva et al. 2019, section 4.2 (Figure 3) and 4.5; beside it links elsewhere in the sentence, and an untrained model.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import json
 from collections import Counter
@@ -22,13 +19,13 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained as random_weights
 from headscope.relations import Found, chosen, linked, read, score, tallied, told
-from headscope.relations.found import MOST, with_either
-from headscope.relations.labelled import labelled
-from headscope.relations.limits import AS_CODED, NONE, PAPER, Limits, parsed
-from headscope.relations.scores import Draws
-from headscope.relations.which import Which, of_frames
-from headscope.relations.zoom import picks, zoomed
 from headscope.statistics.bootstrap import Tally, poisson_draws
+from headscope.studies.relations.example_maps import picks, zoomed
+from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, parsed
+from headscope.studies.relations.link_attention import MOST, with_either
+from headscope.studies.relations.link_kinds import Which, of_frames
+from headscope.studies.relations.scores import Draws
+from headscope.studies.relations.variables import labelled
 from headscope.syntax import halves
 
 APART = {"dependency": ("punct",)}

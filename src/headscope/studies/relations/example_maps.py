@@ -12,10 +12,10 @@ from headscope.encoding.encoder import Words
 from headscope.engine.attention_maps import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.relations.found import DIRECTIONS, Found
-from headscope.relations.reader import pairs_of
-from headscope.relations.scores import best, least_gain
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.relations.link_attention import DIRECTIONS, Found
+from headscope.studies.relations.observer import pairs_of
+from headscope.studies.relations.scores import best, least_gain
 
 SHOWN = 3
 # A longer sentence cannot be read in a figure.

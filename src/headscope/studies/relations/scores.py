@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
-from headscope.relations.found import Found, with_either
 from headscope.statistics.bootstrap import Tally, merge, tally
 from headscope.statistics.significance import better
+from headscope.studies.relations.link_attention import Found, with_either
 
 # Sentences are resampled so many at a time.
 TOGETHER = 1024

@@ -7,7 +7,7 @@ from functools import partial
 
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
-from headscope.relations.which import Which, links_of
+from headscope.studies.relations.link_kinds import Which, links_of
 from headscope.types import Example, Link, Sentence
 
 IN_MEMORY = 4_000

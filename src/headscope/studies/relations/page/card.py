@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from headscope.report._links import ARROWS, chosen
-from headscope.report._links import told as interval
 from headscope.report.cards.head_rows import Row
 from headscope.report.cards.wording import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
 from headscope.report.wording import number
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.relations.page.summary import ARROWS, chosen
+from headscope.studies.relations.page.summary import told as interval
 
 ASIDE = ("untrained", "elsewhere", "others", "gain", "gain_others")
 SHOWN = 6

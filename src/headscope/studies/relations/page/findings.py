@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report._links import Reading, chosen, filtered, highest, options, told
 from headscope.report.parts import Finding
 from headscope.report.wording import number, several
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.relations.page.summary import Reading, chosen, filtered, highest, options, told
 
 NAMED = 8
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}

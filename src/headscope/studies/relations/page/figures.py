@@ -6,9 +6,9 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval, zoom
 from headscope.figures.labels import head_name
-from headscope.report._links import ARROWS
 from headscope.report.parts import Figure
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.relations.page.summary import ARROWS
 
 LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
 MOST = 12
