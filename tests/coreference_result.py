@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.coreference.variables import variables
 from headscope.results.vocabulary import ATTRIBUTES
+from headscope.studies.coreference.variables import variables
 
 KINDS = ("all", "pronoun", "proper")
 # Nearest, head match, rules, random.

@@ -5,17 +5,17 @@ from functools import partial
 
 import numpy as np
 import torch
+from headscope.coreference import Answers, Reader
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from hand_made import padded
-from headscope.coreference import Answers, Reader
-from headscope.coreference.cases import Case
-from headscope.coreference.mentions import Headed
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
+from headscope.studies.coreference.cases import Case
+from headscope.studies.coreference.mentions import Headed
 from headscope.types import Example, Mention, Question, Sentence
 from tiny import tiny_tokenizer
 

@@ -3,8 +3,8 @@
 import pytest
 from made_mentions import headed, said
 
-from headscope.coreference.cases import anaphoric, asked
-from headscope.coreference.mentions import mentions
+from headscope.studies.coreference.cases import anaphoric, asked
+from headscope.studies.coreference.mentions import mentions
 from headscope.types import Question
 
 

@@ -4,15 +4,15 @@ from collections import Counter
 
 import numpy as np
 import torch
+from headscope.coreference import Reader, joined
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_mentions import answered, inputs_of, said
 
 from any_examples import overlapping, sentences, spoken
-from headscope.coreference import Reader, joined
-from headscope.coreference.cases import Case, anaphoric, asked
-from headscope.coreference.mentions import mentions
 from headscope.encoding.encoded import Encoded
+from headscope.studies.coreference.cases import Case, anaphoric, asked
+from headscope.studies.coreference.mentions import mentions
 from headscope.types import Example, Mention, Question, Sentence
 
 quick = settings(max_examples=25, deadline=None, derandomize=True, database=None)

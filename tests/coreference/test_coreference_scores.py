@@ -5,14 +5,15 @@ from math import comb
 import numpy as np
 import pytest
 import xarray as xr
+from headscope.coreference import Answers, chosen, score
+from headscope.syntax import halves
 from made_mentions import rows
 
-from headscope.coreference import Answers, chosen, labelled, score
-from headscope.coreference.baselines import NAMES
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.syntax import halves
+from headscope.studies.coreference import head_variables
+from headscope.studies.coreference.baselines import NAMES
 
 UNITS, HEADS = 40, 4
 LAYERS = (1, 3)
@@ -118,8 +119,8 @@ def result(draws: np.ndarray) -> xr.Dataset:
     choosing = halves(UNITS, 0)
     kinds = answers.by_kind()
     return xr.Dataset(
-        labelled.scored({name: score(its, HEADS, draws) for name, its in kinds.items()}, LAYERS)
-        | labelled.chosen({name: chosen(its, HEADS, draws, choosing) for name, its in kinds.items()}, LAYERS)
+        head_variables.scored({name: score(its, HEADS, draws) for name, its in kinds.items()}, LAYERS)
+        | head_variables.chosen({name: chosen(its, HEADS, draws, choosing) for name, its in kinds.items()}, LAYERS)
     )
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_mentions import corpus_of, said
 
-from headscope.coreference.segments import Context, Plan, parts, plan
 from headscope.errors import HeadscopeError
+from headscope.studies.coreference.segments import Context, Plan, parts, plan
 from headscope.types import Example, Question, Sentence
 
 CONTEXTS: tuple[Context, ...] = ("segments", "first", "windows")

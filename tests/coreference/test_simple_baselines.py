@@ -3,9 +3,9 @@
 import pytest
 from made_mentions import case, headed
 
-from headscope.coreference.agreement import features
-from headscope.coreference.baselines import NAMES, guesses, nearest, rules
-from headscope.coreference.mentions import Headed
+from headscope.studies.coreference.baselines import NAMES, guesses, nearest, rules
+from headscope.studies.coreference.gender_number import features
+from headscope.studies.coreference.mentions import Headed
 
 
 def pronoun(word: int, form: str, entity: str = "e1") -> Headed:

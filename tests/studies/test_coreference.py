@@ -11,7 +11,7 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.studies import coreference
+from headscope.studies.coreference import study
 from headscope.types import Example, Mention, Question, Sentence
 from planted import looks_at_offset, looks_from_to, planted
 from tiny import tiny_bert, tiny_tokenizer
@@ -64,7 +64,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return coreference.run(model, documents(), QUICK)
+    return study.run(model, documents(), QUICK)
 
 
 def test_a_head_that_points_at_the_antecedent_is_found(result: xr.Dataset) -> None:
@@ -99,17 +99,17 @@ def test_numbers_of_mentions_and_baselines(result: xr.Dataset) -> None:
 
 
 def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = coreference.run(model, documents(), Settings(resamples=20, batch_tokens=30, long="truncate"))
+    again = study.run(model, documents(), Settings(resamples=20, batch_tokens=30, long="truncate"))
     xr.testing.assert_allclose(again, result)
 
 
 def test_segments_cut_off_antecedents_which_is_counted(model: headscope.Model) -> None:
-    short = coreference.run(model, documents(), QUICK, tokens=18)
+    short = study.run(model, documents(), QUICK, tokens=18)
     assert "whose antecedents are all cut off" in short.attrs["skipped"]
     assert int(short["accuracy_n_examples"][0]) == 80
-    windows = coreference.run(model, documents(), QUICK, tokens=18, context="windows")
+    windows = study.run(model, documents(), QUICK, tokens=18, context="windows")
     assert int(windows["accuracy_n_examples"][0]) == 120
-    first = coreference.run(model, documents(), QUICK, tokens=18, context="first")
+    first = study.run(model, documents(), QUICK, tokens=18, context="first")
     assert int(first["accuracy_n_examples"][0]) == 60 and (first["accuracy"].sel(layer=1, head=2) == 1).all()
 
 
@@ -164,7 +164,7 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
         right, count = naive_accuracy(example.first, torch.cat(attentions).double().numpy())
         total, number = total + right, number + count
     model = headscope.wrap(tiny_bert(max_position_embeddings=256), tokenizer)
-    result = coreference.run(model, corpus_of(*made), QUICK, tokens=256)
+    result = study.run(model, corpus_of(*made), QUICK, tokens=256)
     assert number == int(result["accuracy_n_examples"].sel(mention_type="all")) > 20
     np.testing.assert_allclose(result["accuracy"].sel(mention_type="all"), total / number)
 
@@ -189,7 +189,7 @@ def gap() -> Corpus:
 
 
 def test_gap_has_f1_by_gender(model: headscope.Model) -> None:
-    result = coreference.run(model, gap(), QUICK)
+    result = study.run(model, gap(), QUICK)
     sharp = result.sel(layer=1, head=2)
     assert result["mention_type"].values.tolist() == ["all"] and sharp["accuracy"].item() == 1
     # 20 masculine passages, all right; 40 feminine ones, of which half have no right name.
@@ -215,7 +215,7 @@ def pairs(number: int = 60) -> Corpus:
 
 
 def test_a_head_that_goes_by_gender_has_the_largest_gap(model: headscope.Model) -> None:
-    result = coreference.run(model, pairs(), QUICK)
+    result = study.run(model, pairs(), QUICK)
     sharp = result.sel(layer=1, head=2)
     np.testing.assert_allclose(sharp["attention"].values, [1, 0], atol=1e-6)
     assert float(sharp["attention_gap"]) == pytest.approx(1, abs=1e-6) and float(sharp["preference_gap"]) == 1
@@ -228,7 +228,7 @@ def test_a_head_that_goes_by_gender_has_the_largest_gap(model: headscope.Model) 
 
 def test_pairs_without_partners_give_no_gap(model: headscope.Model) -> None:
     alone = corpus_of(*list(pairs(4))[:4])
-    result = coreference.run(model, alone, QUICK)
+    result = study.run(model, alone, QUICK)
     assert "attention_gap" not in result and "sentences without a partner" in result.attrs["skipped"]
 
 
@@ -241,12 +241,12 @@ def test_pairs_without_partners_give_no_gap(model: headscope.Model) -> None:
 )
 def test_segments_that_are_too_short_are_refused(model: headscope.Model, options: dict, message: str) -> None:
     with pytest.raises(HeadscopeError, match=message):
-        coreference.run(model, documents(2), QUICK, **options)
+        study.run(model, documents(2), QUICK, **options)
 
 
 def test_a_corpus_without_coreference_is_refused(model: headscope.Model) -> None:
     with pytest.raises(HeadscopeError, match="has no coreference; name a treebank"):
-        coreference.run(model, corpus_of(Example("a", (Sentence("the cat"),))), QUICK)
+        study.run(model, corpus_of(Example("a", (Sentence("the cat"),))), QUICK)
 
 
 def test_ctrl_c_keeps_the_documents_that_were_done(model: headscope.Model) -> None:
@@ -258,14 +258,14 @@ def test_ctrl_c_keeps_the_documents_that_were_done(model: headscope.Model) -> No
             raise KeyboardInterrupt
 
     settings = Settings(resamples=20, batch_tokens=100, progress=stop, keep_interrupted=True)
-    result = coreference.run(model, documents(), settings)
+    result = study.run(model, documents(), settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 40 examples"
     assert (result["accuracy"].sel(layer=1, head=2) == 1).all()
 
 
 def test_gum_as_it_is_shipped(model: headscope.Model, real_data) -> None:
     corpus = read(real_data / "ud" / "en_gum-ud-dev.conllu.gz", Options(limit=120))
-    result = coreference.run(model, corpus, QUICK, tokens=60)
+    result = study.run(model, corpus, QUICK, tokens=60)
     assert int(result["accuracy_n_examples"].sel(mention_type="all")) > 30
     assert set(result["mention_type"].values) == {"all", "pronoun", "proper", "nominal"}
     whole = result["baseline_accuracy"].sel(mention_type="all")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
-from headscope.report._coreference import WORDS, asks, baselines
 from headscope.report.parts import Figure
+from headscope.studies.coreference.page.summary import WORDS, asks, baselines
 
 BEST, WHERE, GENDER = "The best heads", "Which heads", "Gender"
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
 
-from headscope.coreference.answers import Answers
-from headscope.coreference.baselines import NAMES, REFERENCES
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import better
+from headscope.studies.coreference.baselines import NAMES, REFERENCES
+from headscope.studies.coreference.predictions import Answers
 from headscope.studies.syntax.scores import summed
 
 Draws = UInt8[np.ndarray, "resample unit"]

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.coreference import baselines
-from headscope.coreference.gendered import F1
-from headscope.coreference.scores import Chosen, Score
-from headscope.coreference.stereotypes import Pairs
-from headscope.coreference.variables import Values, variables
 from headscope.results.variables import by_layer, places
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
+from headscope.studies.coreference import baselines
+from headscope.studies.coreference.gender_bias import F1
+from headscope.studies.coreference.scores import Chosen, Score
+from headscope.studies.coreference.stereotypes import Pairs
+from headscope.studies.coreference.variables import Values, variables
 
 Heads = tuple[int, ...]
 

@@ -6,10 +6,10 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
-from headscope.report._coreference import WORDS, Kind, asks, bounded, kinds, percent, points
 from headscope.report.parts import Finding
 from headscope.report.wording import listed, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.studies.coreference.page.summary import WORDS, Kind, asks, bounded, kinds, percent, points
 
 NAMED = 5
 CAUTION = {

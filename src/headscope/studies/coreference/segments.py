@@ -7,10 +7,10 @@ from functools import partial
 from itertools import accumulate, groupby
 from typing import Literal, NamedTuple
 
-from headscope.coreference.cases import Case, anaphoric, asked
-from headscope.coreference.mentions import Headed, mentions
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
+from headscope.studies.coreference.cases import Case, anaphoric, asked
+from headscope.studies.coreference.mentions import Headed, mentions
 from headscope.types import Example, Sentence
 
 Context = Literal["segments", "first", "windows"]

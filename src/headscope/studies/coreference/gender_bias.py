@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headscope.coreference.answers import GENDERS, Answers
-from headscope.coreference.scores import Draws
 from headscope.statistics.bootstrap import interval
+from headscope.studies.coreference.predictions import GENDERS, Answers
+from headscope.studies.coreference.scores import Draws
 
 NAMES = (*GENDERS.values(), "overall")
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.report._coreference import kinds, percent
 from headscope.report.cards.wording import cases, of, ranked, rate, value
 from headscope.report.parts import Finding
 from headscope.report.wording import number
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
+from headscope.studies.coreference.page.summary import kinds, percent
 
 ASIDE = ("special",)
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}

@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
-from headscope.coreference.agreement import PRONOUNS, Features
-from headscope.coreference.baselines import NAMES, guesses
-from headscope.coreference.cases import Case
-from headscope.coreference.mentions import KINDS
+from headscope.studies.coreference.baselines import NAMES, guesses
+from headscope.studies.coreference.cases import Case
+from headscope.studies.coreference.gender_number import PRONOUNS, Features
+from headscope.studies.coreference.mentions import KINDS
 
 GENDERS = {"male": "masculine", "female": "feminine"}
 

@@ -13,10 +13,10 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.stats import ttest_1samp
 
-from headscope.coreference.answers import Answers
-from headscope.coreference.scores import Draws
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.ablate.gains import mcnemar
+from headscope.studies.coreference.predictions import Answers
+from headscope.studies.coreference.scores import Draws
 from headscope.studies.syntax.scores import summed
 
 STEREOTYPES = ("pro", "anti")

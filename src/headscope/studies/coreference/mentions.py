@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from headscope.coreference.agreement import PRONOUNS
 from headscope.linguistics.features import mention_head
+from headscope.studies.coreference.gender_number import PRONOUNS
 from headscope.types import Mention, Sentence
 
 KINDS = ("pronoun", "proper", "nominal")

@@ -1,7 +1,4 @@
-"""Coreference: which heads point from a mention at its antecedent, beside simple baselines on the same mentions.
-
-Clark et al. 2019, section 4.3 (Table 2). Of GAP also the F1 by gender, of WinoBias and Winogender what stereotypes do.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import json
 from typing import Annotated
@@ -11,9 +8,7 @@ import xarray as xr
 from typer import Option
 
 from headscope import results
-from headscope.coreference import Answers, Context, Plan, Reader, chosen, gendered, joined, labelled, plan, score
-from headscope.coreference.scores import Draws
-from headscope.coreference.stereotypes import pairs
+from headscope.coreference import Answers, Context, Plan, Reader, chosen, joined, plan, score
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
@@ -23,6 +18,9 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.coreference import gender_bias, head_variables
+from headscope.studies.coreference.scores import Draws
+from headscope.studies.coreference.stereotypes import pairs
 from headscope.syntax import halves
 
 OPTIONS = {"long": "truncate"}
@@ -104,8 +102,8 @@ def _variables(answers: Answers, model: Model, settings: Settings) -> dict[str, 
     choosing = halves(units, settings.seed)
     kinds = answers.by_kind()
     choices = {name: chosen(its, sum(heads), draws, choosing) for name, its in kinds.items()}
-    found = labelled.scored({name: score(its, sum(heads), draws) for name, its in kinds.items()}, heads)
-    found |= labelled.chosen(choices, heads)
+    found = head_variables.scored({name: score(its, sum(heads), draws) for name, its in kinds.items()}, heads)
+    found |= head_variables.chosen(choices, heads)
     best = choices["all"].head if choices["all"] else None
     if answers.stereotype.any():
         return found | _stereotypes(answers, draws, choosing, heads, best)
@@ -117,12 +115,12 @@ def _genders(
 ) -> dict[str, xr.DataArray]:
     """F1 by gender: of all heads, of the baselines, and of the chosen head on the other half."""
     right, rest = answers.unpacked(sum(heads)).astype(float), ~choosing[answers.unit]
-    every, base = gendered.f1(right, answers, draws), gendered.f1(answers.guesses, answers, draws)
-    found = labelled.by_gender(every, base, gendered.counts(answers), heads)
+    every, base = gender_bias.f1(right, answers, draws), gender_bias.f1(answers.guesses, answers, draws)
+    found = head_variables.by_gender(every, base, gender_bias.counts(answers), heads)
     if best is None:
         return found
-    held_out = gendered.f1(right[rest][:, [best]], answers[rest], draws)
-    return found | labelled.chosen_by_gender(held_out, gendered.counts(answers[rest]))
+    held_out = gender_bias.f1(right[rest][:, [best]], answers[rest], draws)
+    return found | head_variables.chosen_by_gender(held_out, gender_bias.counts(answers[rest]))
 
 
 def _stereotypes(
@@ -132,8 +130,8 @@ def _stereotypes(
     both = pairs(answers, sum(heads))
     if not len(both):
         return {}
-    found = labelled.by_stereotype(both, draws, heads)
+    found = head_variables.by_stereotype(both, draws, heads)
     rest = both[~choosing[both.pro.unit]]
     if best is None or not len(rest):
         return found
-    return found | labelled.chosen_gap(rest.tallied(rest.preferred, draws)[1], best)
+    return found | head_variables.chosen_gap(rest.tallied(rest.preferred, draws)[1], best)

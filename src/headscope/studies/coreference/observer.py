@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from headscope.batch import Batch
-from headscope.coreference.answers import Answers, answers
-from headscope.coreference.cases import Case
+from headscope.studies.coreference.cases import Case
+from headscope.studies.coreference.predictions import Answers, answers
 
 
 class Reader:

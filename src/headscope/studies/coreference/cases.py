@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from headscope.coreference.mentions import Headed, headed
+from headscope.studies.coreference.mentions import Headed, headed
 from headscope.types import Mention, Question, Sentence
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report._coreference import Bounded, Kind, asks, bounded, kinds
 from headscope.report._tables import Column, Table
 from headscope.statistics.thresholds import RATE
+from headscope.studies.coreference.page.summary import Bounded, Kind, asks, bounded, kinds
 
 ROWS = {"nearest": "Nearest", "head_match": "Head match", "rules": "Rules", "random": "Random"}
 # BERT-base on CoNLL-2012, documents cut to 128 tokens: all, pronoun, proper, nominal.

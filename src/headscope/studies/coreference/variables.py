@@ -5,9 +5,9 @@ from typing import Any
 
 import xarray as xr
 
-from headscope.coreference import baselines, gendered, stereotypes
 from headscope.results.variables import array, described
 from headscope.results.vocabulary import BOUNDS
+from headscope.studies.coreference import baselines, gender_bias, stereotypes
 
 CLARK, WEBSTER = "Clark et al. 2019, section 4.3", "Webster et al. 2018, section 4"
 ATTENTION, SENTENCES = "share of attention", "share of sentences"
@@ -52,7 +52,7 @@ VARIABLES = {
 }  # fmt: skip
 LABELS: dict[str, Sequence[str]] = {
     "baseline": baselines.NAMES,
-    "gender": gendered.NAMES,
+    "gender": gender_bias.NAMES,
     "stereotype": stereotypes.STEREOTYPES,
     "bound": BOUNDS,
 }
