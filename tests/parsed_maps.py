@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from headscope.probing.batches import Treebank
-from headscope.probing.lexicon import NONE, Lexicon
-from headscope.probing.sentences import Parsed
-from headscope.probing.store import SPECIAL
+from headscope.studies.probe.attention_store import SPECIAL
+from headscope.studies.probe.batches import Treebank
+from headscope.studies.probe.lexicon import NONE, Lexicon
+from headscope.studies.probe.sentences import Parsed
 
 
 def sentence(heads: Sequence[int], relations: Sequence[str] = (), number: int = 0) -> Parsed:

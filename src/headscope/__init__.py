@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headscope.studies.compare.study import run as compare
     from headscope.studies.finetune.study import run as finetune
     from headscope.studies.gradients.study import run as gradients
-    from headscope.studies.probe import run as probe
+    from headscope.studies.probe.study import run as probe
     from headscope.studies.profile.study import run as profile
     from headscope.studies.prune.study import run as prune
     from headscope.tasks import Task

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from headscope.corpora.parsing.dependency_columns import cycle
 from headscope.linguistics.spanning_tree import tree
-from headscope.probing.baselines import at_offset, best_offset
+from headscope.studies.probe.baselines import at_offset, best_offset
 from parsed_maps import sentence
 
 

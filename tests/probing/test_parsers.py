@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.probing.batches import Treebank, groups, padded
-from headscope.probing.parsers import (
+from headscope.studies.probe.attention_store import SPECIAL
+from headscope.studies.probe.batches import Treebank, groups, padded
+from headscope.studies.probe.parsers import (
     DISTANCES,
     AttentionAndWordsParser,
     AttentionParser,
     DistanceParser,
     distances,
 )
-from headscope.probing.store import SPECIAL
-from headscope.probing.train import loss, scored
+from headscope.studies.probe.train import loss, scored
 from parsed_maps import attention_score, lexicon_of, naive_loss, randomised, sentence, treebank_of, words_score
 
 CPU = torch.device("cpu")
@@ -100,7 +100,7 @@ def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
 
 def test_batches_have_each_sentence_once_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     bank = treebank_of([sentence([0] + [1] * (number % 7)) for number in range(50)], 1)
-    monkeypatch.setattr("headscope.probing.batches.CELLS", 200)
+    monkeypatch.setattr("headscope.studies.probe.batches.CELLS", 200)
     parts = groups(bank, 4, np.arange(1, 50))
     assert sorted(number for part in parts for number in part) == list(range(1, 50))
     for part in parts:

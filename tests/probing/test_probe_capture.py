@@ -14,9 +14,9 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.errors import HeadscopeError
-from headscope.probing.capture import Reader
-from headscope.probing.sentences import ROOT, UNKNOWN, parsed
-from headscope.probing.store import SPECIAL, Store
+from headscope.studies.probe.attention_store import SPECIAL, Store
+from headscope.studies.probe.observer import Reader
+from headscope.studies.probe.sentences import ROOT, UNKNOWN, parsed
 from headscope.types import Example, Sentence
 from tiny import tiny_tokenizer
 
@@ -113,6 +113,6 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("headscope.probing.store.tempfile.TemporaryFile", lambda dir: Full())
+    monkeypatch.setattr("headscope.studies.probe.attention_store.tempfile.TemporaryFile", lambda dir: Full())
     with Store(0, tmp_path) as store, pytest.raises(HeadscopeError, match="No space left on device; free space there"):
         store.add(np.ones((1, 1, 1)))

@@ -7,13 +7,13 @@ import torch
 
 from headscope.corpora.parsing.dependency_columns import cycle
 from headscope.errors import HeadscopeError
-from headscope.probing.batches import Treebank, padded
-from headscope.probing.lexicon import Lexicon
-from headscope.probing.parsers import AttentionParser
-from headscope.probing.scores import Gold, predict, preferences
-from headscope.probing.store import SPECIAL
-from headscope.probing.train import Recipe, fit, scored
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.probe.attention_store import SPECIAL
+from headscope.studies.probe.batches import Treebank, padded
+from headscope.studies.probe.lexicon import Lexicon
+from headscope.studies.probe.parsers import AttentionParser
+from headscope.studies.probe.scores import Gold, predict, preferences
+from headscope.studies.probe.train import Recipe, fit, scored
 from parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
 
 CPU = torch.device("cpu")
@@ -114,13 +114,13 @@ def test_training_stops_where_the_held_out_loss_no_longer_falls(monkeypatch: pyt
         seen.append(parser.get_parameter("weights").detach().clone())
         return next(losses)
 
-    monkeypatch.setattr("headscope.probing.train.evaluated", made_up)
+    monkeypatch.setattr("headscope.studies.probe.train.evaluated", made_up)
     fitted = fit(AttentionParser, *learnable(), Recipe(learning_rate=0.2, epochs=5, patience=2), 0, CPU)
     assert fitted.losses == [3.0, 2.0, 2.5, 2.25]
     assert torch.equal(fitted.parser.get_parameter("weights"), seen[1])
 
 
 def test_a_loss_that_is_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.probing.train.evaluated", lambda *_: float("nan"))
+    monkeypatch.setattr("headscope.studies.probe.train.evaluated", lambda *_: float("nan"))
     with pytest.raises(HeadscopeError, match="the loss is nan in epoch 1; use a smaller --learning-rate"):
         fit(AttentionParser, *learnable(), Recipe(learning_rate=0.2), 0, CPU)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.errors import HeadscopeError
-from headscope.probing import vectors
-from headscope.probing.vectors import read_vectors
+from headscope.studies.probe import word_vectors
+from headscope.studies.probe.word_vectors import read_vectors
 
 WORDS = {"the": [0.5, -1.25, 3e-3], "Katze": [1, 2, 3], "ǆ¹": [0, 0, -7], "-": [4, 5, 6], "12": [7, 8, 9]}
 LINES = [f"{word} {' '.join(map(str, numbers))}" for word, numbers in WORDS.items()]
@@ -117,6 +117,6 @@ def test_the_vectors_at_hand(real_data: Path) -> None:
 
 
 def test_the_longest_word_bounds_what_is_searched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(vectors, "LONGEST_WORD", 64)
+    monkeypatch.setattr(word_vectors, "LONGEST_WORD", 64)
     with pytest.raises(HeadscopeError, match="word 1: the file ends there"):
         read_vectors(written(tmp_path, b"1 3\n" + b"\xff" * 3000), ["a"])

@@ -16,12 +16,12 @@ from headscope.engine import DEFAULTS
 from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import tree
 from headscope.models.random_weights import untrained
-from headscope.probing.attended import attended
-from headscope.probing.baselines import at_offset
 from headscope.report.charts import drawn
 from headscope.report.findings import found
 from headscope.report.tables import shown
-from headscope.studies import probe
+from headscope.studies.probe import study
+from headscope.studies.probe.baselines import at_offset
+from headscope.studies.probe.treebank_attention import attended
 from headscope.types import Example, Sentence
 from planted import looks_at_offset, looks_from_to, planted
 from planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
@@ -44,7 +44,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return probe.run(model, TREEBANK, QUICK, training=TREEBANK, **FAST)
+    return study.run(model, TREEBANK, QUICK, training=TREEBANK, **FAST)
 
 
 def test_a_head_that_knows_all_trees_is_parsed_without_an_error(result: xr.Dataset) -> None:
@@ -99,13 +99,13 @@ def test_what_was_read_is_said(result: xr.Dataset) -> None:
 
 def test_batches_of_the_model_and_memory_change_no_number(model: headscope.Model, result: xr.Dataset) -> None:
     settings = Settings(resamples=20, batch_tokens=30)
-    again = probe.run(model, TREEBANK, settings, training=TREEBANK, memory=1e-5, **FAST)
+    again = study.run(model, TREEBANK, settings, training=TREEBANK, memory=1e-5, **FAST)
     assert json.loads(again.attrs["attention_bytes"])["on_disk"] > 0
     xr.testing.assert_allclose(again, result, atol=1e-3)
 
 
 def test_without_a_corpus_to_train_on_every_fifth_sentence_is_tested_on(model: headscope.Model) -> None:
-    result = probe.run(model, TREEBANK, QUICK, random=False, **FAST)
+    result = study.run(model, TREEBANK, QUICK, random=False, **FAST)
     assert result.attrs["test_sentences"] == 12 and json.loads(result.attrs["training"])["sentences"] == 48
     assert "random_attention" not in result["probe"] and result["uas"].sel(probe="attention") == 1
 
@@ -136,30 +136,30 @@ def test_random_weights_are_those_of_the_seed(model: headscope.Model) -> None:
 def test_vectors_from_a_file(model: headscope.Model, tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("the 1 0\ncat 0 1\nsaw -1 0.5\n")
-    result = probe.run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
+    result = study.run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
     words = [form for each in TREEBANK for form in each.first[0].forms]
     share = sum(form in ("the", "cat", "saw") for form in words) / len(words)
     assert result.attrs["words_with_vectors"] == pytest.approx(share, abs=1e-4)
     assert result.attrs["vectors"] == "vectors.txt"
     path.write_text("xyzzy 1 0\n")
     with pytest.raises(HeadscopeError, match="has none of the words of the treebanks"):
-        probe.run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
+        study.run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
 
 
 def test_what_cannot_be_parsed_is_refused(model: headscope.Model) -> None:
     bare = corpus_of([Example("a", (Sentence("the cat", ((0, 3), (4, 7))),))] * 9)
     for corpus, training in ((bare, None), (TREEBANK, bare)):
         with pytest.raises(HeadscopeError, match="no dependency trees; name a treebank"):
-            probe.run(model, corpus, QUICK, training=training)
+            study.run(model, corpus, QUICK, training=training)
     few: Corpus = corpus_of(list(TREEBANK)[:4])
     with pytest.raises(HeadscopeError, match="4 sentences are too few"):
-        probe.run(model, few, QUICK)
+        study.run(model, few, QUICK)
     with pytest.raises(HeadscopeError, match="too few to hold some out"):
-        probe.run(model, TREEBANK, QUICK, training=few)
+        study.run(model, TREEBANK, QUICK, training=few)
     wrongs: list[dict[str, Any]] = [{"learning_rate": 0.0}, {"epochs": 0}, {"held_out": 1.0}, {"memory": -1.0}]
     for wrong in wrongs:
         with pytest.raises(HeadscopeError, match="use"):
-            probe.run(model, TREEBANK, QUICK, **wrong)
+            study.run(model, TREEBANK, QUICK, **wrong)
     assert tree(np.zeros((1, 2))).tolist() == [0]
 
 
@@ -177,7 +177,7 @@ def stopping(at: int) -> Callable[[int], None]:
 
 def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> None:
     settings = Settings(resamples=5, progress=stopping(60), keep_interrupted=True)
-    result = probe.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
+    result = study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
     assert result.attrs["interrupted"] == "after 1 trainings"
     assert result["probe"].values.tolist() == ["right_branching", "fixed_offset", "attention"]
     assert result["uas"].sel(probe="attention") == 1
@@ -186,12 +186,12 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> N
     for at, keep in ((60, False), (2, True)):
         with pytest.raises(KeyboardInterrupt):
             settings = Settings(progress=stopping(at), keep_interrupted=keep)
-            probe.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
+            study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
 
 
 def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
     done, expected = [], []
     settings = Settings(resamples=5, progress=done.append, expect=expected.append)
     shorter: dict[str, Any] = FAST | {"seeds": 1, "epochs": 2}
-    probe.run(model, TREEBANK, settings, **shorter)
+    study.run(model, TREEBANK, settings, **shorter)
     assert sum(done) == expected[0]

@@ -7,10 +7,10 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.report._probe import Parser, best_without, parsers
 from headscope.report.parts import Finding
 from headscope.report.wording import listed, strongest
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.studies.probe.page.summary import Parser, best_without, parsers
 
 NAMED = 6
 

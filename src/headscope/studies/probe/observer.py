@@ -12,9 +12,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch
-from headscope.probing.sentences import Parsed, parsed
-from headscope.probing.store import SPECIAL, Store
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.studies.probe.attention_store import SPECIAL, Store
+from headscope.studies.probe.sentences import Parsed, parsed
 
 ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
 

@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.probing.scores import Gold, Outcome
 from headscope.results.named import Named
 from headscope.results.variables import by_layer
 from headscope.results.vocabulary import BOUNDS, DIRECTIONS
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.probe.scores import Gold, Outcome
 
 SOURCE = "Clark et al. 2019, section 5"
 UAS = "words, without punctuation, that get their syntactic head"

@@ -1,8 +1,4 @@
-"""Probe: how much of a dependency tree all heads know together, read off by parsers that see only attention.
-
-Clark et al. 2019, section 5 (Table 3): parsers whose only inputs are attention, or attention and words, are trained on
-a treebank and compared with parsers that see no attention, or that of a model with random weights.
-"""
+"""Run the study: from its options to a labelled result."""
 
 import json
 import time
@@ -21,13 +17,13 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
-from headscope.probing.attended import Attended, attended
-from headscope.probing.labelled import labelled, weighed
-from headscope.probing.lexicon import Lexicon, from_file, from_model
-from headscope.probing.outcomes import KINDS, RANDOM, Trials
-from headscope.probing.scores import Gold, preferences
-from headscope.probing.train import Recipe
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.probe.experiments import KINDS, RANDOM, Trials
+from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
+from headscope.studies.probe.scores import Gold, preferences
+from headscope.studies.probe.train import Recipe
+from headscope.studies.probe.treebank_attention import Attended, attended
+from headscope.studies.probe.variables import labelled, weighed
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

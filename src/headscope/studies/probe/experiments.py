@@ -9,12 +9,12 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
-from headscope.probing.attended import Attended
-from headscope.probing.baselines import NEXT, at_offset, best_offset
-from headscope.probing.lexicon import Lexicon
-from headscope.probing.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
-from headscope.probing.scores import Gold, Outcome, predict
-from headscope.probing.train import Done, Recipe, fit
+from headscope.studies.probe.baselines import NEXT, at_offset, best_offset
+from headscope.studies.probe.lexicon import Lexicon
+from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
+from headscope.studies.probe.scores import Gold, Outcome, predict
+from headscope.studies.probe.train import Done, Recipe, fit
+from headscope.studies.probe.treebank_attention import Attended
 
 KINDS: Mapping[str, type[nn.Module]] = {
     "attention": AttentionParser,

@@ -12,10 +12,10 @@ from headscope.engine.over import over
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.probing.batches import Treebank
-from headscope.probing.capture import Reader
-from headscope.probing.sentences import Parsed
-from headscope.probing.store import Store
+from headscope.studies.probe.attention_store import Store
+from headscope.studies.probe.batches import Treebank
+from headscope.studies.probe.observer import Reader
+from headscope.studies.probe.sentences import Parsed
 
 # Without a treebank to train on, every fifth sentence of the one that there is is tested on.
 FIFTH = 5

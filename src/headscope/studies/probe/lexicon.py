@@ -11,8 +11,8 @@ from torch import Tensor
 
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.probing.sentences import Parsed
-from headscope.probing.vectors import read_vectors
+from headscope.studies.probe.sentences import Parsed
+from headscope.studies.probe.word_vectors import read_vectors
 
 # The first vector is 0: of words without a vector, and of what is no word.
 NONE = 0

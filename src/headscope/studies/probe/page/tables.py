@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
-from headscope.report._probe import NAMES, PAPER, Parser, parsers
 from headscope.report._tables import Column, Table
+from headscope.studies.probe.page.summary import NAMES, PAPER, Parser, parsers
 
 BESIDE = ("attention_and_words", "attention", "distances_and_words", "fixed_offset")
 SCORES = ("UAS", "Each word alone", "Seeds", "Epochs", "BERT-base")

@@ -1,1 +1,0 @@
-"""Parsers that see nothing but attention: how much of a dependency tree the heads know together."""

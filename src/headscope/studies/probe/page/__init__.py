@@ -1,0 +1,1 @@
+"""What report, cards and viewer show of `probe`; never imports torch."""
