@@ -20,12 +20,12 @@ import torch
 from benchmarks.profile import LENGTH, model_of, plain, profile, segments
 
 from headscope.encoding.encoded import Encoded
-from headscope.engine.classified import Classified, Classify
-from headscope.engine.clearest import Clearest
 from headscope.engine.fold import collect
 from headscope.models import Model
-from headscope.patterns.classifier import load
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier.network import load
+from headscope.studies.patterns.exemplars import Clearest
+from headscope.studies.patterns.observer import Classified, Classify
 
 
 def reading(classify: Classify) -> Callable[[Model, Sequence[Encoded]], object]:

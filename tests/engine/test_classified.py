@@ -13,12 +13,12 @@ from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.classified import Classified
-from headscope.engine.clearest import Clearest
 from headscope.engine.fold import collect
-from headscope.patterns.classifier import load
-from headscope.patterns.grid import pool
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier.grid import pool
+from headscope.studies.patterns.classifier.network import load
+from headscope.studies.patterns.exemplars import Clearest
+from headscope.studies.patterns.observer import Classified
 from headscope.types import Example, Sentence, segment_text
 from tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

@@ -10,13 +10,13 @@ from headscope.corpora import read
 from headscope.engine import Settings
 from headscope.models import load
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies import patterns
+from headscope.studies.patterns import study
 
 
 @pytest.fixture(scope="module")
 def result() -> xr.Dataset:
     """The patterns of the built-in model on the sample."""
-    return patterns.run(load("minilm"), (read("sample"),), Settings(resamples=5), shown=1)
+    return study.run(load("minilm"), (read("sample"),), Settings(resamples=5), shown=1)
 
 
 def test_each_head_keeps_maps_of_its_most_frequent_patterns(result: xr.Dataset) -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from headscope.errors import HeadscopeError
-from headscope.labelling import agreement
-from headscope.labelling.agreement import kappa
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.labels import agreement
+from headscope.studies.patterns.labels.agreement import kappa
 
 
 def written(path: Path, labels: dict[int, str]) -> Path:

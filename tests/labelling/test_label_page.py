@@ -12,8 +12,8 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.wait import WebDriverWait
 
-from headscope.labelling import application, opened
-from headscope.patterns.maps import labels
+from headscope.studies.patterns.labels import application, opened
+from headscope.studies.patterns.labels.labelled_maps import labels
 from unlabelled import EVIL, folder
 
 FIRST_ROW = "return [...document.getElementById('map').getContext('2d').getImageData({x}, {y}, 1, 1).data].slice(0, 3)"

@@ -9,7 +9,7 @@ import headscope
 from headscope import Settings
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.labelling import sampled
+from headscope.studies.patterns.labels import sampled
 from tiny import tiny_bert, tiny_tokenizer
 
 CORPUS = read("sample", Options(limit=12))

@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from headscope.errors import HeadscopeError
-from headscope.labelling import Session, application, opened
-from headscope.labelling import serve as serve_on
-from headscope.labelling.guard import HEADERS
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.labels import Session, application, opened
+from headscope.studies.patterns.labels import serve as serve_on
+from headscope.studies.patterns.labels.local_only import HEADERS
 from unlabelled import EVIL, folder
 
 HOST = "http://127.0.0.1:8000"
@@ -93,7 +93,7 @@ def test_own_pages_are_answered_and_every_answer_is_guarded(client: TestClient) 
 def test_the_command_serves_on_this_machine_until_ctrl_c(tmp_path: Path) -> None:
     folder(tmp_path)
     serve = (
-        "import sys; from headscope.labelling import opened, serve\n"
+        "import sys; from headscope.studies.patterns.labels import opened, serve\n"
         "serve(opened(sys.argv[1]), say=lambda address: print(address, flush=True)); print('ended')"
     )
     process = subprocess.Popen([sys.executable, "-c", serve, str(tmp_path)], stdout=subprocess.PIPE, text=True)

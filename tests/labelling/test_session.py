@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from headscope.errors import HeadscopeError
-from headscope.labelling import opened
-from headscope.labelling import session as session_module
-from headscope.patterns.maps import labels, read
+from headscope.studies.patterns.labels import opened
+from headscope.studies.patterns.labels import session as session_module
+from headscope.studies.patterns.labels.labelled_maps import labels, read
 from unlabelled import folder
 
 

@@ -9,10 +9,10 @@ from planted_maps import LEAST, SIZES, planted_maps
 from safetensors.torch import save_file
 
 from headscope.errors import HeadscopeError
-from headscope.patterns import classifier
-from headscope.patterns.classifier import WEIGHTS, Classifier, load
-from headscope.patterns.grid import CHANNELS, MOST_TOKENS, SIZE, pool
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier import network
+from headscope.studies.patterns.classifier.grid import CHANNELS, MOST_TOKENS, SIZE, pool
+from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier, load
 
 
 def classes_of(length: int) -> torch.Tensor:
@@ -94,7 +94,7 @@ def test_fused_normalisations_change_nothing(tmp_path: Path) -> None:
 
 
 def test_the_shipped_weights_are_small_and_say_what_they_learnt_from() -> None:
-    path = Path(classifier.__file__).with_name(WEIGHTS)
+    path = Path(network.__file__).with_name(WEIGHTS)
     assert path.stat().st_size < 1 << 20
     card = load().card
     assert len(card["texts"]) == len(set(card["texts"])) > 100

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from headscope.errors import HeadscopeError
-from headscope.patterns.classifier import Classifier
-from headscope.patterns.evaluate import calibration_error, confusions, evaluate, f1, scores
-from headscope.patterns.maps import Map
-from headscope.patterns.split import text
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier.network import Classifier
+from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.evaluate import calibration_error, confusions, evaluate, f1, scores
+from headscope.studies.patterns.training.folds import text
 
 
 def certain(told: list[int]) -> np.ndarray:

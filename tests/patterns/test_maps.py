@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headscope.errors import HeadscopeError
-from headscope.patterns.maps import Map, labels, read, write
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.labels.labelled_maps import Map, labels, read, write
 
 TOKENS = ("[CLS]", "a", ",", "[SEP]")
 

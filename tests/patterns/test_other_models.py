@@ -4,9 +4,9 @@ import pytest
 import torch
 from planted_models import KINDS, Planted, attention_of, lightly_trained, planted_model
 
-from headscope.patterns.classifier import load
-from headscope.patterns.grid import pool
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier.grid import pool
+from headscope.studies.patterns.classifier.network import load
 
 LENGTHS = (10, 16, 24, 33, 48, 64)
 

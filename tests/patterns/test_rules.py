@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from planted_maps import planted_maps
 
-from headscope.patterns.maps import Map
-from headscope.patterns.rules import fitted, numbers, told
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.rule_baseline import fitted, numbers, told
 
 
 def map_of(attention: np.ndarray, pattern: str = "") -> Map:

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from headscope.patterns.channels import N_CHANNELS, channels
-from headscope.patterns.grid import SIZE, pool
-from headscope.patterns.numbers import N_NUMBERS, numbers
-from headscope.patterns.seen import Seen, along_diagonals, offsets, seen
+from headscope.studies.patterns.classifier.channels import N_CHANNELS, channels
+from headscope.studies.patterns.classifier.grid import SIZE, pool
+from headscope.studies.patterns.classifier.line_features import N_NUMBERS, numbers
+from headscope.studies.patterns.classifier.picture import Seen, along_diagonals, offsets, seen
 
 
 def picture(attention: torch.Tensor) -> Seen:

@@ -5,23 +5,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headscope.patterns import classifier, maps
-from headscope.patterns.classifier import load
-from headscope.patterns.evaluate import enough, evaluate, labels_of, probabilities_of, scores
-from headscope.patterns.page import page
-from headscope.patterns.split import HELD_OUT, fold, text
-from headscope.patterns.written import PAGE
+from headscope.studies.patterns.classifier import network
+from headscope.studies.patterns.classifier.network import load
+from headscope.studies.patterns.labels import labelled_maps
+from headscope.studies.patterns.training.evaluate import enough, evaluate, labels_of, probabilities_of, scores
+from headscope.studies.patterns.training.folds import HELD_OUT, fold, text
+from headscope.studies.patterns.training.model_card import page
+from headscope.studies.patterns.training.save import PAGE
 
 
 @pytest.fixture(scope="module")
-def labelled(real_data: Path) -> list[maps.Map]:
+def labelled(real_data: Path) -> list[labelled_maps.Map]:
     folder = real_data.parent / "patterns"
     if not folder.is_dir():
         pytest.skip(f"no labelled maps in '{folder}'")
-    return maps.read(folder)
+    return labelled_maps.read(folder)
 
 
-def test_the_held_out_scores_of_the_card_are_those_of_the_weights(labelled: list[maps.Map]) -> None:
+def test_the_held_out_scores_of_the_card_are_those_of_the_weights(labelled: list[labelled_maps.Map]) -> None:
     held_out = [each for each in labelled if fold(each) == HELD_OUT]
     found = scores(
         labels_of(held_out),
@@ -35,7 +36,7 @@ def test_the_held_out_scores_of_the_card_are_those_of_the_weights(labelled: list
     assert found["confusion"] == card["confusion"]
 
 
-def test_no_text_is_on_both_sides(labelled: list[maps.Map]) -> None:
+def test_no_text_is_on_both_sides(labelled: list[labelled_maps.Map]) -> None:
     known = set(load().card["texts"])
     assert not known & {text(each) for each in labelled if fold(each) == HELD_OUT}
     assert {text(each) for each in labelled if fold(each) != HELD_OUT} == known
@@ -43,7 +44,7 @@ def test_no_text_is_on_both_sides(labelled: list[maps.Map]) -> None:
     assert found["trained_on"] + found["not_trained_on"]["n"] == found["n"] == len(labelled)
 
 
-def test_it_does_as_well_as_it_says_in_cross_validation(labelled: list[maps.Map]) -> None:
+def test_it_does_as_well_as_it_says_in_cross_validation(labelled: list[labelled_maps.Map]) -> None:
     card = load().card
     crossed, rule = (card["cross_validation"][who] for who in ("classifier", "rule"))
     assert crossed["accuracy"] > rule["accuracy"] + 0.1
@@ -53,6 +54,6 @@ def test_it_does_as_well_as_it_says_in_cross_validation(labelled: list[maps.Map]
 
 
 def test_the_page_that_is_shipped_has_the_scores_of_the_card() -> None:
-    text = Path(classifier.__file__).with_name(PAGE).read_text(encoding="utf-8")
+    text = Path(network.__file__).with_name(PAGE).read_text(encoding="utf-8")
     assert text.endswith(page(load().card))
     assert "not people" in text and "0.862" in text

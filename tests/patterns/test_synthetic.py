@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from headscope.patterns import parts
-from headscope.patterns.grid import LEAST_TOKENS, MOST_TOKENS
-from headscope.patterns.synthetic import MAKERS, batch, synthetic
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
+from headscope.studies.patterns.training import synthetic_shapes
+from headscope.studies.patterns.training.synthetic import MAKERS, batch, synthetic
 
 
-def canvas(maps: int = 40, length: int = 40, causal: bool = False, seed: int = 0) -> parts.Canvas:
-    return parts.canvas(np.random.default_rng(seed), maps, length, causal)
+def canvas(maps: int = 40, length: int = 40, causal: bool = False, seed: int = 0) -> synthetic_shapes.Canvas:
+    return synthetic_shapes.canvas(np.random.default_rng(seed), maps, length, causal)
 
 
 def test_the_patterns_are_alike_and_lengths_go_from_4_to_512() -> None:
@@ -51,7 +51,7 @@ def test_causal_maps_look_back_only() -> None:
 
 
 def test_columns_are_shared_by_most_rows() -> None:
-    made = parts.columns(canvas(), broken=0.2)
+    made = synthetic_shapes.columns(canvas(), broken=0.2)
     strongest = made.mean(1).argmax(-1)
     seen = np.take_along_axis(made, strongest[:, None, None], -1)[..., 0] > 0.1 * made.max((1, 2))[:, None]
     assert np.median(seen.mean(-1)) > 0.6
@@ -60,15 +60,15 @@ def test_columns_are_shared_by_most_rows() -> None:
 def test_bands_are_close_to_the_diagonal_and_stripes_are_far() -> None:
     one = canvas()
     weight = abs(one.distance)
-    assert ((parts.band(one) * weight).sum((1, 2)) / parts.band(one).sum((1, 2))).max() < 10
-    stripes = parts.stripes(one)
+    assert ((synthetic_shapes.band(one) * weight).sum((1, 2)) / synthetic_shapes.band(one).sum((1, 2))).max() < 10
+    stripes = synthetic_shapes.stripes(one)
     assert (stripes * (weight < 10)).sum() == 0
     assert stripes.sum() > 0
-    assert np.triu(parts.stripes(canvas(causal=True)), 1).sum() == 0
+    assert np.triu(synthetic_shapes.stripes(canvas(causal=True)), 1).sum() == 0
 
 
 def test_squares_cover_the_diagonal_and_are_symmetric() -> None:
-    made = parts.squares(canvas(length=33))
+    made = synthetic_shapes.squares(canvas(length=33))
     assert (np.diagonal(made, axis1=1, axis2=2) == 1).all()
     np.testing.assert_array_equal(made, made.swapaxes(1, 2))
     # Even rows of one square are alike, so that the number of squares is the rank.

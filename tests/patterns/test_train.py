@@ -6,13 +6,13 @@ import torch
 from planted_maps import planted
 
 from headscope.errors import HeadscopeError
-from headscope.patterns.augment import view
-from headscope.patterns.examples import targets, views
-from headscope.patterns.maps import Map
-from headscope.patterns.recipe import Recipe
-from headscope.patterns.split import FOLDS, HELD_OUT, fold, text
-from headscope.patterns.train import cross_validated, softened, temperature, train
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.augment import view
+from headscope.studies.patterns.training.examples import targets, views
+from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, text
+from headscope.studies.patterns.training.recipe import Recipe
+from headscope.studies.patterns.training.train import cross_validated, softened, temperature, train
 
 QUICK = Recipe(synthetic=60, first_steps=3, first_batch=8, views=2, real=8, made=4, steps=6, check=2, patience=2)
 
@@ -72,7 +72,7 @@ def test_a_fold_is_told_by_learners_that_have_not_seen_it(monkeypatch: pytest.Mo
         asked.extend(each.tokens in learner.known for each in left_out)
         return np.full((len(left_out), len(PATTERNS)), 0.2)
 
-    monkeypatch.setattr("headscope.patterns.train.probabilities_of", say)
+    monkeypatch.setattr("headscope.studies.patterns.training.train.probabilities_of", say)
     steps, said = cross_validated(Course(), folds, lambda steps: None)  # type: ignore[arg-type]
     assert len(asked) == 3 * len(maps)
     assert not any(asked)

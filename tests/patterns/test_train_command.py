@@ -12,13 +12,13 @@ from typer.testing import CliRunner, Result
 
 from headscope.cli.app import application
 from headscope.errors import HeadscopeError
-from headscope.patterns.classifier import Classifier, load
-from headscope.patterns.maps import Map, write
-from headscope.patterns.page import page
-from headscope.patterns.recipe import Recipe
-from headscope.patterns.written import write as write_classifier
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies import _patterns_instead
+from headscope.studies.patterns import commands
+from headscope.studies.patterns.classifier.network import Classifier, load
+from headscope.studies.patterns.labels.labelled_maps import Map, write
+from headscope.studies.patterns.training.model_card import page
+from headscope.studies.patterns.training.recipe import Recipe
+from headscope.studies.patterns.training.save import write as write_classifier
 
 TINY = Recipe(synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1)
 
@@ -40,7 +40,7 @@ def folder(path: Path, number: int = 60) -> Path:
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_patterns_instead, "RECIPE", TINY)
+    monkeypatch.setattr(commands, "RECIPE", TINY)
 
 
 def test_what_the_command_writes_can_be_used(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_folders_that_cannot_be_trained_on_are_told_in_one_line(tmp_path: Path) 
 
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.patterns.written.page", lambda card: "")
+    monkeypatch.setattr("headscope.studies.patterns.training.save.page", lambda card: "")
     (tmp_path / "file").touch()
     with pytest.raises(HeadscopeError, match=r"cannot be written: .*; choose another folder with -o"):
         write_classifier(tmp_path / "file", Classifier())
@@ -108,7 +108,7 @@ def test_an_interrupted_write_leaves_the_old_weights(tmp_path: Path, monkeypatch
     def full(source: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("headscope.patterns.written.os.replace", full)
+    monkeypatch.setattr("headscope.studies.patterns.training.save.os.replace", full)
     result = invoke("--train", str(maps), "-o", str(out), "--seed", "4")
     assert result.exit_code == 2
     assert "No space left on device; choose another folder" in result.stderr

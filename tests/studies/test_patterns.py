@@ -15,10 +15,10 @@ from headscope import Corpus, Settings
 from headscope.cli.app import application
 from headscope.cli.terminal import as_json
 from headscope.corpora import Options, read
-from headscope.engine.classified import Classified
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns import run
+from headscope.studies.patterns.observer import Classified
+from headscope.studies.patterns.study import run
 from headscope.types import Example, Sentence
 from planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
 from tiny import tiny_bert, tiny_tokenizer
@@ -190,7 +190,9 @@ def test_two_files_of_labels_are_compared(tmp_path: Path) -> None:
 
 def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served = []
-    monkeypatch.setattr("headscope.labelling.serve", lambda session, port, say: served.append((session, port)))
+    monkeypatch.setattr(
+        "headscope.studies.patterns.labels.serve", lambda session, port, say: served.append((session, port))
+    )
     out = ("-o", str(tmp_path / "maps"), "--number", "5", "--limit", "9")
     result = invoke("minilm", "sample", "--label", "--port", "7", *out, "--json")
     assert json.loads(result.stdout) == {"labels": str(tmp_path / "maps" / "labels.jsonl"), "labelled": 0, "maps": 5}

@@ -1,0 +1,76 @@
+"""Grids as pictures: each map stretched over the whole grid, and scaled to its own maximum as one sees it."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headscope.studies.patterns.classifier.grid import SIZE
+
+Cells = Float[Tensor, "map row column"]
+PerMap = Float[Tensor, "map 1 1"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Maps that fill the grid, so that a line is a line at any length.
+
+    * `shown`, `mean`: the maximum and the mean of each cell, over the `largest` of the map; `root`: that of `shown`.
+    * `cls`, `sep`: 1 in the columns of these tokens.
+    * `first`: 0 in columns that repeat the one before, as stretching makes them.
+    * `length`: in tokens; `distance`: of the cell from the main diagonal, in tokens.
+    """
+
+    shown: Cells
+    mean: Cells
+    root: Cells
+    cls: Cells
+    sep: Cells
+    first: Float[Tensor, "map column"]
+    largest: PerMap
+    length: PerMap
+    distance: Cells
+
+
+def seen(grids: Float[Tensor, "map channel row column"]) -> Seen:
+    """The maps of `grid.CHANNELS` as they are seen."""
+    source = _sources(grids)
+    maximum, mean, cls, sep, _, window = _stretched(grids.float(), source).unbind(1)
+    length = 1 / window[:, :1, :1]
+    largest = maximum.amax((1, 2), keepdim=True).clamp(min=1e-9)
+    shown = maximum / largest
+    first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(shown.dtype)
+    distance = _apart(grids.device) * length
+    return Seen(shown, mean / largest, shown.sqrt(), cls, sep, first, largest, length, distance)
+
+
+def offsets(device: torch.device) -> Float[Tensor, "row column"]:
+    """Of each cell, from its row to its column, counted from the lower left corner."""
+    place = torch.arange(SIZE, device=device)
+    return place - place[:, None] + SIZE - 1
+
+
+def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
+    """The mean over each parallel to the main diagonal, as if each were so many cells of 0 longer."""
+    member = torch.nn.functional.one_hot(offsets(values.device).flatten(), 2 * SIZE - 1).to(values.dtype)
+    return values.flatten(1) @ (member / (member.sum(0) + extra))
+
+
+def _sources(grids: Float[Tensor, "map channel row column"]) -> Int[Tensor, "map place"]:
+    """The row or column of the grid that each one of the picture shows."""
+    filled = (grids[:, -1, 0] > 0).sum(-1, keepdim=True)
+    return torch.arange(SIZE, device=grids.device) * filled // SIZE
+
+
+def _stretched(
+    grids: Float[Tensor, "map channel row column"], source: Int[Tensor, "map place"]
+) -> Float[Tensor, "map channel row column"]:
+    n_channels = grids.shape[1]
+    rows = source[:, None, :, None].expand(-1, n_channels, -1, SIZE)
+    columns = source[:, None, None].expand(-1, n_channels, SIZE, -1)
+    return grids.gather(2, rows).gather(3, columns)
+
+
+def _apart(device: torch.device) -> Float[Tensor, "row column"]:
+    return (offsets(device) - SIZE + 1).abs() / SIZE

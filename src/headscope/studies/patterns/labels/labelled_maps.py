@@ -1,0 +1,147 @@
+"""Labelled attention maps on the disk: `maps.npz` and `labels.jsonl` (or `.jsonl.gz`), in the same order.
+
+`maps.npz` holds `length` [n], `values` (the maps, each length x length, rows are queries, one after another) and
+`id` [n]; what a line of `labels.jsonl` holds is in `headscope.studies.patterns.labels.label_file`.
+"""
+
+import json
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from headscope.errors import HeadscopeError
+from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.studies.patterns.labels.label_file import known, lines
+
+ARRAYS, LABELS = "maps.npz", ("labels.jsonl", "labels.jsonl.gz")
+VOTES = ("annotator", "annotator_a", "annotator_b")
+SPECIAL = {"[CLS]": "cls", "<s>": "cls", "[SEP]": "sep", "</s>": "sep", ".": "punct", ",": "punct"}
+
+
+@dataclass(frozen=True)
+class Map:
+    """The attention of one head to one input, and the pattern that it was labelled with.
+
+    * `attention`: [query, key]; rows sum to 1.
+    * `tokens`: the input; maps of the same tokens are one group, which no split tears apart.
+    * `label`: one of `results.PATTERNS`; "" while it has none.
+    * `token_class`: of each token, in `results.TOKEN_CLASSES`; where a file has none it is told from the tokens.
+    * `layer`, `head`: from 1; 0 where they are not known.
+    * `annotator`: the name of who gave the label; "" where it is not known.
+    * `annotator_a`, `annotator_b`: the labels of two who labelled it independently; "" where it has none.
+    """
+
+    id: int
+    attention: Float[np.ndarray, "token token"]
+    tokens: tuple[str, ...]
+    label: str = ""
+    token_class: tuple[str, ...] = ()
+    model: str = ""
+    corpus: str = ""
+    layer: int = 0
+    head: int = 0
+    annotator_a: str = ""
+    annotator_b: str = ""
+    annotator: str = ""
+
+    @property
+    def classes(self) -> Int[np.ndarray, " token"]:
+        """The number of each token's class in `results.TOKEN_CLASSES`."""
+        names = self.token_class or tuple(SPECIAL.get(token, "other") for token in self.tokens)
+        return np.array([TOKEN_CLASSES.index(name) for name in names])
+
+
+def read(folder: str | Path) -> list[Map]:
+    """The maps of a folder, in their order.
+
+    Raises `HeadscopeError`, with the line, where they are not as written above.
+    """
+    path = _labels(Path(folder))
+    found = list(lines(path))
+    attention, ids = _arrays(Path(folder) / ARRAYS)
+    if len(attention) != len(found):
+        raise HeadscopeError(
+            f"'{folder}': {ARRAYS} has {len(attention)} maps, {path.name} has {len(found)} lines; "
+            "write a line for each map, in the same order"
+        )
+    maps = []
+    for (where, line), each, id in zip(found, attention, ids, strict=True):
+        if line["id"] != id:
+            raise HeadscopeError(f"{where}: id {line['id']} is not that of the map, {id}; keep both in the same order")
+        maps.append(Map(id, each, **known(where, line, len(each))))
+    return maps
+
+
+def labels(path: str | Path) -> dict[int, str]:
+    """The label of each map, by its id, of a file of labels alone; "" while it has none.
+
+    Raises `HeadscopeError`, with the line, where it is not as written above.
+    """
+    return {line["id"]: line["label"] for _, line in lines(Path(path))}
+
+
+def write(folder: str | Path, maps: Sequence[Map]) -> None:
+    """Write maps as `read` reads them (attention as float16), each file whole or not at all.
+
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    folder = Path(folder)
+    values = [each.attention.astype(np.float16).ravel() for each in maps]
+    arrays = {
+        "length": np.array([len(each.attention) for each in maps], np.int32),
+        "values": np.concatenate(values) if values else np.zeros(0, np.float16),
+        "id": np.array([each.id for each in maps], np.int32),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        scratch = folder / f".new-{ARRAYS}"
+        np.savez_compressed(scratch, **arrays)  # type: ignore[arg-type]
+        os.replace(scratch, folder / ARRAYS)
+        write_labels(folder / LABELS[0], maps)
+    except OSError as error:
+        raise HeadscopeError(
+            f"'{folder}' cannot be written: {error.strerror or error}; choose another folder"
+        ) from error
+
+
+def write_labels(path: Path, maps: Sequence[Map]) -> None:
+    """Write `labels.jsonl` alone, whole or not at all."""
+    scratch = path.with_name(f".new-{path.name}")
+    scratch.write_text("".join(json.dumps(_line(each), ensure_ascii=False) + "\n" for each in maps), encoding="utf-8")
+    os.replace(scratch, path)
+
+
+def _line(map_: Map) -> dict[str, Any]:
+    """What is known of a map, in the order in which it is written."""
+    held = vars(map_) | {"length": len(map_.attention)}
+    order = ("id", "label", *VOTES, "model", "corpus", "layer", "head", "length", "tokens", "token_class")
+    return {name: held[name] for name in order if held[name] or name in ("id", "label")}
+
+
+def _labels(folder: Path) -> Path:
+    for name in LABELS:
+        if (folder / name).is_file():
+            return folder / name
+    raise HeadscopeError(f"'{folder}' has no {' or '.join(LABELS)}; name a folder of labelled maps")
+
+
+def _arrays(path: Path) -> tuple[list[Float[np.ndarray, "token token"]], list[int]]:
+    """The maps, and their ids."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            lengths, values, ids = (stored[name] for name in ("length", "values", "id"))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise HeadscopeError(f"'{path}' cannot be read: {error}; it needs the arrays length, values and id") from error
+    ends = (lengths.astype(np.int64) ** 2).cumsum()
+    if len(ids) != len(lengths) or (lengths < 1).any() or (ends[-1] if len(ends) else 0) != len(values):
+        raise HeadscopeError(
+            f"'{path}': length, values and id do not fit together; values needs length x length for each"
+        )
+    parts = np.split(values.astype(np.float32), ends)
+    return [part.reshape(length, length) for part, length in zip(parts, lengths.tolist(), strict=False)], ids.tolist()

@@ -1,0 +1,1 @@
+"""What report, cards and viewer show of `patterns`; never imports torch."""

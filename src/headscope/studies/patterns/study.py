@@ -1,0 +1,146 @@
+"""Run the study: from its options to a labelled result."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import xarray as xr
+from typer import Option
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.fold import Interrupted, collect
+from headscope.engine.over import Done, over
+from headscope.engine.provenance import provenance
+from headscope.models import Model
+from headscope.results.variable import Variable
+from headscope.results.variables import label
+from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns import commands
+from headscope.studies.patterns.classifier import network
+from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
+from headscope.studies.patterns.exemplars import Clearest
+from headscope.studies.patterns.observer import Classified
+
+OPTIONS = {"limit": 1000}  # as in the paper
+INSTEAD = (commands.train, commands.evaluate, commands.label, commands.agreement)
+
+_LABELS = {"source": "Kovaleva et al. 2019, section 4.1", "coords": {"pattern": PATTERNS}}
+SHARE = Variable(name="share", long_name="share of maps with each pattern", units="share of maps", **_LABELS)
+TOTAL = Variable(
+    name="share_total", long_name="share of all heads' maps with each pattern", units="share of maps", **_LABELS
+)
+PROBABILITY = Variable(name="probability", long_name="mean probability of each pattern", units="probability", **_LABELS)
+
+Read = dict[str, Any]
+
+
+def run(
+    model: Model,
+    corpora: tuple[Corpus, ...],
+    settings: Settings = DEFAULTS,
+    *,
+    shown: Annotated[int, Option(min=0, help="Example maps of each pattern in the report.")] = 3,
+    weights: Annotated[
+        Path | None, Option(metavar="FILE", help="A classifier that --train wrote; by default the one built in.")
+    ] = None,
+) -> xr.Dataset:
+    """`share[layer, head, pattern]` and `share_total[pattern]` of each corpus (dimension `task` if there are several).
+
+    A map has the pattern that is the most probable; `probability` is the mean over examples. The coordinate
+    `dominant` names the pattern that most of a head's maps have. `map` has the clearest maps of each pattern,
+    `head_map` those of each head, of the two patterns that it has most often.
+
+    Raises `HeadscopeError` if no example of a corpus fits into the model.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), (read("sample", Options(limit=8)),))
+    >>> result["share"].dims, round(float(result["share_total"].sum()), 6)
+    (('layer', 'head', 'pattern'), 1.0)
+    """
+    classify, clearest = network.load(weights, model.device).classify, Clearest(model)
+    attributes = provenance("patterns", model, together(corpora), settings) | {"classifier_sha256": _sha256(weights)}
+    found: dict[str, xr.Dataset] = {}
+    read: list[Read] = []
+    for name, corpus in zip(_names(corpora), corpora, strict=True):
+        try:
+            found[name], its = _of(model, corpus, settings, Classified(classify), partial(clearest.add, name))
+        except Interrupted:
+            if not (found and settings.keep_interrupted):
+                raise
+            its = {"interrupted": f"before '{corpus.name}'"}
+        read.append(its)
+        if "interrupted" in its:
+            break
+    whole = xr.concat(found.values(), xr.Variable("task", list(found))) if len(corpora) > 1 else found.popitem()[1]
+    whole = whole.assign_coords(dominant=dominant(whole["share"]))
+    if shown:
+        whole["map"] = clearest.shown(shown, settings)
+        share = whole["share"].mean("task") if "task" in whole.dims else whole["share"]
+        whole["head_map"] = clearest.of_heads(share.values, settings)
+    return results.check(whole.assign_attrs(attributes | _summed(read, _names(corpora))))
+
+
+def dominant(share: xr.DataArray) -> xr.DataArray:
+    """The pattern that most of a head's maps have; "" where there is no such head."""
+    names = np.array([*PATTERNS, ""])
+    place = xr.where(share.notnull().all("pattern"), share.fillna(0).argmax("pattern"), -1)
+    return place.copy(data=names[place.values])
+
+
+def together(corpora: Sequence[Corpus]) -> Corpus:
+    """What the provenance says of several corpora: their names, and the hash of their hashes."""
+    hashes = [corpus.sha256 for corpus in corpora]
+    sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+    return Corpus(", ".join(corpus.name for corpus in corpora), sha256, sum(map(len, corpora)), {}, lambda: iter(()))
+
+
+def _of(model: Model, corpus: Corpus, settings: Settings, reader: Classified, look: Any) -> tuple[xr.Dataset, Read]:
+    """The shares of one corpus; `look` is shown every batch and its probabilities."""
+    words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)
+
+    def pass_(inputs: Any, done: Done) -> Any:
+        def both(group: list[Encoded]) -> None:
+            look(group, reader.probability, reader.valid)
+            words.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
+            done(group)
+
+        return collect(model, inputs, reader, settings, both)
+
+    tallies, _, read = over(corpus, words, settings, pass_)
+    heads = model.capture.heads
+    total = label(TOTAL, tallies["share_total"], (1,))
+    variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
+    variables = label(SHARE, tallies["share"], heads) | variables | label(PROBABILITY, tallies["probability"], heads)
+    return xr.Dataset(variables), read
+
+
+def _names(corpora: Sequence[Corpus]) -> list[str]:
+    """The corpora's names; one that comes again is numbered."""
+    names = [corpus.name for corpus in corpora]
+    times = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [name if time == 1 else f"{name} ({time})" for name, time in zip(names, times, strict=True)]
+
+
+def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
+    """What was read of all corpora, and what was left out of each."""
+    sums = {key: sum(its.get(key, 0) for its in read) for key in ("n_examples", "n_tokens", "duration_s")}
+    skipped = Counter()
+    for name, its in zip(names, read, strict=False):
+        prefix = f"{name}: " if names[1:] else ""
+        skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(its.get("skipped", "{}")).items()})
+    stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
+    return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
+
+
+def _sha256(weights: Path | None) -> str:
+    return hashlib.sha256((weights or Path(network.__file__).with_name(network.WEIGHTS)).read_bytes()).hexdigest()

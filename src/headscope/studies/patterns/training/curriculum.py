@@ -1,0 +1,65 @@
+"""What a classifier is taught: made-up maps first, then views of labelled maps with made-up ones among them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Int
+
+from headscope.studies.patterns.classifier.network import Classifier
+from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.evaluate import labels_of
+from headscope.studies.patterns.training.examples import Batch, Examples, synthetic_examples, views
+from headscope.studies.patterns.training.learner import Learner, State
+from headscope.studies.patterns.training.recipe import Recipe
+
+Chosen = Int[np.ndarray, " map"]
+
+
+class Course:
+    """Makes learners, each of some of the labelled maps; all start from what made-up maps have taught."""
+
+    def __init__(self, maps: Sequence[Map], seed: int, recipe: Recipe):
+        torch.manual_seed(seed)
+        self.maps, self.seed, self.recipe = maps, seed, recipe
+        self.made = synthetic_examples(recipe.synthetic, seed)
+        self.start = self._started()
+        self.views = views(maps, recipe.views, seed)
+
+    def learner(self, chosen: Chosen) -> Learner:
+        """One that learns from the maps with these numbers."""
+        torch.manual_seed(self.seed)
+        labels = labels_of(self.maps)[chosen]
+        # Rare patterns come more often than they are, by the root of how rare they are.
+        weight = 1 / np.sqrt(np.bincount(labels)[labels])
+        weight /= weight.sum()
+        random, recipe = np.random.default_rng(self.seed), self.recipe
+
+        def batch() -> Batch:
+            maps = random.choice(chosen, recipe.real, p=weight)
+            views = maps + len(self.maps) * random.integers(0, recipe.views, recipe.real)
+            return _joined(self.views.batch(views), _some(self.made, recipe.made, random))
+
+        return Learner(self.start, batch, recipe.steps, rates=(1.5e-3, 4e-3), decay=0.05)
+
+    def _started(self) -> State:
+        random, recipe = np.random.default_rng(self.seed), self.recipe
+        learner = Learner(
+            Classifier().state_dict(),
+            lambda: _some(self.made, recipe.first_batch, random),
+            recipe.first_steps,
+            rates=(3e-3, 3e-3),
+            decay=1e-3,
+            smoothing=0.05,
+        )
+        learner.advance(recipe.first_steps)
+        return learner.average
+
+
+def _some(examples: Examples, number: int, random: np.random.Generator) -> Batch:
+    return examples.batch(random.integers(0, len(examples.targets), number))
+
+
+def _joined(*batches: Batch) -> Batch:
+    cells, lines, targets = (torch.cat(each) for each in zip(*batches, strict=True))
+    return cells, lines, targets

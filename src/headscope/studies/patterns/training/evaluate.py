@@ -1,0 +1,137 @@
+"""How well a classifier tells the patterns of labelled maps."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from headscope.errors import HeadscopeError
+from headscope.results.vocabulary import PATTERNS
+from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, pool
+from headscope.studies.patterns.classifier.network import Classifier, load
+from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.folds import text
+
+# A class with fewer maps than this has no F1 worth averaging.
+LEAST_MAPS = 10
+RESAMPLES, BINS = 1000, 10
+
+Probabilities = Float[np.ndarray, "map pattern"]
+Labels = Int[np.ndarray, " map"]
+
+
+def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[str, Any]:
+    """How well a classifier (by default the one that is shipped) tells the labelled maps; see `scores`.
+
+    `not_trained_on` has the same for the maps of texts that it never saw, and `trained_on` counts the others.
+
+    Raises `HeadscopeError` if no map has a label.
+    """
+    classifier = classifier or load()
+    maps = [each for each in maps if each.label]
+    if not maps:
+        raise HeadscopeError("no map has a label; label them with headscope patterns --label")
+    probabilities, labels = probabilities_of(maps, classifier), labels_of(maps)
+    texts = [text(each) for each in maps]
+    known = set(classifier.card.get("texts", ()))
+    unseen = np.array([each not in known for each in texts])
+    classes = enough(labels)
+    result = scores(labels, probabilities, texts, classes) | {"trained_on": int((~unseen).sum())}
+    if 0 < unseen.sum() < len(maps):
+        rest = [each for each, new in zip(texts, unseen, strict=True) if new]
+        result["not_trained_on"] = scores(labels[unseen], probabilities[unseen], rest, classes)
+    return result
+
+
+def probabilities_of(maps: Sequence[Map], classifier: Classifier) -> Probabilities:
+    """What the classifier says of each map."""
+    return classifier.classify(torch.cat([grid_of(each) for each in maps])).numpy()
+
+
+def grid_of(map_: Map) -> Float[torch.Tensor, "1 channel row column"]:
+    """The grid of a map; raises as `check`."""
+    check(map_)
+    return pool(torch.from_numpy(map_.attention)[None, None], torch.from_numpy(map_.classes)[None])[:, 0]
+
+
+def check(map_: Map) -> None:
+    """Raise `HeadscopeError` if a map is too short or too long."""
+    if not LEAST_TOKENS <= len(map_.tokens) <= MOST_TOKENS:
+        raise HeadscopeError(
+            f"map {map_.id} has {len(map_.tokens)} tokens; maps have {LEAST_TOKENS} to {MOST_TOKENS}: leave it out"
+        )
+
+
+def labels_of(maps: Sequence[Map]) -> Labels:
+    """The number of each map's label in `PATTERNS`."""
+    return np.array([PATTERNS.index(each.label) for each in maps])
+
+
+def enough(labels: Labels) -> list[int]:
+    """The patterns that have enough maps for an F1; where none has, those that have any."""
+    counts = np.bincount(labels)
+    return np.flatnonzero(counts >= (LEAST_MAPS if counts.max() >= LEAST_MAPS else 1)).tolist()
+
+
+def scores(
+    labels: Labels, probabilities: Probabilities, texts: Sequence[str], classes: Sequence[int]
+) -> dict[str, Any]:
+    """Accuracy, F1 by class, their mean over `classes`, the confusion matrix, and the calibration error.
+
+    `*_ci` are 95% bootstrap intervals over texts, 1,000 resamples.
+    """
+    told = probabilities.argmax(-1)
+    confusion = confusions(labels, told, np.ones((1, len(labels))))
+    draws = _draws(texts)
+    resampled = confusions(labels, told, draws)
+    return {
+        "n": len(labels),
+        "accuracy": float(_accuracy(confusion)[0]),
+        "accuracy_ci": interval(_accuracy(resampled)).tolist(),
+        "macro_f1": float(f1(confusion)[:, classes].mean(-1)[0]),
+        "macro_f1_ci": interval(f1(resampled)[:, classes].mean(-1)).tolist(),
+        "macro_f1_over": [PATTERNS[number] for number in classes],
+        "f1": _named(f1(confusion)[0]),
+        "n_by_class": _named(confusion[0].sum(-1).astype(int)),
+        "confusion": {PATTERNS[row]: _named(counts.astype(int)) for row, counts in enumerate(confusion[0])},
+        "calibration_error": calibration_error(labels, probabilities),
+    }
+
+
+def confusions(
+    labels: Labels, told: Labels, weights: Float[np.ndarray, "resample map"]
+) -> Float[np.ndarray, "resample label told"]:
+    """How many maps of each label were told as which pattern, with each map counted so many times."""
+    cells = np.eye(len(PATTERNS) ** 2)[labels * len(PATTERNS) + told]
+    return (weights @ cells).reshape(-1, len(PATTERNS), len(PATTERNS))
+
+
+def f1(confusion: Float[np.ndarray, "resample label told"]) -> Float[np.ndarray, "resample pattern"]:
+    """The harmonic mean of precision and recall; 0 for a class that was neither there nor told."""
+    right = np.diagonal(confusion, axis1=1, axis2=2)
+    return 2 * right / np.maximum(confusion.sum(1) + confusion.sum(2), 1)
+
+
+def calibration_error(labels: Labels, probabilities: Probabilities) -> float:
+    """How far confidence is from accuracy, mean over maps in ten bins of confidence (expected calibration error)."""
+    confidence, right = probabilities.max(-1), probabilities.argmax(-1) == labels
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    gaps = [abs((confidence - right)[bins == number].sum()) for number in range(BINS)]
+    return float(np.sum(gaps) / len(labels))
+
+
+def _accuracy(confusion: Float[np.ndarray, "resample label told"]) -> Float[np.ndarray, " resample"]:
+    return np.trace(confusion, axis1=1, axis2=2) / np.maximum(confusion.sum((1, 2)), 1)
+
+
+def _draws(texts: Sequence[str]) -> Float[np.ndarray, "resample map"]:
+    """How often each resample has each map: texts are drawn, with all their maps."""
+    group = np.unique(list(texts), return_inverse=True)[1]
+    return poisson_draws(range(group.max() + 1), seed=0, resamples=RESAMPLES)[:, group]
+
+
+def _named(values: np.ndarray) -> Mapping[str, Any]:
+    return dict(zip(PATTERNS, values.tolist(), strict=True))

@@ -1,0 +1,70 @@
+"""What a classifier learns from: maps as grids and numbers, and how likely each pattern is said to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier.channels import channels
+from headscope.studies.patterns.classifier.grid import SIZE, pool
+from headscope.studies.patterns.classifier.line_features import numbers
+from headscope.studies.patterns.classifier.picture import seen
+from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.augment import view
+from headscope.studies.patterns.training.synthetic import synthetic
+
+AT_ONCE = 512
+
+Grids = Float[Tensor, "map channel row column"]
+Batch = tuple[Float[Tensor, "map channel row column"], Float[Tensor, "map number"], Float[Tensor, "map pattern"]]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Maps, kept small: grids in half precision."""
+
+    grids: Grids
+    numbers: Float[Tensor, "map number"]
+    targets: Float[Tensor, "map pattern"]
+
+    def batch(self, index: Int[np.ndarray, " map"]) -> Batch:
+        """What the classifier takes of some maps, and what it is to say of them."""
+        return channels(seen(self.grids[index])), self.numbers[index], self.targets[index]
+
+
+def synthetic_examples(n: int, seed: int) -> Examples:
+    """About n maps that are made up."""
+    made = [(_pooled(one.attention, one.classes), one.labels) for one in synthetic(n, seed)]
+    labels = torch.from_numpy(np.concatenate([label for _, label in made]))
+    return _examples(torch.cat([grids for grids, _ in made]), torch.eye(len(PATTERNS))[labels])
+
+
+def views(maps: Sequence[Map], number: int, seed: int) -> Examples:
+    """So many views of each map, one view of all maps after the other."""
+    random = np.random.default_rng(seed)
+    drawn = (view(each, random) for _ in range(number) for each in maps)
+    grids = torch.cat([_pooled(attention[None], classes[None]) for attention, classes in drawn])
+    return _examples(grids, targets(maps).repeat(number, 1))
+
+
+def targets(maps: Sequence[Map]) -> Float[Tensor, "map pattern"]:
+    """How likely each pattern is said to be: the mean of the label and of what each annotator said.
+
+    So a map on which annotators differ is learnt as one that is between two patterns.
+    """
+    said = [[each.label, *filter(None, (each.annotator_a, each.annotator_b))] for each in maps]
+    one = torch.eye(len(PATTERNS))
+    return torch.stack([torch.stack([one[PATTERNS.index(label)] for label in labels]).mean(0) for labels in said])
+
+
+def _pooled(attention: Float[np.ndarray, "map token token"], classes: Int[np.ndarray, "map token"]) -> Grids:
+    return pool(torch.from_numpy(attention)[:, None], torch.from_numpy(classes))[:, 0].half()
+
+
+def _examples(grids: Grids, targets: Float[Tensor, "map pattern"]) -> Examples:
+    assert grids.shape[-1] == SIZE
+    return Examples(grids, torch.cat([numbers(seen(part)) for part in grids.split(AT_ONCE)]), targets)

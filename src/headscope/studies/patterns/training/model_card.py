@@ -1,0 +1,77 @@
+"""The card of a trained classifier as a page of Markdown: scores, confusions, and how it was trained."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.training.folds import FOLDS
+
+PARTS = {
+    "cross_validation": "Cross-validation over texts: each map is told by learners that saw no map of its text",
+    "held_out": "Held out: texts that nothing was learnt from and nothing was chosen by",
+}
+SCORES = ("accuracy", "macro_f1")
+WHO = {"classifier": "classifier", "rule": "rule", "annotator_a": "annotator A", "annotator_b": "annotator B"}
+
+
+def page(card: Mapping[str, Any]) -> str:
+    """What `train` knows of a classifier, to be read."""
+    return "\n".join([*_scores(card), *_calibration(card), *_recipe(card)])
+
+
+def _scores(card: Mapping[str, Any]) -> Iterator[str]:
+    yield "# How well the classifier tells patterns\n"
+    yield "Scores on labelled maps, with 95% bootstrap intervals over texts. Beside it a rule that has a threshold for"
+    yield "each of three numbers (column, diagonal, even squares), and each annotator against the final label.\n"
+    for name, title in PARTS.items():
+        part = card[name]
+        counted = part["classifier"]["n_by_class"]
+        yield f"## {title.split(':')[0]}\n"
+        yield f"{title.split(': ')[1].capitalize()}. {part['classifier']['n']} maps."
+        yield f"macro-F1 is over {_words(part['classifier']['macro_f1_over'])}, which have 10 maps or more in all.\n"
+        yield from _table(
+            ["", "accuracy", "macro-F1", *(f"F1 {_word(pattern)} ({counted[pattern]})" for pattern in PATTERNS)],
+            ([words, *_row(part[who])] for who, words in WHO.items() if who in part),
+        )
+        yield "Labels in rows, what the classifier says in columns:\n"
+        confusion = part["classifier"]["confusion"]
+        rows = ([_word(label), *(str(confusion[label][told]) for told in PATTERNS)] for label in PATTERNS)
+        yield from _table(["", *map(_word, PATTERNS)], rows)
+
+
+def _calibration(card: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Calibration\n"
+    yield f"Logits are divided by {card['temperature']:.2f}, at which the labels are most likely in cross-validation."
+    errors = " and ".join(
+        f"{card[name]['classifier']['calibration_error']:.3f} ({name.replace('_', ' ').replace('cross ', 'cross-')})"
+        for name in PARTS
+    )
+    yield f"Expected calibration error, ten bins of confidence: {errors}.\n"
+
+
+def _recipe(card: Mapping[str, Any]) -> Iterator[str]:
+    recipe = card["recipe"]
+    yield "## Training\n"
+    yield f"Maps are split by text into {FOLDS} folds, by a hash of the text. One is held out; the others take turns"
+    yield f"in cross-validation, which chose to stop after {recipe['stopped_at']} batches, and the temperature. The"
+    yield f"weights are learnt from the {len(card['texts'])} texts that are not held out. Seed {card['seed']};"
+    yield f"{', '.join(f'{name} {value}' for name, value in recipe.items() if name != 'stopped_at')}.\n"
+
+
+def _row(its: Mapping[str, Any]) -> list[str]:
+    with_bounds = [f"{its[name]:.3f} [{', '.join(f'{each:.2f}' for each in its[f'{name}_ci'])}]" for name in SCORES]
+    return [*with_bounds, *(f"{its['f1'][pattern]:.2f}" for pattern in PATTERNS)]
+
+
+def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
+    for cells in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _words(patterns: Sequence[str]) -> str:
+    return ", ".join(map(_word, patterns))
+
+
+def _word(pattern: str) -> str:
+    return pattern.replace("_", " + ")

@@ -1,0 +1,43 @@
+"""A trained classifier on the disk: its weights, and a page that says what is known of it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save
+
+from headscope.errors import HeadscopeError
+from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
+from headscope.studies.patterns.training.model_card import page
+
+PAGE = "MODEL_CARD.md"
+
+
+def write(folder: Path, classifier: Classifier) -> dict[str, Path]:
+    """Write `weights.safetensors`, as `classifier.load` reads them, and `MODEL_CARD.md`, each whole or not at all.
+
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    state = {name: value.contiguous() for name, value in classifier.state_dict().items()}
+    files = {WEIGHTS: save(state, {"card": json.dumps(classifier.card)}), PAGE: page(classifier.card).encode()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            scratch = folder / f".new-{name}"
+            scratch.write_bytes(content)
+            os.replace(scratch, folder / name)
+    except OSError as error:
+        raise HeadscopeError(
+            f"'{folder}' cannot be written: {error.strerror or error}; choose another folder with -o"
+        ) from error
+    return {name: folder / name for name in files}
+
+
+def summary(card: dict[str, Any]) -> dict[str, Any]:
+    """The scores of a card that are worth a look at once: of the classifier and the rule, on texts not learnt from."""
+    parts = {name: card[name] for name in ("cross_validation", "held_out")}
+    return {
+        name: {who: {score: its[who][score] for score in ("n", "accuracy", "macro_f1", "f1")} for who in its}
+        for name, its in parts.items()
+    }
