@@ -34,7 +34,7 @@ from headscope.encoding.encoder import Words, offsets_of
 from headscope.engine import Settings
 from headscope.engine.batches import by_length, collate
 from headscope.models.checkpoint import locate
-from headscope.studies.clusters import study
+from headscope.studies.clusters import study as clusters
 
 TOGETHER, BATCH_TOKENS = 16, 512
 FEW = 2
@@ -86,7 +86,7 @@ def peer(kind: type[np.floating], model: Model, corpus: Corpus, compared: int | 
 
 def study(model: Model, corpus: Corpus) -> xr.Dataset:
     """(d) the whole study."""
-    return study.run(model, corpus, Settings(batch_tokens=BATCH_TOKENS), as_coded=True)
+    return clusters.run(model, corpus, Settings(batch_tokens=BATCH_TOKENS), as_coded=True)
 
 
 WAYS: dict[str, Callable[[Model, Corpus], object]] = {

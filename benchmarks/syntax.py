@@ -33,7 +33,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine import Settings
 from headscope.engine.batches import by_length, collate
-from headscope.studies.syntax import study
+from headscope.studies.syntax import study as syntax
 from headscope.types import Sentence
 
 Scores = dict[tuple[int, int, str], Counter[str]]
@@ -130,7 +130,7 @@ def _scored(sentences: Iterable[tuple[Sentence, np.ndarray]]) -> Counter[str]:
 
 def study(model: Model, corpus: Corpus) -> xr.Dataset:
     """(d) the whole study."""
-    return study.run(model, corpus)
+    return syntax.run(model, corpus)
 
 
 WAYS: dict[str, Callable[[Model, Corpus], object]] = {

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 import torch
-from headscope.coreference import Answers, Reader
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -16,6 +15,8 @@ from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.studies.coreference.cases import Case
 from headscope.studies.coreference.mentions import Headed
+from headscope.studies.coreference.observer import Reader
+from headscope.studies.coreference.predictions import Answers
 from headscope.types import Example, Mention, Question, Sentence
 from tiny import tiny_tokenizer
 

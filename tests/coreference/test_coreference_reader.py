@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 import torch
-from headscope.coreference import Reader, joined
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_mentions import answered, inputs_of, said
@@ -13,6 +12,8 @@ from any_examples import overlapping, sentences, spoken
 from headscope.encoding.encoded import Encoded
 from headscope.studies.coreference.cases import Case, anaphoric, asked
 from headscope.studies.coreference.mentions import mentions
+from headscope.studies.coreference.observer import Reader
+from headscope.studies.coreference.predictions import joined
 from headscope.types import Example, Mention, Question, Sentence
 
 quick = settings(max_examples=25, deadline=None, derandomize=True, database=None)

@@ -5,8 +5,6 @@ from math import comb
 import numpy as np
 import pytest
 import xarray as xr
-from headscope.coreference import Answers, chosen, score
-from headscope.syntax import halves
 from made_mentions import rows
 
 from headscope.results import check
@@ -14,6 +12,9 @@ from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.coreference import head_variables
 from headscope.studies.coreference.baselines import NAMES
+from headscope.studies.coreference.predictions import Answers
+from headscope.studies.coreference.scores import chosen, score
+from headscope.studies.syntax.scores import halves
 
 UNITS, HEADS = 40, 4
 LAYERS = (1, 3)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from headscope.coreference import Answers
 from made_mentions import rows
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.coreference.gender_bias import NAMES, counts, f1
+from headscope.studies.coreference.predictions import Answers
 
 NUMBER, WAYS = 60, 3
 

@@ -5,7 +5,6 @@ from random import Random
 
 import numpy as np
 import torch
-from headscope.relations import Found, Reader
 from torch import Tensor
 
 from any_examples import overlapping, spoken
@@ -15,6 +14,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.studies.relations.baselines import baselines
+from headscope.studies.relations.link_attention import Found
+from headscope.studies.relations.observer import Reader
 from headscope.types import Example, Link, Sentence
 from tiny import tiny_tokenizer
 

@@ -3,15 +3,14 @@
 from functools import partial
 
 import pytest
-from headscope.relations import linked, told
 from made_links import spaced
 
 from headscope import Corpus
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.studies.relations import filters as module
-from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, parsed
-from headscope.studies.relations.link_kinds import links_of, of_frames
+from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
+from headscope.studies.relations.link_kinds import links_of, of_frames, told
 from headscope.types import Example, Link, Sentence
 
 

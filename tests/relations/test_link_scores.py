@@ -4,13 +4,12 @@ from math import comb
 
 import numpy as np
 import pytest
-from headscope.relations import Found, chosen, score
 from made_links import rows
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.relations import scores as module
-from headscope.studies.relations.link_attention import MOST, with_either
-from headscope.studies.relations.scores import best, least_gain
+from headscope.studies.relations.link_attention import MOST, Found, with_either
+from headscope.studies.relations.scores import best, chosen, least_gain, score
 
 HEADS, INPUTS = 3, 50
 

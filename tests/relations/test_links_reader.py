@@ -10,7 +10,8 @@ from made_links import found_by, inputs_of, maps_of, naive, spaced
 
 from any_examples import sentences
 from hand_made import looks_at
-from headscope.relations import Reader, joined
+from headscope.studies.relations.link_attention import joined
+from headscope.studies.relations.observer import Reader
 from headscope.types import Example, Link, Sentence
 
 quick = settings(max_examples=20, deadline=None, derandomize=True, database=None)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 import xarray as xr
-from headscope.relations import Found, chosen, score, tallied
-from headscope.syntax import halves
 
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import Tally, poisson_draws
-from headscope.studies.relations.link_attention import with_either
+from headscope.studies.relations.link_attention import Found, with_either
+from headscope.studies.relations.scores import chosen, score, tallied
 from headscope.studies.relations.variables import labelled
+from headscope.studies.syntax.scores import halves
 
 LAYERS = (1, 3)
 INPUTS = 120

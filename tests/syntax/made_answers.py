@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from headscope.syntax import Answers, Reader
 from torch import Tensor
 
 from any_examples import overlapping, spoken
@@ -14,7 +13,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.studies.syntax.predictions import packed
+from headscope.studies.syntax.observer import Reader
+from headscope.studies.syntax.predictions import Answers, packed
 from headscope.types import Example, Sentence
 from tiny import tiny_tokenizer
 

@@ -10,7 +10,8 @@ from made_answers import answered, inputs_of, maps_of, naive, tree
 
 from any_examples import sentences
 from hand_made import looks_at
-from headscope.syntax import Reader, joined
+from headscope.studies.syntax.observer import Reader
+from headscope.studies.syntax.predictions import joined
 from headscope.types import Example, Sentence
 
 quick = settings(max_examples=15, deadline=None, derandomize=True, database=None)

@@ -4,13 +4,14 @@ from math import comb
 
 import numpy as np
 import pytest
-from headscope.syntax import Answers, chosen, halves, score
 from made_answers import made, random_answers
 
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.syntax import scores as module
 from headscope.studies.syntax.fixed_offset import best_offset, hits
+from headscope.studies.syntax.predictions import Answers
+from headscope.studies.syntax.scores import chosen, halves, score
 
 HEADS, SENTENCES = 3, 60
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import xarray as xr
-from headscope.syntax import chosen, halves, score
 from made_answers import made
 
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.syntax.scores import chosen, halves, score
 from headscope.studies.syntax.variables import labelled
 
 LAYERS = (1, 3)

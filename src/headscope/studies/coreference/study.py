@@ -8,7 +8,6 @@ import xarray as xr
 from typer import Option
 
 from headscope import results
-from headscope.coreference import Answers, Context, Plan, Reader, chosen, joined, plan, score
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
@@ -19,9 +18,12 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.coreference import gender_bias, head_variables
-from headscope.studies.coreference.scores import Draws
+from headscope.studies.coreference.observer import Reader
+from headscope.studies.coreference.predictions import Answers, joined
+from headscope.studies.coreference.scores import Draws, chosen, score
+from headscope.studies.coreference.segments import Context, Plan, plan
 from headscope.studies.coreference.stereotypes import pairs
-from headscope.syntax import halves
+from headscope.studies.syntax.scores import halves
 
 OPTIONS = {"long": "truncate"}
 

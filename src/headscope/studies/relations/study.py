@@ -18,15 +18,15 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained as random_weights
-from headscope.relations import Found, chosen, linked, read, score, tallied, told
 from headscope.statistics.bootstrap import Tally, poisson_draws
 from headscope.studies.relations.example_maps import picks, zoomed
-from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, parsed
-from headscope.studies.relations.link_attention import MOST, with_either
-from headscope.studies.relations.link_kinds import Which, of_frames
-from headscope.studies.relations.scores import Draws
+from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
+from headscope.studies.relations.link_attention import MOST, Found, with_either
+from headscope.studies.relations.link_kinds import Which, of_frames, told
+from headscope.studies.relations.measure import read
+from headscope.studies.relations.scores import Draws, chosen, score, tallied
 from headscope.studies.relations.variables import labelled
-from headscope.syntax import halves
+from headscope.studies.syntax.scores import halves
 
 APART = {"dependency": ("punct",)}
 

@@ -17,8 +17,10 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.syntax.observer import Reader
+from headscope.studies.syntax.predictions import joined
+from headscope.studies.syntax.scores import chosen, halves, score
 from headscope.studies.syntax.variables import labelled
-from headscope.syntax import Reader, chosen, halves, joined, score
 
 
 def run(
