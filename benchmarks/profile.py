@@ -29,8 +29,8 @@ from headscope import load, wrap
 from headscope.catalog import load as load_module
 from headscope.encoding.encoder import Encoded
 from headscope.engine import Settings, fold
+from headscope.measures import SURFACE
 from headscope.models import Model
-from headscope.studies.profile.study import MEASURES
 
 LENGTH = 128
 BATCH_TOKENS = Settings().batch_tokens
@@ -128,7 +128,7 @@ def peer_statistics(token_class: np.ndarray, attention: np.ndarray) -> list[np.n
 
 def profile(model: Model, inputs: Iterable[Encoded]) -> object:
     """(d) every variable of the study `profile`."""
-    return fold(model, inputs, {name: load_module("measures", name) for name in MEASURES})
+    return fold(model, inputs, {name: load_module("measures", name) for name in SURFACE})
 
 
 WAYS = {

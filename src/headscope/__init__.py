@@ -6,6 +6,8 @@ The public names; each is imported when it is first used, so that reading a save
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from headscope.version import __version__
+
 if TYPE_CHECKING:
     from headscope.corpora import Corpus, read
     from headscope.engine import Settings
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from headscope.tasks import Task
     from headscope.tasks import read as read_task
 
-__version__ = "0.1.0"
 
 _PUBLIC = {
     "Corpus": ("corpora", "Corpus"),
@@ -56,6 +57,7 @@ __all__ = [
     "Model",
     "Settings",
     "Task",
+    "__version__",
     "ablate",
     "clusters",
     "compare",

@@ -1,6 +1,7 @@
 """The command line: what it writes, what it says, and with which status it ends."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -78,16 +79,13 @@ def test_version():
     assert invoke("--version").stdout == f"headscope {headscope.__version__}\n"
 
 
-def test_a_study_is_one_file_its_own_options_are_those_of_its_command(monkeypatch, tmp_path):
+def test_copy_of_the_template_is_a_study_with_command_and_report(monkeypatch, tmp_path):
     """A copy of the template becomes a command, with its option, its result and its report."""
-    source = catalog.ROOT / "studies" / "_template.py"
-    (tmp_path / "itself.py").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(tmp_path)])
-    names = catalog.names
-    monkeypatch.setattr(
-        catalog, "names", lambda folder: [*names(folder), "itself"] if folder == "studies" else names(folder)
-    )
-    monkeypatch.setattr(catalog, "summary", lambda folder, name: "How much?")
+    shutil.copytree(catalog.ROOT, tmp_path / "headscope", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = tmp_path / "headscope" / "studies"
+    shutil.copytree(folder / "_template", folder / "itself")
+    monkeypatch.setattr(catalog, "ROOT", tmp_path / "headscope")
+    monkeypatch.setattr(studies, "__path__", [str(folder)])
     out = tmp_path / "out"
     result = invoke("itself", "-o", str(out), "--limit", "2", "--resamples", "20", "--no-entropy")
     assert result.exit_code == 0, result.output

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-import xarray as xr
 from typer.testing import CliRunner
 
 from headscope.cli.app import application
-from headscope.report import page as pages
+from headscope.report.study_page import StudyPage
 from tiny import save_tiny
 
 TEXTS = {
@@ -39,14 +38,14 @@ def test_profile_of_plain_text_is_made_and_drawn_again(name: str, model: str, tm
     assert 'class="failed"' not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def broken(result: xr.Dataset) -> list[object]:
+def broken(self: object) -> list[object]:
     raise ValueError("no <b>such</b> number")
 
 
 def test_part_that_cannot_be_made_leaves_table_page_and_numbers(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "found", broken)
+    monkeypatch.setattr(StudyPage, "findings", broken)
     status, table, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path))
     assert status == 1
     assert "entropy" in table

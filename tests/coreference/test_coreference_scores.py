@@ -10,11 +10,11 @@ from made_mentions import rows
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.split_half import halves
 from headscope.studies.coreference import head_variables
 from headscope.studies.coreference.baselines import NAMES
 from headscope.studies.coreference.predictions import Answers
 from headscope.studies.coreference.scores import chosen, score
-from headscope.studies.syntax.scores import halves
 
 UNITS, HEADS = 40, 4
 LAYERS = (1, 3)

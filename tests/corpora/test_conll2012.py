@@ -9,9 +9,9 @@ from written import corpus
 
 from headscope.corpora import Options, read
 from headscope.corpora.parsing.bracketed_phrases import heads
-from headscope.corpora.parsing.dependency_columns import cycle
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
+from headscope.linguistics.spanning_tree import cycle
 from headscope.types import Mention
 
 BEGIN, END = "#begin document (own/made_0001); part 000", "#end document"

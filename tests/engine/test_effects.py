@@ -11,8 +11,8 @@ from scipy.stats import false_discovery_control, spearmanr
 from headscope import Settings
 from headscope.ablation.sweep import Sweep
 from headscope.corpora import Corpus
+from headscope.statistics.significance import mcnemar
 from headscope.studies.ablate.effects import Effects
-from headscope.studies.ablate.gains import mcnemar
 from headscope.tasks import Task
 
 N, HEADS = 60, (3, 2)

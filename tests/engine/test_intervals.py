@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.ablate.gains import Gains, mcnemar
+from headscope.statistics.significance import mcnemar
+from headscope.studies.ablate.gains import Gains
 from headscope.tasks import score
 
 RANDOM = np.random.default_rng(0)

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from headscope.corpora.parsing.dependency_columns import cycle
-from headscope.linguistics.spanning_tree import tree
+from headscope.linguistics.spanning_tree import cycle, tree
 from headscope.studies.probe.baselines import at_offset, best_offset
 from parsed_maps import sentence
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.corpora.parsing.dependency_columns import cycle
 from headscope.errors import HeadscopeError
+from headscope.linguistics.spanning_tree import cycle
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.probe.attention_store import SPECIAL
 from headscope.studies.probe.batches import Treebank, padded

@@ -7,10 +7,10 @@ import xarray as xr
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import Tally, poisson_draws
+from headscope.statistics.split_half import halves
 from headscope.studies.relations.link_attention import Found, with_either
 from headscope.studies.relations.scores import chosen, score, tallied
 from headscope.studies.relations.variables import labelled
-from headscope.studies.syntax.scores import halves
 
 LAYERS = (1, 3)
 INPUTS = 120

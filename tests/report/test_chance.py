@@ -6,7 +6,7 @@ import xarray as xr
 from scipy.stats import norm
 
 from compare_result import compare_result
-from headscope.report.findings import found
+from headscope.report.study_page import study_page
 from headscope.statistics.interval_tests import q_above, q_changed, surely
 from patterns_result import patterns_result
 from profile_result import profile_result
@@ -54,7 +54,7 @@ def test_missing_values_are_not_tested_and_without_intervals_there_is_no_test() 
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_heads_above_a_limit_are_said_with_correction_and_the_median_head() -> None:

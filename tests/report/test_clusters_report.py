@@ -7,9 +7,7 @@ import pytest
 import xarray as xr
 
 from headscope.report import write
-from headscope.report.charts import drawn
-from headscope.report.findings import found
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, OFFSETS, TOKEN_CLASSES
 
 # Six heads on a line: two pairs near each other, and one head far from all; 2-3 is not there.
@@ -64,7 +62,7 @@ def result() -> xr.Dataset:
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_the_claim_about_layers_has_its_interval_and_its_doubt(result: xr.Dataset) -> None:
@@ -106,17 +104,17 @@ def test_one_example_is_said_to_be_one(result: xr.Dataset) -> None:
 
 
 def test_the_table_has_a_line_for_each_cluster(result: xr.Dataset) -> None:
-    (table,) = shown(result)
+    (table,) = study_page(result).tables()
     rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in table.rows}
     assert list(rows) == [1, 3, 2]
     assert rows[1] == ["2", "0.062", "0.50", "0.25", "0.12", "0.75", "0.25", "2.00", "block 1, diagonal 1", ""]
     assert rows[2][:2] == ["1", None] and rows[3][-2:] == ["vertical 2", "det 2"]
     assert {len(cells) for _, cells in table.rows} == {len(table.columns)}
-    assert len(shown(result_of(known=False))[0].columns) == len(table.columns) - 2
+    assert len(study_page(result_of(known=False)).tables()[0].columns) == len(table.columns) - 2
 
 
 def test_figures_colour_heads_by_what_is_known_and_label_them_with_their_relation(result: xr.Dataset) -> None:
-    figures = {figure.name: figure for figure in drawn(result)}
+    figures = {figure.name: figure for figure in study_page(result).figures()}
     assert list(figures) == ["points-layer", "points-behaviour", "points-dominant", "points-cluster", "layers", "heads"]
     rows = figures["points-dominant"].chart.data.values
     assert {row["name"]: (row["class"], row["label"]) for row in rows} == {
@@ -127,7 +125,7 @@ def test_figures_colour_heads_by_what_is_known_and_label_them_with_their_relatio
         "2-2": ("vertical", "2-2 det"),
     }
     assert {row["class"] for row in figures["points-behaviour"].chart.data.values} >= {"[SEP]", "previous token"}
-    plain = {figure.name: figure for figure in drawn(result_of(known=False))}
+    plain = {figure.name: figure for figure in study_page(result_of(known=False)).figures()}
     assert "points-dominant" not in plain and "label" not in plain["points-layer"].chart.data.values[0]
 
 

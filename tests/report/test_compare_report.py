@@ -8,14 +8,13 @@ import xarray as xr
 
 from compare_result import CHANGE, compare_result
 from headscope.report import write
-from headscope.report._tables import top_heads
-from headscope.report.charts import drawn
-from headscope.report.findings import found
+from headscope.report.study_page import study_page
+from headscope.report.tables import top_heads
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
     """The findings of a result by topic."""
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_layers_are_ranked_and_the_last_two_named() -> None:
@@ -91,7 +90,7 @@ def test_several_models_are_told_one_after_the_other() -> None:
 @pytest.mark.parametrize("models", [("after",), ("epoch 1", "epoch 2"), tuple("abcde")])
 def test_figures_are_drawn_for_each_model(models: tuple[str, ...]) -> None:
     result = compare_result(*models, restored=True)
-    names = [figure.name for figure in drawn(result)]
+    names = [figure.name for figure in study_page(result).figures()]
     assert names[:4] == ["layer_similarity", "similarity", "similarity-by_layer", "js_divergence"]
     assert names[-1] == "restored_score"
     differences = [name for name in names if name.startswith("difference")]
@@ -100,7 +99,7 @@ def test_figures_are_drawn_for_each_model(models: tuple[str, ...]) -> None:
 
 
 def test_figures_draw_the_change_and_not_the_similarity() -> None:
-    figures = {figure.name: figure for figure in drawn(compare_result())}
+    figures = {figure.name: figure for figure in study_page(compare_result()).figures()}
     rows = figures["similarity"].chart.to_dict(validate=False)["datasets"]
     values = [row for data in rows.values() for row in data if row.get("name") == "4-2"]
     assert values[0]["value"] == pytest.approx(0.4)

@@ -7,15 +7,13 @@ import xarray as xr
 
 from coreference_result import gap_result, result_of, stereotype_result
 from headscope.report import write
-from headscope.report.charts import drawn
-from headscope.report.findings import found
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
 
 RESULTS = {"documents": result_of, "gap": gap_result, "stereotypes": stereotype_result}
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def cells(table) -> dict[str, list]:
@@ -45,7 +43,7 @@ def test_kinds_of_mentions_are_told_apart_where_there_are_several() -> None:
 
 
 def test_the_table_is_that_of_the_paper_with_the_papers_numbers() -> None:
-    (table,) = shown(result_of())
+    (table,) = study_page(result_of()).tables()
     rows = cells(table)
     assert [column.words for column in table.columns] == ["all", "pronoun", "proper"]
     assert rows["Head match"] == ["50.0"] * 3 and rows["Best head"] == ["75.0"] * 3 and rows["which"] == ["2-3"] * 3
@@ -60,8 +58,8 @@ def test_of_gap_f1_is_told_by_gender() -> None:
     assert "masculine 0.750, feminine 0.500, overall 0.625; nearest name: 0.500" in text
     assert "Feminine over masculine is 0.60 [0.54, 0.66] (of that 1.00)" in text
     assert "0 are better on feminine and 1 on masculine" in text
-    assert "Clark" not in shown(gap_result())[0].caption
-    rows = cells(shown(gap_result())[1])
+    assert "Clark" not in study_page(gap_result()).tables()[0].caption
+    rows = cells(study_page(gap_result()).tables()[1])
     assert rows["Head 2-3"] == rows["Head chosen on one half, on the other"] == ["0.750", "0.500", "0.625", "0.60"]
     assert rows["Nearest"][0] == "0.500" and "Head match" not in rows and list(rows)[3] == "Head 2-3"
 
@@ -74,7 +72,7 @@ def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:
     assert (
         "2-3" in texts["Stereotypes in the best head"] and "+12.5 [6.2, 18.8]" in texts["Stereotypes in the best head"]
     )
-    rows = cells(shown(stereotype_result())[1])
+    rows = cells(study_page(stereotype_result()).tables()[1])
     assert list(rows)[:2] == ["2-1", "1-2"]
     assert rows["1-2"] == ["0.750", "0.500", "0.250", "0.001", "+25.0", "0.001"]
 
@@ -88,11 +86,11 @@ def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:
     ],
 )
 def test_figures_are_those_of_the_corpus(name: str, figures: list[str]) -> None:
-    assert [figure.name for figure in drawn(RESULTS[name]())] == figures
+    assert [figure.name for figure in study_page(RESULTS[name]()).figures()] == figures
 
 
 def test_the_chosen_head_stands_beside_all_baselines() -> None:
-    bars = drawn(result_of())[0].chart.to_dict()
+    bars = study_page(result_of()).figures()[0].chart.to_dict()
     values = next(iter(bars["datasets"].values())) if "datasets" in bars else bars["data"]["values"]
     pronouns = {row["which"]: row["value"] for row in values if row["mention_type"] == "pronoun"}
     assert pronouns == {
@@ -114,7 +112,7 @@ def test_a_baseline_that_never_chooses_is_left_out() -> None:
     result = gap_result()
     result["baseline_accuracy"].loc[{"baseline": "head_match"}] = 0
     assert "nearest of the same head word 50.0%" not in told(result)["The best head"] and "Head match" not in cells(
-        shown(result)[0]
+        study_page(result).tables()[0]
     )
-    bars = drawn(result)[0].chart.to_dict()
+    bars = study_page(result).figures()[0].chart.to_dict()
     assert "nearest of the same head word" not in str(bars["layer"])

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.report.findings import found
+from headscope.report.study_page import study_page
 from profile_result import profile_result
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
     """The findings of a result by topic."""
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_planted_heads_are_named_with_value_interval_and_examples() -> None:

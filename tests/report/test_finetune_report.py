@@ -8,8 +8,7 @@ import xarray as xr
 
 from headscope import report, results
 from headscope.figures.export import svg
-from headscope.report.charts import drawn
-from headscope.report.findings import found
+from headscope.report.study_page import study_page
 
 TASKS = {"RTE": ["accuracy"], "MRPC": ["accuracy", "f1"], "STS-B": ["pearson", "spearman"]}
 SCORES = {"pretrained": 0.4, "random": 0.5, "frozen": 0.6, "finetuned": 0.8}
@@ -47,7 +46,7 @@ def table(tasks: dict[str, list[str]] = TASKS, inits: tuple[str, ...] = tuple(SC
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_findings_say_what_was_planted() -> None:
@@ -79,7 +78,11 @@ def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
 def test_a_single_run_says_no_more_than_it_has() -> None:
     result = table({"birds": ["accuracy"]}, ("finetuned",), seeds=1)
     assert set(told(result)) == {"birds", "How models were chosen"}
-    assert [figure.name for figure in drawn(result)] == ["score", "train_loss-birds", "epoch_score-birds"]
+    assert [figure.name for figure in study_page(result).figures()] == [
+        "score",
+        "train_loss-birds",
+        "epoch_score-birds",
+    ]
 
 
 def rows(chart: dict) -> list[dict]:
@@ -87,7 +90,7 @@ def rows(chart: dict) -> list[dict]:
 
 
 def test_figure_has_all_scores_with_chance_and_the_papers_beside_them() -> None:
-    figures = {figure.name: figure.chart.to_dict() for figure in drawn(table())}
+    figures = {figure.name: figure.chart.to_dict() for figure in study_page(table()).figures()}
     assert set(figures) == {"score", *(f"{name}-{task}" for name in ("train_loss", "epoch_score") for task in TASKS)}
     shown = {(row["whose"], row["task"], row["init"]): row for row in rows(figures["score"])}
     assert len(shown) == 5 * 5 + 2 * 3

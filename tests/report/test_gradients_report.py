@@ -7,9 +7,7 @@ import pytest
 import xarray as xr
 
 from headscope.report import write
-from headscope.report.charts import drawn
-from headscope.report.findings import found
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, TOKEN_CLASSES
 
 GRADIENT = [0.5, 0.125, 0.25, 1.0]  # by token class; twice as much in layer 1
@@ -54,7 +52,7 @@ def result() -> xr.Dataset:
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_the_loss_is_named_first(result: xr.Dataset) -> None:
@@ -79,12 +77,12 @@ def test_a_class_that_the_tokenizer_does_not_have_is_left_out() -> None:
     result = result_of(sep=False)
     texts = told(result)
     assert not [topic for topic in texts if "[SEP]" in topic] and "[SEP] nan" not in "".join(texts.values())
-    assert not [column for column in shown(result)[0].columns if "[SEP]" in column.words]
-    assert "worth-sep" not in [figure.name for figure in drawn(result)]
+    assert not [column for column in study_page(result).tables()[0].columns if "[SEP]" in column.words]
+    assert "worth-sep" not in [figure.name for figure in study_page(result).figures()]
 
 
 def test_the_table_has_a_line_for_each_layer(result: xr.Dataset) -> None:
-    (table,) = shown(result)
+    (table,) = study_page(result).tables()
     assert [place for place, _ in table.rows] == [(1,), (2,)]
     assert [column.words for column in table.columns][:3] == ["[CLS]: attention", "[CLS]: gradient", "[CLS]: relative"]
     cells = table.rows[1][1]
@@ -92,7 +90,7 @@ def test_the_table_has_a_line_for_each_layer(result: xr.Dataset) -> None:
 
 
 def test_figures_are_those_of_the_paper_with_attention_beside(result: xr.Dataset) -> None:
-    figures = {figure.name: figure for figure in drawn(result)}
+    figures = {figure.name: figure for figure in study_page(result).figures()}
     assert list(figures) == [
         "gradient-by_layer",
         "gradient-heads",

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from test_ablate_report import result as ablate_result
@@ -13,7 +14,7 @@ from test_syntax_report import result_of as syntax_result
 
 from compare_result import compare_result
 from headscope.report.cards import Card, index
-from headscope.report.cards.study import HOOKS, study
+from headscope.report.study_page import HOOKS, study_page
 from made_heads import model_of
 
 
@@ -110,4 +111,6 @@ def test_probe_tells_what_a_head_gives_to_a_parser() -> None:
 @pytest.mark.parametrize("name", ["../profile", "_card", "nothing"])
 def test_a_study_is_never_a_path_or_another_module(name: str) -> None:
     made: Any = xr.Dataset(attrs={"study": name})
-    assert study(made).told(made, None) == () and set(HOOKS) <= set(type(study(made)).__slots__)  # type: ignore[arg-type]
+    assert study_page(made).card().sentences(made, pd.DataFrame()) == () and set(HOOKS) <= set(
+        type(study_page(made).card()).__slots__
+    )  # type: ignore[arg-type]

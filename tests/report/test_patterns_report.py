@@ -9,8 +9,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope import results
 from headscope.report import write
-from headscope.report.charts import drawn
-from headscope.report.findings import found
+from headscope.report.study_page import study_page
 from patterns_result import patterns_result
 
 TASKS = ("RTE", "MRPC", "QQP")
@@ -18,11 +17,11 @@ DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => 
 
 
 def told(*tasks: str) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(patterns_result(tasks))}
+    return {finding.topic: finding.text for finding in study_page(patterns_result(tasks)).findings()}
 
 
 def specs(*tasks: str) -> dict[str, dict[str, Any]]:
-    return {figure.name: figure.chart.to_dict(validate=True) for figure in drawn(patterns_result(tasks))}
+    return {figure.name: figure.chart.to_dict(validate=True) for figure in study_page(patterns_result(tasks)).figures()}
 
 
 def rows(spec: dict[str, Any]) -> list[dict[str, Any]]:

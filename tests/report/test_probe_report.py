@@ -8,9 +8,7 @@ import pytest
 import xarray as xr
 
 from headscope.report import write
-from headscope.report.charts import drawn
-from headscope.report.findings import found
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, DIRECTIONS
 
 UAS = {
@@ -69,7 +67,7 @@ def result() -> xr.Dataset:
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_scores_are_said_with_the_best_baseline(result: xr.Dataset) -> None:
@@ -104,12 +102,12 @@ def test_without_random_weights_and_with_one_seed_nothing_is_said_of_them() -> N
     texts = told(result_of(random=False, seeds=1))
     assert "What the model learned" not in texts and "means over 1 seeds" not in texts["Mind"]
     assert "standard deviation" not in texts["Mind"]
-    main = shown(result_of(random=False, seeds=1))[0]
+    main = study_page(result_of(random=False, seeds=1)).tables()[0]
     assert len(main.rows) == 5 and all(cells[2] is None for _, cells in main.rows)
 
 
 def test_the_table_is_that_of_the_paper(result: xr.Dataset) -> None:
-    main, recall = shown(result)
+    main, recall = study_page(result).tables()
     rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
     assert list(rows)[:3] == ["attention and words", "attention alone", "distances and words"]
     assert rows["attention and words"] == ["75.0", "68.8", "0.2", "7.0", "77"]
@@ -121,7 +119,7 @@ def test_the_table_is_that_of_the_paper(result: xr.Dataset) -> None:
 
 
 def test_figures(result: xr.Dataset) -> None:
-    figures = {figure.name: figure for figure in drawn(result)}
+    figures = {figure.name: figure for figure in study_page(result).figures()}
     assert list(figures) == ["uas", "contribution", "recall"]
     chart = figures["recall"].chart.to_dict()
     values = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["data"]["values"]

@@ -9,13 +9,11 @@ import xarray as xr
 
 from headscope.report import write
 from headscope.report.cards import numbers
-from headscope.report.cards import relations as head_part
 from headscope.report.cards.head_rows import where
-from headscope.report.charts import drawn
-from headscope.report.findings import found
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
 from headscope.studies.relations.link_attention import DIRECTIONS
+from headscope.studies.relations.page import card as head_part
 
 # Sentences; attention of links, elsewhere and from other words in head 2-3, source to target; whether it is special.
 RELATIONS = {
@@ -115,7 +113,7 @@ def result() -> xr.Dataset:
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_heads_above_the_percentile_are_told_with_what_the_baselines_get_in_them(result: xr.Dataset) -> None:
@@ -158,11 +156,13 @@ def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
     )
     assert told(result)["What was kept"].startswith(expected)
     whole = result.assign_attrs(filter=json.dumps({"read": 60, "dropped": {}, "kept": 60}))
-    assert "What was kept" not in told(whole) and len(shown(whole)) == len(shown(result)) - 1
+    assert (
+        "What was kept" not in told(whole) and len(study_page(whole).tables()) == len(study_page(result).tables()) - 1
+    )
 
 
 def test_the_tables_have_heads_baselines_and_the_papers_numbers(result: xr.Dataset) -> None:
-    main, few, highest, steps = shown(result)
+    main, few, highest, steps = study_page(result).tables()
     lines = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
     assert list(lines) == ["all", "Agent", "Theme"]
     assert lines["Agent"] == [
@@ -178,12 +178,12 @@ def test_the_tables_have_heads_baselines_and_the_papers_numbers(result: xr.Datas
 
 
 def test_without_an_untrained_model_its_column_is_empty() -> None:
-    main = shown(result_of(untrained=False))[0]
+    main = study_page(result_of(untrained=False)).tables()[0]
     assert [cells[6] for _, cells in main.rows] == [None] * 3 and main.rows[0][1][7] == ("yes", "")
 
 
 def test_figures_show_links_gains_relations_and_a_zoom(result: xr.Dataset) -> None:
-    figures = {figure.name: figure for figure in drawn(result)}
+    figures = {figure.name: figure for figure in study_page(result).figures()}
     names = ["link_attention", "gain", "link_attention-by_layer", "chosen", "gain-by_relation", "zoom-1"]
     assert list(figures) == names
     rows = {name: _rows(figures[name].chart.to_dict()) for name in ("gain", "chosen", "zoom-1")}
@@ -208,7 +208,7 @@ def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
 def of_head(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
     every = numbers(result)
     mine = where(every, (every["layer"] == layer) & (every["head"] == head))
-    return {finding.topic: finding.text for finding in head_part.told(result, mine)}
+    return {finding.topic: finding.text for finding in head_part.sentences(result, mine)}
 
 
 def test_the_card_of_a_head_has_its_relations_with_the_harder_baseline(result: xr.Dataset) -> None:
@@ -219,6 +219,6 @@ def test_the_card_of_a_head_has_its_relations_with_the_harder_baseline(result: x
 
 
 def test_the_index_of_heads_says_what_each_is_special_for(result: xr.Dataset) -> None:
-    (notes,) = head_part.notes(result).values()
+    (notes,) = head_part.badges(result).values()
     assert "Agent" in notes.sel(layer=2, head=3).item() and (notes != "").sum() == 1
-    assert set(head_part.ASIDE) < set(map(str, result))
+    assert set(head_part.HIDDEN) < set(map(str, result))

@@ -7,9 +7,7 @@ import pytest
 import xarray as xr
 
 from headscope.report import write
-from headscope.report.charts import drawn
-from headscope.report.findings import found
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, DIRECTIONS
 
 # Words, baseline, its offset, the chosen head's accuracy; head 2-3 is best in all but "conj", and special for "obj".
@@ -74,7 +72,7 @@ def result() -> xr.Dataset:
 
 
 def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in found(result)}
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def test_the_best_head_of_all_is_said_with_its_baseline(result: xr.Dataset) -> None:
@@ -112,11 +110,11 @@ def test_without_a_special_head_none_is_named(result: xr.Dataset) -> None:
 def test_as_coded_says_what_was_scored_on_what_it_was_chosen_on() -> None:
     texts = told(result_of(as_coded=True))
     assert "on the same sentences" in texts["All relations"] and "flatters" in texts["Mind"]
-    assert "chosen and scored on the same sentences" in shown(result_of(as_coded=True))[0].caption
+    assert "chosen and scored on the same sentences" in study_page(result_of(as_coded=True)).tables()[0].caption
 
 
 def test_the_table_is_that_of_the_paper_with_intervals_and_the_papers_numbers(result: xr.Dataset) -> None:
-    main, few = shown(result)
+    main, few = study_page(result).tables()
     rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
     assert list(rows) == ["all", "obj", "cop", "punct"]
     assert rows["all"] == ["2-3", "dep → head", "37.5", "25.0 (+1)", "+12.5", "yes", "250", "0.001", "34.5 (26.3) 7-6"]
@@ -127,7 +125,7 @@ def test_the_table_is_that_of_the_paper_with_intervals_and_the_papers_numbers(re
 
 
 def test_figures_show_relations_of_enough_words(result: xr.Dataset) -> None:
-    figures = {figure.name: figure for figure in drawn(result)}
+    figures = {figure.name: figure for figure in study_page(result).figures()}
     assert list(figures) == ["chosen", "gain", "all-by_layer"]
     bars = figures["chosen"].chart.to_dict()
     values = next(iter(bars["datasets"].values())) if "datasets" in bars else bars["data"]["values"]

@@ -16,8 +16,8 @@ from transformers import CONFIG_MAPPING, BertForSequenceClassification, PreTrain
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import read
+from headscope.measures import SURFACE
 from headscope.studies.compare import study
-from headscope.studies.profile.study import MEASURES
 from headscope.types import Example, Sentence, segment_text
 from planted import looks_at_piece, planted
 from planted_task import planted_classifier, planted_task
@@ -156,7 +156,7 @@ def test_differences_are_later_minus_first_of_every_profile_variable(three: tupl
     result = study.run(three, some(15, SHORT), QUICK)
     first, *later = [headscope.profile(model, some(15, SHORT), QUICK) for model in three]
     assert result["model"].values.tolist() == ["b/model", "c/model"]
-    for name in MEASURES:
+    for name in SURFACE:
         for place, profile in enumerate(later):
             ours = result[f"difference_{name}"].isel(model=place)
             assert ours.dims == first[name].dims

@@ -16,8 +16,8 @@ from headscope.engine.outputs import inputs_of, outputs
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.finetune.scores import loss_curve
 from headscope.studies.finetune.study import INITS, run
-from headscope.studies.finetune.table1 import limited
 from headscope.tasks import Task, resampled, score
+from headscope.tasks.task import limited
 from headscope.training import run_record as journals
 from small_tasks import birds, counts, tiny_folder
 

@@ -16,9 +16,7 @@ from headscope.engine import DEFAULTS
 from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import tree
 from headscope.models.random_weights import untrained
-from headscope.report.charts import drawn
-from headscope.report.findings import found
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
 from headscope.studies.probe import study
 from headscope.studies.probe.baselines import at_offset
 from headscope.studies.probe.treebank_attention import attended
@@ -182,7 +180,11 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> N
     assert result["probe"].values.tolist() == ["right_branching", "fixed_offset", "attention"]
     assert result["uas"].sel(probe="attention") == 1
     assert result["uas_by_seed"].sel(probe="attention").isnull().values.tolist() == [False, True]
-    assert "trees off attention" in [finding.text for finding in found(result)][-1] and drawn(result) and shown(result)
+    assert (
+        "trees off attention" in [finding.text for finding in study_page(result).findings()][-1]
+        and study_page(result).figures()
+        and study_page(result).tables()
+    )
     for at, keep in ((60, False), (2, True)):
         with pytest.raises(KeyboardInterrupt):
             settings = Settings(progress=stopping(at), keep_interrupted=keep)

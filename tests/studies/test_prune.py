@@ -16,8 +16,7 @@ from headscope import HeadscopeError, Model, Settings, results
 from headscope.capture.transformers_logging import quiet
 from headscope.engine.outputs import inputs_of, outputs
 from headscope.models.heads import parse
-from headscope.report.charts import drawn
-from headscope.report.findings import found
+from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
@@ -152,7 +151,7 @@ def test_pruning_stops_before_the_score_falls_too_far(planted, tmp_path):
     assert removed(result) == [(1, 1), (1, 2), (1, 3)]
     assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
-    told = {finding.topic: finding.text for finding in found(result)}
+    told = {finding.topic: finding.text for finding in study_page(result).findings()}
     assert told["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
     assert told["How many can go"].startswith("Up to 38% of the heads, accuracy changes by no more than chance")
 
@@ -162,8 +161,8 @@ def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_pat
     result = run(planted, TASK, QUICK, directory=tmp_path, source=source, tolerance=0.0, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
-    assert all(finding.text for finding in found(result))
-    assert [figure.name for figure in drawn(result)] == ["pruned_score", "score_change", "parameters"]
+    assert all(finding.text for finding in study_page(result).findings())
+    assert [figure.name for figure in study_page(result).figures()] == ["pruned_score", "score_change", "parameters"]
 
 
 @pytest.mark.parametrize(("again", "times"), [(False, 1), (True, 3)])
@@ -335,7 +334,7 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
     result = run(planted, TASK, QUICK, directory=tmp_path, source=source, share=0.75)
     result.attrs["corpus"] = result.attrs["chosen_on"]
-    told = {finding.topic: finding.text for finding in found(result)}
+    told = {finding.topic: finding.text for finding in study_page(result).findings()}
     assert "1 head stayed although it was their turn: no layer keeps fewer than 1" in told["Heads removed"]
     score, change = result["pruned_score"][-1, 0], result["score_change_ci"][-1, 0]
     assert f"Accuracy was 1.00 and is {float(score):.2f}" in told["Cost: accuracy"]
@@ -344,6 +343,11 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     assert "first to go" in {topic.lower() for topic in told} and "1-1, 1-2, 1-3, 2-1" in told["First to go"]
     assert "parameters became" in told["Size"]
     assert "flatters the score" in told["How heads were chosen"]
-    assert [figure.name for figure in drawn(result)] == ["pruned_score", "score_change", "parameters", "removed_at"]
+    assert [figure.name for figure in study_page(result).figures()] == [
+        "pruned_score",
+        "score_change",
+        "parameters",
+        "removed_at",
+    ]
     assert json.loads(result.attrs["pruning"])["share"] == 0.75
     assert results.save(result, tmp_path).is_file()

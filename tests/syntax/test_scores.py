@@ -8,10 +8,11 @@ from made_answers import made, random_answers
 
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.split_half import halves
 from headscope.studies.syntax import scores as module
 from headscope.studies.syntax.fixed_offset import best_offset, hits
 from headscope.studies.syntax.predictions import Answers
-from headscope.studies.syntax.scores import chosen, halves, score
+from headscope.studies.syntax.scores import chosen, score
 
 HEADS, SENTENCES = 3, 60
 

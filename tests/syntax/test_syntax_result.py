@@ -8,7 +8,8 @@ from made_answers import made
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.syntax.scores import chosen, halves, score
+from headscope.statistics.split_half import halves
+from headscope.studies.syntax.scores import chosen, score
 from headscope.studies.syntax.variables import labelled
 
 LAYERS = (1, 3)

@@ -18,9 +18,9 @@ from headscope.cli.terminal import laid_out, without_nan
 from headscope.errors import HeadscopeError
 
 if TYPE_CHECKING:
-    from headscope.report._tables import Table
     from headscope.report.cards import Card, Model
     from headscope.report.parts import Finding
+    from headscope.report.tables import Table
 
 HEAD = re.compile(r"(\d+)-(\d+)")
 

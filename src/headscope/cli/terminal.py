@@ -16,8 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from headscope import catalog, results
-from headscope.report._tables import Table as Own
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
+from headscope.report.tables import Table as Own
 
 MOST_LABELS = 5
 MOST_SCORES = 64
@@ -84,7 +84,7 @@ def print_result(result: xr.Dataset) -> None:
     console.print(f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}", soft_wrap=True, highlight=False)
     if {"layer", "head"} <= set(result.dims) and (table := by_layer(result, console.width)).row_count:
         console.print(table)
-    own = shown(result)
+    own = study_page(result).tables()
     for each in own[:1]:
         console.print(laid_out(each, console.width))
     for name in () if own else results.means(result):

@@ -5,10 +5,10 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from headscope import __version__
 from headscope.corpora import Corpus
 from headscope.engine.settings import Settings
 from headscope.models import Model
+from headscope.version import __version__
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "xarray")
 

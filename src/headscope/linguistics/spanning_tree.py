@@ -3,10 +3,10 @@
 networkx finds the same trees in a hundred times the time, and the package that is faster is under the GPL.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float, Int
-
-from headscope.corpora.parsing.dependency_columns import cycle
 
 Heads = Int[np.ndarray, " word"]
 
@@ -57,3 +57,21 @@ def _best(scores: Float[np.ndarray, "node node"]) -> Int[np.ndarray, " node"]:
     heads[outside] = np.where(under_cycle, within[leaving.argmax(1)], outside[np.where(under_cycle, 0, found[:-1])])
     heads[within[entering[:, found[-1]].argmax()]] = outside[found[-1]]
     return heads
+
+
+def cycle(tree: Sequence[int]) -> int:
+    """A word that is its own ancestor, from 1; 0 if there is none.
+
+    >>> cycle((2, 0, 2)), cycle((0, 3, 2))
+    (0, 2)
+    """
+    rooted = {0}
+    for word in range(1, len(tree) + 1):
+        path: set[int] = set()
+        while word not in rooted:
+            if word in path:
+                return word
+            path.add(word)
+            word = tree[word - 1]
+        rooted |= path
+    return 0

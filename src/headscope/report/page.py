@@ -12,15 +12,13 @@ import xarray as xr
 from headscope import results
 from headscope.errors import DrawingError, HeadscopeError
 from headscope.figures.export import save_spec, write_whole
-from headscope.report._tables import Table, complete, top_heads
 from headscope.report.cards import Model, gather, index, write_heads
 from headscope.report.cards.model_results import Source, found_in
-from headscope.report.charts import drawn
 from headscope.report.facts import glossary, lead, provenance, summary
-from headscope.report.findings import found
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
-from headscope.report.tables import shown
+from headscope.report.study_page import study_page
+from headscope.report.tables import Table, complete, top_heads
 
 Part = TypeVar("Part")
 
@@ -33,7 +31,9 @@ def write(result: xr.Dataset, directory: str | Path) -> Path:
     that could not be made.
     """
     directory, failed = Path(directory), Failures()
-    figures = failed.attempt("the figures", lambda: [_safe(figure) for figure in drawn(results.check(result))], [])
+    figures = failed.attempt(
+        "the figures", lambda: [_safe(figure) for figure in study_page(results.check(result)).figures()], []
+    )
     made = {
         figure.name: failed.attempt(f"figure '{figure.name}'", partial(_saved, figure, directory), None)
         for figure in figures
@@ -99,8 +99,8 @@ def _contents(result: xr.Dataset, figures: list[Figure], failed: Failures) -> di
         "attrs": result.attrs,
         "lead": lead(result),
         "facts": summary(result),
-        "findings": failed.attempt("the findings", lambda: found(result), []),
-        "own": failed.attempt("the scores", lambda: shown(result), []),
+        "findings": failed.attempt("the findings", lambda: study_page(result).findings(), []),
+        "own": failed.attempt("the scores", lambda: study_page(result).tables(), []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
         "sections": [(title, list(group)) for title, group in groupby(figures, key=lambda figure: figure.section)],
         "top": [table for table in top if table is not None],

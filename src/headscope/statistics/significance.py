@@ -1,7 +1,7 @@
 """Whether a head is better than its baseline by more than chance, and after so many heads were tried."""
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.stats import binom, false_discovery_control
 
 
@@ -28,3 +28,18 @@ def benjamini_hochberg(p: Float[np.ndarray, "*dims"]) -> Float[np.ndarray, "*dim
     q, tested = np.full(p.shape, np.nan), ~np.isnan(p)
     q[tested] = false_discovery_control(p[tested]) if tested.any() else 0
     return q
+
+
+def mcnemar(
+    right: Bool[np.ndarray, "*variant example"], before: Bool[np.ndarray, " example"]
+) -> Float[np.ndarray, "*variant"]:
+    """The p-value, two-sided, of variants being right as often as before: McNemar's test in its exact form.
+
+    Of the examples for which one alone is right, each is a toss of a coin if both are equally good.
+
+    >>> before = np.array([True] * 6 + [False] * 4)
+    >>> mcnemar(np.array([[False] * 6 + [False] * 4, [True] * 10, before]), before).tolist()
+    [0.03125, 0.125, 1.0]
+    """
+    gained, lost = (right & ~before).sum(-1), (~right & before).sum(-1)
+    return np.minimum(1.0, 2 * better(np.maximum(gained, lost), np.minimum(gained, lost)))

@@ -1,6 +1,6 @@
 """A task: what is asked of a model about each example, and the examples with their answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -55,3 +55,13 @@ class Task:
         expected = " or ".join(f"'{name}'" for name in self.labels) or "a number"
         found = "no label" if label in (None, "") else f"label '{label}'"
         raise HeadscopeError(f"task '{self.name}', example '{where}': {found}, expected {expected}; mend its label")
+
+
+def limited(task: Task, examples: int) -> Task:
+    """The task with so many of its training examples, the same for all seeds, in their order."""
+    corpus = task.training()
+    if examples >= corpus.n_examples:
+        return task
+    chosen = set(np.random.default_rng(0).choice(corpus.n_examples, examples, replace=False).tolist())
+    kept = [example for number, example in enumerate(corpus) if number in chosen]
+    return replace(task, train=Corpus(corpus.name, corpus.sha256, len(kept), corpus.skipped, lambda: iter(kept)))

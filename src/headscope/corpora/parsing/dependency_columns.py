@@ -1,9 +1,8 @@
 """Columns of a CoNLL-U sentence: parts of speech and a dependency tree, checked."""
 
-from collections.abc import Sequence
-
 from headscope.corpora.parsing.conllu_sentences import Row
 from headscope.corpora.problems import Bad
+from headscope.linguistics.spanning_tree import cycle
 
 
 def column(words: list[Row], name: str) -> tuple[str, ...]:
@@ -36,21 +35,3 @@ def heads(words: list[Row]) -> tuple[int, ...]:
     if looping := cycle(tree):
         raise Bad(words[looping - 1].line, f"word {looping} is in a cycle of heads")
     return tree
-
-
-def cycle(tree: Sequence[int]) -> int:
-    """A word that is its own ancestor, from 1; 0 if there is none.
-
-    >>> cycle((2, 0, 2)), cycle((0, 3, 2))
-    (0, 2)
-    """
-    rooted = {0}
-    for word in range(1, len(tree) + 1):
-        path: set[int] = set()
-        while word not in rooted:
-            if word in path:
-                return word
-            path.add(word)
-            word = tree[word - 1]
-        rooted |= path
-    return 0

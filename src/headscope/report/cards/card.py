@@ -14,9 +14,9 @@ from headscope.figures.standing import among
 from headscope.report.cards.address import addressed
 from headscope.report.cards.head_rows import Row, rows, where
 from headscope.report.cards.model_results import Model, Source
-from headscope.report.cards.study import study
 from headscope.report.cards.wording import ordinal, value
 from headscope.report.parts import Figure, Finding
+from headscope.report.study_page import study_page
 from headscope.statistics.thresholds import LEAST_CASES
 
 MOST, FIRST = 8, 3
@@ -34,7 +34,7 @@ class Part:
     @cached_property
     def findings(self) -> list[Finding]:
         """Sentences."""
-        return list(study(self.source.result).told(self.source.result, self.numbers))
+        return list(study_page(self.source.result).card().sentences(self.source.result, self.numbers))
 
     @cached_property
     def picked(self) -> pd.DataFrame:
@@ -46,12 +46,12 @@ class Part:
     @property
     def maps(self) -> list[Figure]:
         """Its most telling examples."""
-        return list(study(self.source.result).maps(self.source.result, self.layer, self.head))
+        return list(study_page(self.source.result).card().maps(self.source.result, self.layer, self.head))
 
     @property
     def figures(self) -> list[Figure]:
         """Other charts."""
-        return list(study(self.source.result).figures(self.source.result, self.layer, self.head))
+        return list(study_page(self.source.result).card().figures(self.source.result, self.layer, self.head))
 
 
 def _most(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -143,7 +143,7 @@ def main_numbers(model: Model) -> list[tuple[str, xr.DataArray]]:
     found = []
     for place, source in enumerate(model.sources):
         mine = where(model.numbers, model.numbers["source"] == place)
-        for address in study(source.result).main(source.result) if len(mine) else ():
+        for address in study_page(source.result).card().main_numbers(source.result) if len(mine) else ():
             numbers = addressed(mine, address)
             again = [name for name, _ in found]
             name = column_name(numbers)

@@ -6,7 +6,7 @@ import xarray as xr
 from headscope import results
 from headscope.figures import with_interval
 from headscope.figures.labels import label
-from headscope.report.cards.study import TESTS, study
+from headscope.report.study_page import TESTS, study_page
 
 HEAD = ("layer", "head")
 # What is of single examples, of pairs of heads, of places in a plane, or of a test: not the number of a head.
@@ -22,12 +22,12 @@ def numbers(result: xr.Dataset) -> pd.DataFrame:
     `rank` (1 for the highest value; the same for the same value) among so many `heads`, `median` (that of the heads),
     `baseline` and `q` (a false discovery rate) where the study has them. NaN where there is none.
     """
-    told = study(result)
-    baselines, rates, aside = told.baselines(result), told.rates(result), told.aside
+    card = study_page(result).card()
+    baselines, rates = card.baselines(result), card.rates(result)
     frames = [
         _of(result, name, baselines.get(name), rates.get(name))
         for name in results.means(result)
-        if _is_number(result[name]) and not name.endswith(TESTS) and name not in aside
+        if _is_number(result[name]) and not name.endswith(TESTS) and name not in card.hidden
     ]
     return pd.concat([frame for frame in frames if len(frame)] or [pd.DataFrame(columns=_order())], ignore_index=True)
 

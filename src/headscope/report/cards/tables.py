@@ -6,13 +6,13 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report._tables import Column, Table
 from headscope.report.cards.address import addressed
 from headscope.report.cards.card import column_name, main_numbers
 from headscope.report.cards.head_rows import rows
 from headscope.report.cards.model_results import Model
-from headscope.report.cards.study import study
 from headscope.report.cards.wording import rate
+from headscope.report.study_page import study_page
+from headscope.report.tables import Column, Table
 from headscope.report.wording import number
 
 Cell = tuple[str, str] | None
@@ -75,7 +75,7 @@ def ranking(model: Model, address: str, *, ascending: bool = False, top: int | N
 def _notes(model: Model) -> list[tuple[str, xr.DataArray]]:
     found = []
     for source in model.sources:
-        for title, array in study(source.result).notes(source.result).items():
+        for title, array in study_page(source.result).card().badges(source.result).items():
             again = title in [name for name, _ in found]
             found.append((f"{title} ({source.name})" if again else title, array))
     return found

@@ -15,8 +15,8 @@ from headscope.models.heads import existing
 from headscope.results.named import Named
 from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import interval
-from headscope.statistics.significance import benjamini_hochberg
-from headscope.studies.ablate.gains import Gains, mcnemar
+from headscope.statistics.significance import benjamini_hochberg, mcnemar
+from headscope.studies.ablate.gains import Gains
 from headscope.tasks import Task
 
 Variables = dict[str, xr.DataArray]

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from headscope import __version__
 from headscope.engine.settings import Settings
 from headscope.engine.task_inputs import Asked
 from headscope.models import Model
+from headscope.version import __version__
 
 SHOWN = 16
 # They do not change what a network computes.

@@ -5,26 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from headscope.statistics.bootstrap import interval, poisson_draws
-from headscope.statistics.significance import better
 from headscope.tasks import LOWER_IS_BETTER, resampled, score
-
-
-def mcnemar(
-    right: Bool[np.ndarray, "*variant example"], before: Bool[np.ndarray, " example"]
-) -> Float[np.ndarray, "*variant"]:
-    """The p-value, two-sided, of variants being right as often as before: McNemar's test in its exact form.
-
-    Of the examples for which one alone is right, each is a toss of a coin if both are equally good.
-
-    >>> before = np.array([True] * 6 + [False] * 4)
-    >>> mcnemar(np.array([[False] * 6 + [False] * 4, [True] * 10, before]), before).tolist()
-    [0.03125, 0.125, 1.0]
-    """
-    gained, lost = (right & ~before).sum(-1), (~right & before).sum(-1)
-    return np.minimum(1.0, 2 * better(np.maximum(gained, lost), np.minimum(gained, lost)))
 
 
 @dataclass(frozen=True)

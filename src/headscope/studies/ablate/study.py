@@ -26,8 +26,8 @@ from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.studies.ablate.effects import Effects
 from headscope.studies.ablate.fingerprint import fingerprint
-from headscope.studies.finetune.table1 import limited
 from headscope.tasks import Task, aligned
+from headscope.tasks.task import limited
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {

@@ -9,11 +9,11 @@ from headscope.comparisons.padded_similarity import PADDED_TO
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
+from headscope.measures import SURFACE
 from headscope.models import Model
 from headscope.results import check
 from headscope.studies.compare.measure import compare
 from headscope.studies.compare.restoration import refuse_unless_scored, restored_scores
-from headscope.studies.profile.study import MEASURES
 from headscope.tasks import Task
 
 COMPARISONS = ("similarity", "js_divergence")
@@ -57,7 +57,7 @@ def run(
     if as_coded:
         _refuse_short(models)
         comparisons, pad_to = (*COMPARISONS, "padded_similarity"), PADDED_TO
-    result = compare("compare", models, corpus, MEASURES, comparisons, settings, pad_to=pad_to)
+    result = compare("compare", models, corpus, SURFACE, comparisons, settings, pad_to=pad_to)
     if task and "interrupted" not in result.attrs:
         return _with_scores(result, models, task, restore, settings, restore_embeddings)
     return result

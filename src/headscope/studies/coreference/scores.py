@@ -7,9 +7,9 @@ from jaxtyping import Bool, Float, UInt8
 
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import better
+from headscope.statistics.split_half import summed
 from headscope.studies.coreference.baselines import NAMES, REFERENCES
 from headscope.studies.coreference.predictions import Answers
-from headscope.studies.syntax.scores import summed
 
 Draws = UInt8[np.ndarray, "resample unit"]
 

@@ -14,10 +14,10 @@ from jaxtyping import Float, Int
 from scipy.stats import ttest_1samp
 
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.ablate.gains import mcnemar
+from headscope.statistics.significance import mcnemar
+from headscope.statistics.split_half import summed
 from headscope.studies.coreference.predictions import Answers
 from headscope.studies.coreference.scores import Draws
-from headscope.studies.syntax.scores import summed
 
 STEREOTYPES = ("pro", "anti")
 

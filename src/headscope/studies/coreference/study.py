@@ -17,13 +17,13 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.split_half import halves
 from headscope.studies.coreference import gender_bias, head_variables
 from headscope.studies.coreference.observer import Reader
 from headscope.studies.coreference.predictions import Answers, joined
 from headscope.studies.coreference.scores import Draws, chosen, score
 from headscope.studies.coreference.segments import Context, Plan, plan
 from headscope.studies.coreference.stereotypes import pairs
-from headscope.studies.syntax.scores import halves
 
 OPTIONS = {"long": "truncate"}
 

@@ -19,8 +19,9 @@ from headscope.models.checkpoint import locate
 from headscope.models.devices import device_of
 from headscope.models.minilm import verify
 from headscope.studies.finetune.scores import labelled
-from headscope.studies.finetune.table1 import Place, Row, Run, limited, runs
+from headscope.studies.finetune.table1 import Place, Row, Run, runs
 from headscope.tasks import Task
+from headscope.tasks.task import limited
 from headscope.training import Recipe, Trained, initial
 from headscope.training.recipe import Init, Keep, Precision
 

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.outputs import inputs_of
@@ -128,13 +127,3 @@ def runs(
                 journal = Journal(directory / "runs" / f"{row.task.name}-{init}-{seed}")
                 model = models[row.task.name, init] if seed == seeds[0] and init != "pretrained" else None
                 yield Run(row, init, seed, recipe, journal, model)
-
-
-def limited(task: Task, examples: int) -> Task:
-    """The task with so many of its training examples, the same for all seeds, in their order."""
-    corpus = task.training()
-    if examples >= corpus.n_examples:
-        return task
-    chosen = set(np.random.default_rng(0).choice(corpus.n_examples, examples, replace=False).tolist())
-    kept = [example for number, example in enumerate(corpus) if number in chosen]
-    return replace(task, train=Corpus(corpus.name, corpus.sha256, len(kept), corpus.skipped, lambda: iter(kept)))

@@ -5,18 +5,8 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine import run as measure
+from headscope.measures import SURFACE
 from headscope.models import Model
-
-MEASURES = (
-    "attention_to",
-    "sep_to_sep",
-    "attention_offset",
-    "entropy",
-    "cls_entropy",
-    "feature_attention",
-    "cls_feature_attention",
-    "token_attention",
-)
 
 
 def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS) -> xr.Dataset:
@@ -29,4 +19,4 @@ def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS) -> xr.Datas
     >>> dict(result["entropy"].sizes), result["entropy"].units
     ({'layer': 6, 'head': 12}, 'nats')
     """
-    return measure("profile", model, corpus, MEASURES, settings)
+    return measure("profile", model, corpus, SURFACE, settings)

@@ -19,6 +19,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained as random_weights
 from headscope.statistics.bootstrap import Tally, poisson_draws
+from headscope.statistics.split_half import halves
 from headscope.studies.relations.example_maps import picks, zoomed
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
 from headscope.studies.relations.link_attention import MOST, Found, with_either
@@ -26,7 +27,6 @@ from headscope.studies.relations.link_kinds import Which, of_frames, told
 from headscope.studies.relations.measure import read
 from headscope.studies.relations.scores import Draws, chosen, score, tallied
 from headscope.studies.relations.variables import labelled
-from headscope.studies.syntax.scores import halves
 
 APART = {"dependency": ("punct",)}
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, UInt8
 
-from headscope.statistics.bootstrap import Tally, merge, tally
+from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import better
+from headscope.statistics.split_half import summed
 from headscope.studies.syntax.fixed_offset import best_offset, hits
 from headscope.studies.syntax.predictions import Answers
 
@@ -75,25 +76,3 @@ def chosen(
     baseline = hits(second, offset, as_coded).astype(np.int64)
     three = np.stack([right, baseline, right - baseline], axis=1)
     return Chosen(int(head), int(direction), offset, summed(three, second.input, draws))
-
-
-def halves(inputs: int, seed: int) -> Bool[np.ndarray, " input"]:
-    """Which inputs heads are chosen on: every other one, in an order that depends on the seed.
-
-    >>> sorted(halves(4, seed=0).tolist())
-    [False, False, True, True]
-    """
-    return np.random.default_rng(seed).permutation(inputs) % 2 == 0
-
-
-def summed(values: np.ndarray, numbers: Int[np.ndarray, " case"], draws: Draws) -> Tally:
-    """The tally of values [case, ...] over cases (words); inputs are resampled whole: their cases depend on each other.
-
-    * `numbers`: of the input that each case is in, in ascending order.
-    """
-    found, starts, counts = np.unique(numbers, return_index=True, return_counts=True)
-    dtype = np.result_type(values, np.int64)
-    sums = np.add.reduceat(values, starts, dtype=dtype) if len(numbers) else values.astype(dtype)
-    valid = np.broadcast_to(counts.reshape(-1, *[1] * (values.ndim - 2)), (len(found), *values.shape[2:]))
-    parts = [slice(first, first + TOGETHER) for first in range(0, max(1, len(found)), TOGETHER)]
-    return merge(tally(sums[part], valid[part], draws[:, found[part]].astype(float)) for part in parts)

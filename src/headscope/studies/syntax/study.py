@@ -17,9 +17,10 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.split_half import halves
 from headscope.studies.syntax.observer import Reader
 from headscope.studies.syntax.predictions import joined
-from headscope.studies.syntax.scores import chosen, halves, score
+from headscope.studies.syntax.scores import chosen, score
 from headscope.studies.syntax.variables import labelled
 
 

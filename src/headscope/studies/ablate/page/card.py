@@ -12,10 +12,10 @@ from headscope.report.parts import Finding
 from headscope.report.wording import number
 from headscope.statistics.thresholds import RATE
 
-ASIDE = ("head_score", "importance_normalised")
+HIDDEN = ("head_score", "importance_normalised")
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """The gain by the main metric, and importance by the first estimator."""
     importance = [f"importance.{name}" for name in result.get("estimator", xr.DataArray([])).values.tolist()[:1]]
     return (f"head_gain.{result['metric'].values[0]}", *importance)
@@ -28,7 +28,7 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"head_gain": result["head_q_value"].expand_dims(metric=["accuracy"])}
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """The change of each metric, and whether it is more than noise."""
     gains = of(numbers, "head_gain")
     if gains:

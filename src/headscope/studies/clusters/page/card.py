@@ -16,19 +16,19 @@ from headscope.studies.clusters.page.summary import clusters
 NEAREST, NAMED = 5, 12
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """None: what it measures beside divergences is in `profile`."""
     return ()
 
 
-def notes(result: xr.Dataset) -> dict[str, xr.DataArray]:
+def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The cluster of each head."""
     cluster = result["cluster"]
     words = [str(each) if each > 0 else "" for each in cluster.values.ravel().tolist()]
     return {"Cluster": cluster.copy(data=np.array(words, dtype=object).reshape(cluster.shape))}
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """The heads that it is nearest to, its cluster, and how far it is from all."""
     if not len(numbers):
         return

@@ -13,13 +13,13 @@ from headscope.report.wording import number
 SHOWN = 4
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """How alike attention is to that of the first model, for each later model."""
     models = result["model"].values.tolist()
     return tuple(f"similarity.{model}" for model in models)
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """How much it changed, as told for each later model, and which statistics changed most among the heads."""
     reference = str(result.attrs.get("reference", "the first model"))
     for model in result["model"].values.tolist():

@@ -11,11 +11,11 @@ from headscope.report.wording import number
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 from headscope.studies.coreference.page.summary import kinds, percent
 
-ASIDE = ("special",)
+HIDDEN = ("special",)
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """All kinds of mentions, and the gaps that stereotypes make."""
     return ("accuracy.all", *(name for name in GAPS if name in result))
 
@@ -31,7 +31,7 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"accuracy": result["q_value"]} | gaps
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """What kinds of mentions it finds the antecedents of, whether it was chosen for any, and what gender does to it."""
     rows = of(numbers, "accuracy")
     if rows:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report._tables import Column, Table
+from headscope.report.tables import Column, Table
 from headscope.statistics.thresholds import RATE
 from headscope.studies.coreference.page.summary import Bounded, Kind, asks, bounded, kinds
 

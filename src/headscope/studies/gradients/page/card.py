@@ -9,13 +9,13 @@ from headscope.report.cards.wording import cases, of, ranked, value
 from headscope.report.parts import Finding
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """Separators, of which much attention may be worth little, and other tokens."""
     known = result["gradient"].dropna("token_class", how="all")["token_class"].values.tolist()
     return tuple(f"gradient.{name}" for name in ("sep", "other") if name in known)
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """The gradient by class, with how much attention the class gets."""
     attention = {row.words: value(row) for row in of(numbers, "attention_to")}
     if rows := of(numbers, "gradient"):

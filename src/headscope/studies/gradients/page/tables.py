@@ -3,7 +3,7 @@
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report._tables import Column, Table
+from headscope.report.tables import Column, Table
 from headscope.report.wording import number
 
 CLASSES = ("cls", "sep", "punct", "other")

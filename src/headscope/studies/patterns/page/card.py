@@ -12,16 +12,16 @@ from headscope.report.cards.wording import cases, of, ranked, value
 from headscope.report.parts import Figure, Finding
 from headscope.studies.patterns.page.figures import over_corpora
 
-ASIDE = ("probability",)
+HIDDEN = ("probability",)
 SOME = 0.05
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """The share of its most frequent pattern; which that is is in `notes`."""
     return ("share",)
 
 
-def notes(result: xr.Dataset) -> dict[str, xr.DataArray]:
+def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The pattern that most of a head's maps have; of several corpora, over all of them."""
     share = over_corpora(result, "share")
     best = share.fillna(-1).idxmax("pattern").where(share.notnull().all("pattern"), "")
@@ -29,7 +29,7 @@ def notes(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"Pattern": best.copy(data=np.array(words, dtype=object).reshape(best.shape))}
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """What share of its maps has which pattern, of each corpus."""
     shares = sorted(of(numbers, "share"), key=lambda row: -row.value)
     if shares:

@@ -9,15 +9,15 @@ from headscope.report.cards.wording import cases, of, one, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.wording import number
 
-ASIDE = ("weight_std",)
+HIDDEN = ("weight_std",)
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """By how much it raises the score of the right word, in the better direction."""
     return ("contribution",) if "contribution" in result else ()
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """Its weight and what that comes to, in both directions."""
     for row in of(numbers, "contribution"):
         weight = one(numbers, "weight", *row.labels)

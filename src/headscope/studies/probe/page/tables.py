@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from headscope.report._tables import Column, Table
+from headscope.report.tables import Column, Table
 from headscope.studies.probe.page.summary import NAMES, PAPER, Parser, parsers
 
 BESIDE = ("attention_and_words", "attention", "distances_and_words", "fixed_offset")

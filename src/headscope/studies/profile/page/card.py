@@ -25,7 +25,7 @@ COLUMNS = (
 )
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """Where attention goes, near and far, and how broadly; without what the model does not have."""
     split = [(address, *address.partition(".")[::2]) for address in COLUMNS]
     return tuple(address for address, name, label in split if _has(result, name, label))
@@ -46,7 +46,7 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {name: result[share] for name, share in uniform.items() if share in result}
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """Classes of token, neighbours, breadth, and the features and links that it attends to more than most heads."""
     if goes := of(numbers, "attention_to"):
         shares = ", ".join(f"{row.words} {value(row)}{_uniform(row)}" for row in goes)

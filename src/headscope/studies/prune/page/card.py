@@ -10,12 +10,12 @@ from headscope.report.cards.wording import of, ordinal
 from headscope.report.parts import Finding
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """The place in the order of removal."""
     return ("removed_at",) if bool(result["removed_at"].notnull().any()) else ()
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """Its place in the order of removal; nothing of heads that the model never had."""
     gone, whole = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
     how = json.loads(result.attrs["pruning"])["by"]

@@ -14,11 +14,11 @@ from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.relations.page.summary import ARROWS, chosen
 from headscope.studies.relations.page.summary import told as interval
 
-ASIDE = ("untrained", "elsewhere", "others", "gain", "gain_others")
+HIDDEN = ("untrained", "elsewhere", "others", "gain", "gain_others")
 SHOWN = 6
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """All links, in the direction of the paper."""
     return ("link_attention.all.source_to_target",)
 
@@ -34,7 +34,7 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"link_attention": result["q_value"]}
 
 
-def notes(result: xr.Dataset) -> dict[str, xr.DataArray]:
+def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The relations whose links a head is special for."""
     special = result["special"].max("direction").transpose("layer", "head", "relation") == 1
     names, like = special["relation"].values, special.isel(relation=0, drop=True)
@@ -42,7 +42,7 @@ def notes(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"Links": like.copy(data=np.array(known, dtype=object).reshape(like.shape))}
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """The relations that it is special for, else where it gives links most beyond the baselines."""
     rows = sorted(of(numbers, "link_attention"), key=lambda row: row.baseline - row.value)
     special = [row for row in rows if float(result["special"].sel(_place(row))) == 1]

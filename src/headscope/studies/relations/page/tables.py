@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report._tables import Column, Table
+from headscope.report.tables import Column, Table
 from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.relations.page.summary import Interval, Reading, chosen, filtered, highest
 

@@ -16,7 +16,7 @@ from headscope.studies.syntax.page.summary import as_coded, relations
 SHOWN = 8
 
 
-def main(result: xr.Dataset) -> tuple[str, ...]:
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """All relations, in the better direction."""
     return ("accuracy.all",)
 
@@ -31,7 +31,7 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"accuracy": result["q_value"]}
 
 
-def notes(result: xr.Dataset) -> dict[str, xr.DataArray]:
+def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The relations for which a head is special."""
     special = result["special"].max("direction").sel(relation=result["relation"] != "all") == 1
     names, like = special["relation"].values, result["accuracy"].isel(relation=0, direction=0, drop=True)
@@ -40,7 +40,7 @@ def notes(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"Special for": like.copy(data=known.reshape(like.shape))}
 
 
-def told(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
     """The relations that it is special for, else the nearest; and those for which it was chosen and scored anew."""
     rows = [row for row in of(numbers, "accuracy") if "all" not in row.labels]
     enough = [row for row in _by_gain(rows) if row.n >= LEAST_CASES]

@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from headscope.report._tables import Column, Table
+from headscope.report.tables import Column, Table
 from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.syntax.page.summary import Relation, as_coded, relations
 
