@@ -1,4 +1,4 @@
-"""Fixtures that all tests share; that this file is here also lets them import the modules beside it (`tiny`, ...)."""
+"""Fixtures that all tests share."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
@@ -44,3 +45,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     window = webdriver.Chrome(options=options, service=Service(driver))
     yield window
     window.quit()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> Iterator[None]:
+    """Tiny models compute faster on one thread: to start several takes longer than the work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from headscope.cli.app import application
-from tiny import save_tiny
+from support.tiny import save_tiny
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

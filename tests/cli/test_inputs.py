@@ -5,7 +5,7 @@ import pytest
 from headscope import HeadscopeError
 from headscope.cli.inputs import NEEDS, made, options_of
 from headscope.cli.study import _shared
-from tiny import save_tiny
+from support.tiny import save_tiny
 
 TABLE = "sentence\tlabel\nThe cat slept.\tyes\nThe dog ran.\tno\nA bird sat.\tyes\n"
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from headscope.cli.app import application
 from headscope.report.study_page import StudyPage
-from tiny import save_tiny
+from support.tiny import save_tiny
 
 TEXTS = {
     "negation alone": "The cat did not sleep.\nWe went home early.\nNothing is fine, she said.\n",

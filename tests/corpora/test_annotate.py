@@ -3,10 +3,10 @@
 import sys
 
 import pytest
-from written import corpus
 
 from headscope.corpora import Options
 from headscope.errors import HeadscopeError
+from support.written import corpus
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from written import corpus, texts
 
 from headscope.corpora import Options, read
 from headscope.corpora import corpus as module
 from headscope.errors import HeadscopeError
+from support.written import corpus, texts
 
 TSV = (
     "sentence1\tsentence2\tlabel\nIt rained.\tIt was wet.\t1\nonly one\nIt snowed.\t \t0\nIt froze.\tIt was cold.\t1\n"

@@ -12,8 +12,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.losses import MASKED_SHARE, NOT_ASKED, losses, masked
 from headscope.types import Example, Sentence
-from tiny import tiny_tokenizer
-from trained import tokenizer_of
+from support.tiny import tiny_tokenizer
+from support.trained import tokenizer_of
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

@@ -9,7 +9,7 @@ from headscope import HeadscopeError, wrap
 from headscope.corpora import Options, read
 from headscope.engine import Settings
 from headscope.engine.outputs import inputs_of, outputs
-from tiny import tiny_bert, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_tokenizer
 
 
 def classifier(max_tokens=64):

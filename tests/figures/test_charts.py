@@ -19,7 +19,7 @@ from headscope.figures import (
     zoom,
 )
 from headscope.figures.export import svg
-from profile_result import profile_result
+from support.profile_result import profile_result
 
 RESULT = profile_result()
 

@@ -8,7 +8,7 @@ import pytest
 
 from headscope.errors import HeadscopeError
 from headscope.figures import heatmap, save, with_interval
-from profile_result import profile_result
+from support.profile_result import profile_result
 
 
 def test_the_three_files_are_what_their_suffix_says(tmp_path: Path) -> None:

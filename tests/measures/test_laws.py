@@ -8,13 +8,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hand_made import WHOLE, Block, Map, batch_of, measured, padded, tokens
 from headscope import catalog
 from headscope.batch import Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.results.variable import Variable
 from headscope.results.vocabulary import DIMENSIONS, FEATURES, RELATIONS
 from headscope.statistics.bootstrap import poisson_draws, tally
+from support.hand_made import WHOLE, Block, Map, batch_of, measured, padded, tokens
 
 MEASURES = {name: catalog.load("measures", name) for name in [*catalog.names("measures"), "_template"]}
 UNITS = ("share of attention", "nats")

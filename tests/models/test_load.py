@@ -25,7 +25,7 @@ from transformers.utils import logging
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models import checkpoint, hub, load, minilm
-from tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
+from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TEXTS = ["The cat sat by the river.", "A dog!"]
 ENCODER_DECODER: dict[str, Any] = {

@@ -11,7 +11,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.report import write
-from profile_result import profile_result
+from support.profile_result import profile_result
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>" + 60 * "x"
 DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"

@@ -13,7 +13,7 @@ import xarray as xr
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.report import rebuild, write
-from profile_result import profile_result
+from support.profile_result import profile_result
 
 FIGURES = 13
 

@@ -24,9 +24,9 @@ from headscope.studies.finetune.table1 import Row
 from headscope.tasks import Task, score
 from headscope.training import Examples, Initial, Journal, Recipe, Trained, callbacks, initial, train
 from headscope.training.dataset import LengthGrouped, collate
-from small_tasks import birds, counts, tiny_folder
-from tiny import save_tiny, tiny_vocabulary
-from tiny_families import SIZES, tiny_family
+from support.small_tasks import birds, counts, tiny_folder
+from support.tiny import save_tiny, tiny_vocabulary
+from support.tiny_families import SIZES, tiny_family
 
 RECIPE = Recipe(batch=8, epochs=3, learning_rate=1e-2, max_tokens=32)
 
@@ -173,9 +173,9 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from dataclasses import replace
-from headscope.training import keeper
+from headscope.training import callbacks
 import training.test_loop as tests
-keeper.CHECKPOINT_SECONDS = 0.0
+callbacks.CHECKPOINT_SECONDS = 0.0
 steps = []
 def progress(done):
     steps.append(done)

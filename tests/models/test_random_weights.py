@@ -1,0 +1,32 @@
+"""A model with random weights: the same architecture, nothing of what was learned."""
+
+import torch
+
+import headscope
+from headscope.models.random_weights import untrained
+from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
+
+
+def weights(model: headscope.Model) -> dict[str, torch.Tensor]:
+    return dict(model.network.named_parameters())
+
+
+def test_all_matrices_are_new_and_the_seed_decides() -> None:
+    for network in (tiny_bert(), tiny_gpt2()):
+        model = headscope.wrap(network, tiny_tokenizer())
+        one, same, other = (weights(untrained(model, seed)) for seed in (1, 1, 2))
+        for name, weight in weights(model).items():
+            assert torch.equal(one[name], same[name])
+            if weight.ndim > 1:
+                assert one[name].shape == weight.shape
+                assert not torch.allclose(one[name], weight) and not torch.allclose(one[name], other[name])
+
+
+def test_the_model_itself_and_the_random_state_stay_as_they_were(tmp_path) -> None:
+    model = headscope.load(str(save_tiny(tmp_path)))
+    before, state = {name: weight.clone() for name, weight in weights(model).items()}, torch.get_rng_state()
+    again = untrained(model)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(weight, before[name]) for name, weight in weights(model).items())
+    assert again.capture == model.capture and again.max_tokens == model.max_tokens
+    assert "random weights" in again.name and not again.sha256

@@ -1,0 +1,260 @@
+"""Report cards of heads and the index: what is known of a head from all results, and only of one model."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.report.cards import Card, addressed, card, gather, index, numbers, ranking, write_card, write_heads
+from support.compare_result import compare_result
+from support.made_heads import model_of, with_maps
+from support.patterns_result import patterns_result
+from support.profile_result import profile_result
+
+TUNED = "ef" * 32
+
+
+def saved(folder: Path, **found: xr.Dataset) -> Path:
+    for name, result in found.items():
+        results.save(result, folder / name)
+    return folder
+
+
+def made(**variables: tuple[tuple[str, ...], np.ndarray]) -> xr.Dataset:
+    """A result of a study that no file knows."""
+    names = {"relation": ["det", "obj"], "other_layer": [1, 2], "other_head": [1, 2], "layer": [1, 2], "head": [1, 2]}
+    attrs = {"long_name": "what is measured", "units": "points", "source": "nowhere"}
+    arrays = {
+        name: xr.DataArray(v, {d: names[d] for d in dims}, dims, attrs=attrs) for name, (dims, v) in variables.items()
+    }
+    return xr.Dataset(arrays, attrs=profile_result(study="other").attrs)
+
+
+def test_every_number_has_its_interval_cases_rank_and_median() -> None:
+    rows = numbers(profile_result())
+    row = addressed(rows.assign(source=0), "attention_offset.-1").query("layer == 2 and head == 3").iloc[0]
+    array = profile_result()["attention_offset"].sel(offset=-1)
+    assert (row["value"], row["lower"], row["upper"], row["n"]) == pytest.approx((0.875, 0.865, 0.885, 50))
+    assert (row["rank"], row["heads"], row["cases"]) == (1, 12, "examples")
+    assert row["median"] == pytest.approx(float(array.median()))
+    assert len(rows) == 12 * (4 + 1 + 3 + 1 + 1 + 9 + 9 + 4)
+
+
+def test_ranks_are_those_of_counting_the_heads_above() -> None:
+    rows = numbers(profile_result())
+    for _, group in rows.groupby(["variable", "labels"]):
+        values = group["value"].tolist()
+        assert group["rank"].tolist() == [1 + sum(other > value for other in values) for value in values]
+
+
+def test_equal_values_share_a_rank_and_missing_ones_have_none() -> None:
+    rows = numbers(made(score=(("layer", "head"), np.array([[0.5, 0.5], [np.nan, 0.25]]))))
+    assert rows["rank"].tolist() == [1, 1, 3] and set(rows["heads"]) == {3}
+
+
+def test_what_is_not_the_number_of_a_head_is_left_out() -> None:
+    pairs = (("layer", "head", "other_layer", "other_head"), np.zeros((2, 2, 2, 2)))
+    alone = (("layer", "head"), np.ones((2, 2)))
+    rows = numbers(made(divergence=pairs, q_value=alone, special=alone, share=alone))
+    assert set(rows["variable"]) == {"share"}
+
+
+def test_uniform_attention_stands_beside_what_it_is_compared_with() -> None:
+    rows = numbers(profile_result()).assign(source=0)
+    assert set(addressed(rows, "attention_to.sep")["baseline"]) == {0.1}
+    assert set(addressed(rows, "entropy")["baseline"]) == {3.25}
+    assert np.isnan(addressed(rows, "sep_to_sep")["baseline"].tolist()).all()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("entrop", "variable 'entrop' is in no result; did you mean 'entropy'? there are: attention_to, "),
+        (
+            "attention_to.seq",
+            "variable 'attention_to' has no 'seq'; did you mean 'sep'? there are: cls, sep, punct, other",
+        ),
+        ("entropy.x", "variable 'entropy' has no 'x'; it has no labels"),
+        ("", "variable '' is in no result; there are: "),
+    ],
+)
+def test_an_address_that_names_nothing_says_what_there_is(address: str, said: str) -> None:
+    with pytest.raises(HeadscopeError, match=f"^{re.escape(said)}"):
+        addressed(numbers(profile_result()).assign(source=0), address)
+
+
+def test_an_open_address_takes_the_largest_of_each_head() -> None:
+    values = np.array([[[0.1, 0.4], [0.3, 0.2]], [[0.9, 0.8], [0.0, 0.1]]])
+    rows = numbers(made(accuracy=(("layer", "head", "relation"), values))).assign(source=0)
+    found = addressed(rows, "accuracy")
+    assert found["value"].tolist() == [0.4, 0.3, 0.9, 0.1] and found["rank"].tolist() == [2, 3, 1, 4]
+    assert [labels[0] for labels in found["labels"]] == ["obj", "det", "det", "obj"]
+
+
+def test_heads_are_ranked_either_way() -> None:
+    (table,) = ranking(model_of(profile_result()), "attention_offset.-1", top=1)
+    assert table.rows[0][0] == ("2-3",) and table.rows[0][1][0] == ("0.88", "0.86, 0.89")
+    (table,) = ranking(model_of(profile_result()), "attention_offset.-1", ascending=True)
+    assert len(table.rows) == 12 and table.rows[-1][0] == ("2-3",)
+    assert "previous token (share of attention): profile on sample" in table.caption
+
+
+def test_results_of_one_model_come_together_whatever_its_name(tmp_path: Path) -> None:
+    compared = compare_result("tuned").assign_attrs(
+        compared_sha256=json.dumps({"before": "ab" * 32, "tuned": TUNED}), model="before → tuned"
+    )
+    folder = saved(
+        tmp_path,
+        profile=profile_result(),
+        patterns=patterns_result().assign_attrs(model="a/longer/name"),
+        compare=compared,
+        other=profile_result(model="tiny", model_sha256="00" * 32),
+        tuned=profile_result(model="path/tuned", model_sha256=TUNED),
+    )
+    found = {model.sha256: model for model in gather([folder])}
+    assert set(found) == {"ab" * 32, TUNED, "00" * 32}
+    assert set(found["ab" * 32].names) == {"tiny", "a/longer/name", "before"}
+    assert {source.result.attrs["study"] for source in found[TUNED].sources} == {"compare", "profile"}
+    assert len(found["00" * 32].sources) == 1
+
+
+def test_of_several_models_compared_each_has_its_own_change(tmp_path: Path) -> None:
+    result = compare_result("one", "two").assign_attrs(
+        compared_sha256=json.dumps({"before": "aa", "one": "bb", "two": "cc"})
+    )
+    found = {
+        model.sha256: model.sources[0].result["model"].values.tolist() for model in gather([saved(tmp_path, c=result)])
+    }
+    assert found == {"aa": ["one", "two"], "bb": ["one"], "cc": ["two"]}
+
+
+def test_a_folder_named_twice_counts_once(tmp_path: Path) -> None:
+    folder = saved(tmp_path, profile=profile_result())
+    (model,) = gather([folder, folder / "profile", folder / "profile" / "result.nc"])
+    assert len(model.sources) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [("nowhere", "nowhere' does not exist; name folders"), ("", "has no results (result.nc); name folders")],
+)
+def test_a_folder_without_results_is_said(place: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match=re.escape(said)):
+        gather([tmp_path / place])
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "overwritten", "another"])
+def test_a_broken_result_is_named_in_one_line(damage: str, tmp_path: Path) -> None:
+    path = saved(tmp_path, profile=profile_result(), broken=profile_result()) / "broken" / "result.nc"
+    whole = path.read_bytes()
+    middle = len(whole) // 4
+    damaged = {
+        "empty": b"",
+        "cut": whole[: len(whole) // 2],
+        "overwritten": whole[:middle] + bytes(len(whole) - middle),
+    }
+    if damage == "another":
+        xr.Dataset({"x": ("x", [1.0])}).to_netcdf(path, engine="h5netcdf")
+    else:
+        path.write_bytes(damaged[damage])
+    with pytest.raises(HeadscopeError) as error:
+        gather([tmp_path])
+    assert "broken/result.nc' is not a result of headscope" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_head_that_does_not_exist_is_said_with_those_that_do() -> None:
+    with pytest.raises(HeadscopeError, match=r"^head '7-1' is in no result; tiny has 1-1 to 4-3$"):
+        card([model_of(profile_result())], 7, 1)
+
+
+def told(found: Card) -> dict[str, str]:
+    return {finding.topic: finding.text for part in found.parts for finding in [*found.findings, *part.findings]}
+
+
+def test_a_card_says_what_was_planted() -> None:
+    texts = told(Card(model_of(profile_result(), patterns_result()), 2, 3))
+    median = float(profile_result()["attention_offset"].sel(offset=-1).median())
+    assert f"previous token 0.88 [0.86, 0.89] (1st of 12, the median head has {median:.2f})" in texts["Neighbours"]
+    assert "attention offset: previous token 0.88 [0.86, 0.89], 1st" in texts["Stands out"]
+    assert "uniform attention 3.25" in texts["Breadth"] and "n = 50 examples" in texts["Breadth"]
+    texts = told(Card(model_of(profile_result(), patterns_result()), 1, 1))
+    assert "Share of its maps: vertical 0.90 [0.89, 0.91] (1st of 4, " in texts["Patterns"]
+    assert "diagonal 0.10" in texts["Patterns"] and "block" not in texts["Patterns"]
+
+
+def test_standing_out_is_compared_with_the_average_head() -> None:
+    model = model_of(profile_result())
+    counts = []
+    for layer, head in model.heads:
+        (finding,) = Card(model, layer, head).findings
+        match = re.match(
+            r"Among the 3 highest heads in (\d+) of 32 numbers of enough cases \(the average .* (\d+)\)", finding.text
+        )
+        assert match
+        counts.append((int(match[1]), int(match[2])))
+    assert sum(first for first, _ in counts) == 3 * 32 and {average for _, average in counts} == {8}
+
+
+def test_numbers_of_few_cases_do_not_stand_out() -> None:
+    result = profile_result()
+    for name in results.means(result):
+        if f"{name}_n_examples" in result:
+            result[f"{name}_n_examples"] = result[f"{name}_n_examples"] - 1
+    (finding,) = Card(model_of(result), 2, 3).findings
+    assert finding.text.startswith("Among the 3 highest heads in 0 of 0 numbers")
+
+
+def test_the_index_has_the_main_numbers_and_words_of_each_head() -> None:
+    table = index(model_of(profile_result(), patterns_result()))
+    words = [column.words for column in table.columns]
+    assert words[0] == "Pattern" and "attention to: [SEP]" in words and "entropy" in words
+    rows = {place[0]: dict(zip(words, cells, strict=True)) for place, cells in table.rows}
+    assert rows["1-2"]["Pattern"] == ("diagonal", "") and rows["4-1"]["Pattern"] is None
+    assert rows["3-1"]["attention to: [SEP]"] == ("0.94", "0.93, 0.95")
+
+
+def test_a_study_that_nobody_knows_has_a_card_too(tmp_path: Path) -> None:
+    values = np.arange(8).reshape(2, 2, 2) / 8
+    model = model_of(made(measured=(("layer", "head", "relation"), values)))
+    page = write_card(Card(model, 2, 2), tmp_path).read_text()
+    assert "measured" in page and "0.88" in page and "1 of 4" in page
+
+
+def test_the_main_number_of_a_study_that_nobody_knows_is_no_test(tmp_path: Path) -> None:
+    axes, values = ("layer", "head"), np.arange(4).reshape(2, 2) / 8
+    model = model_of(made(q_value=(axes, values), measured=((*axes, "relation"), np.stack([values, values], -1))))
+    assert "measured" in write_card(Card(model, 2, 2), tmp_path).read_text()
+
+
+def test_the_clearest_maps_are_drawn_with_their_tokens(tmp_path: Path) -> None:
+    page = write_card(Card(model_of(with_maps()), 1, 1), tmp_path)
+    assert page.name == "head-1-1.html" and "t0" in page.read_text() and "t12" in page.read_text()
+    files = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"head-1-1-maps.svg", "head-1-1-standing.pdf"} <= files
+    other = write_card(Card(model_of(with_maps()), 1, 2), tmp_path, alone=False)
+    assert other.name == "head-1-2-tiny-abababab.html" and '-maps"' not in other.read_text()
+
+
+def test_the_page_of_all_heads_has_every_card_and_only_safe_text(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    models = [model_of(profile_result(model=evil, corpus=evil), with_maps()), model_of(profile_result())]
+    page = write_heads(models, tmp_path).read_text()
+    assert page.count('class="card"') == 24 and "2 models; their numbers are not mixed" in page
+    assert "<script>alert" not in page and page.count('data-chart="') == 1
+    assert len(set(re.findall(r'<details class="card" id="([^"]+)"', page))) == 24
+
+
+def test_bounds_are_never_mixed_up() -> None:
+    rows = numbers(profile_result())
+    lower, value, upper = (np.array(rows[name], float) for name in ("lower", "value", "upper"))
+    assert (lower <= value).all() and (value <= upper).all()
+
+
+def test_numbers_are_a_plain_table() -> None:
+    assert isinstance(numbers(made()), pd.DataFrame) and not len(numbers(made()))

@@ -1,0 +1,124 @@
+"""A result is written whole or not at all, is read back as it was, and has no words of its own."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope import HeadscopeError, open_result, results, save_result
+from support.profile_result import profile_result
+
+
+def test_a_result_is_read_back_as_it_was(tmp_path: Path) -> None:
+    written = profile_result(special=False)
+    path = save_result(written, tmp_path / "new" / "folder")
+    assert path == tmp_path / "new" / "folder" / "result.nc"
+    for place in (path, path.parent, str(path.parent)):
+        read = open_result(place)
+        xr.testing.assert_identical(read, written)
+        assert list(read.data_vars) == list(written.data_vars)
+        assert {name: array.dtype for name, array in read.items()} == {n: a.dtype for n, a in written.items()}
+
+
+def test_a_result_can_be_written_over_one_that_is_open(tmp_path: Path) -> None:
+    save_result(profile_result(n_layers=3), tmp_path)
+    before = open_result(tmp_path)
+    save_result(profile_result(n_layers=5), tmp_path)
+    assert (before.sizes["layer"], open_result(tmp_path).sizes["layer"]) == (3, 5)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failed_write_leaves_the_old_result_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    old = profile_result()
+    save_result(old, tmp_path)
+
+    def half(self: xr.Dataset, path: Path, **options: object) -> None:
+        path.write_bytes(b"half")
+        raise error
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
+    with pytest.raises((HeadscopeError, KeyboardInterrupt)) as raised:
+        save_result(profile_result(n_layers=3), tmp_path)
+    assert isinstance(raised.value, KeyboardInterrupt) or "No space left on device" in str(raised.value)
+    assert os.listdir(tmp_path) == ["result.nc"]
+    xr.testing.assert_identical(open_result(tmp_path), old)
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HeadscopeError, match=r"cannot be written: .*choose another folder with -o"):
+        save_result(profile_result(), tmp_path / "file")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_one_clear_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(HeadscopeError, match=r"Permission denied; choose another folder with -o"):
+        save_result(profile_result(), tmp_path)
+
+
+def test_a_folder_without_a_result_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="does not exist; name a folder that a study wrote with -o"):
+        open_result(tmp_path)
+
+
+def corrupt(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+@pytest.mark.parametrize("spoil", [lambda _: b"", lambda _: b"some text, no result", corrupt])
+def test_a_file_that_is_no_result_is_one_clear_error(tmp_path: Path, spoil) -> None:
+    path = save_result(profile_result(), tmp_path)
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(HeadscopeError, match="is not a result of headscope"):
+        open_result(tmp_path)
+
+
+def test_a_netcdf_file_of_something_else_is_one_clear_error(tmp_path: Path) -> None:
+    xr.Dataset({"rain": ("day", np.ones(3))}).to_netcdf(tmp_path / "result.nc", engine="h5netcdf")
+    with pytest.raises(HeadscopeError, match=r"is not a result of headscope: .*'day'"):
+        open_result(tmp_path)
+
+
+def test_dimensions_outside_the_vocabulary_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"dimensions \['heads'\] are not in the vocabulary"):
+        results.check(profile_result().rename(head="heads"))
+
+
+@pytest.mark.parametrize("attribute", ["long_name", "units", "source"])
+def test_variables_must_say_what_they_are(attribute: str) -> None:
+    result = profile_result()
+    del result["entropy"].attrs[attribute]
+    with pytest.raises(ValueError, match=rf"variable 'entropy' lacks \['{attribute}'\]"):
+        results.check(result)
+
+
+@pytest.mark.parametrize("attribute", results.ATTRIBUTES)
+def test_a_result_must_say_where_it_comes_from(attribute: str) -> None:
+    result = profile_result()
+    del result.attrs[attribute]
+    with pytest.raises(ValueError, match=attribute):
+        results.check(result)
+
+
+def test_a_result_that_is_refused_is_not_written(tmp_path: Path) -> None:
+    result = profile_result()
+    del result.attrs["model"]
+    with pytest.raises(ValueError, match="model"):
+        save_result(result, tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_means_are_the_variables_that_are_no_interval_and_no_count() -> None:
+    found = results.means(profile_result())
+    assert "entropy" in found and not [name for name in found if name.endswith(("_ci", "_n_examples"))]
+
+
+def test_every_label_is_of_a_dimension_and_every_dimension_has_a_meaning() -> None:
+    assert all(results.DIMENSIONS.values())
+    for labels in (results.TOKEN_CLASSES, results.OFFSETS, results.FEATURES, results.RELATIONS, results.BOUNDS):
+        assert len(set(labels)) == len(labels)

@@ -1,0 +1,89 @@
+"""How surely heads are above a limit, after all were looked at; and that findings which call heads special say it."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import norm
+
+from headscope.report.study_page import study_page
+from headscope.statistics.interval_tests import q_above, q_changed, surely
+from support.compare_result import compare_result
+from support.patterns_result import patterns_result
+from support.profile_result import profile_result
+
+HEADS = "Benjamini-Hochberg over 12 heads"
+
+
+def with_errors(means: list[float], errors: list[float]) -> xr.DataArray:
+    """Means with the 95% intervals of these standard errors."""
+    values, half = np.array(means), norm.ppf(0.975) * np.array(errors)
+    bounds = {"lower": ("head", values - half), "upper": ("head", values + half)}
+    return xr.DataArray(values, bounds, ["head"])
+
+
+def by_hand(p: list[float]) -> list[float]:
+    """Benjamini and Hochberg, step by step."""
+    order, found, least = sorted(range(len(p)), key=lambda at: -p[at]), [0.0] * len(p), 1.0
+    for rank, at in zip(range(len(p), 0, -1), order, strict=True):
+        least = found[at] = min(least, p[at] * len(p) / rank)
+    return found
+
+
+def test_the_rate_is_that_of_a_normal_distribution_corrected_for_all() -> None:
+    means, errors = [0.7, 0.55, 0.5, 0.3], [0.1, 0.02, 0.05, 0.1]
+    p = [float(norm.sf((mean - 0.5) / error)) for mean, error in zip(means, errors, strict=True)]
+    q = q_above(with_errors(means, errors), 0.5)
+    assert q is not None and q.values.tolist() == pytest.approx(by_hand(p))
+    p = [2 * float(norm.sf(abs(mean) / error)) for mean, error in zip(means, errors, strict=True)]
+    q = q_changed(with_errors([-each for each in means], errors))
+    assert q is not None and q.values.tolist() == pytest.approx(by_hand(p))
+
+
+def test_what_does_not_vary_is_sure_unless_it_is_the_limit() -> None:
+    q = q_above(with_errors([0.6, 0.5, 0.4], [0, 0, 0]), 0.5)
+    assert q is not None and q.values.tolist() == pytest.approx([0, 0.75, 1])
+    q = q_changed(with_errors([0.0], [0]))
+    assert q is not None and q.item() == 1
+
+
+def test_missing_values_are_not_tested_and_without_intervals_there_is_no_test() -> None:
+    q = q_above(with_errors([0.9, np.nan], [0.1, np.nan]), 0.5)
+    assert q is not None and np.isnan(q.values).tolist() == [False, True]
+    assert surely(q, "heads").endswith("over 1 heads)")
+    assert q_above(xr.DataArray([0.9], dims=["head"]), 0.5) is None and surely(None, "heads") == ""
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
+
+
+def test_heads_above_a_limit_are_said_with_correction_and_the_median_head() -> None:
+    result = profile_result()
+    result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
+    result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1}] = [0.495, 0.515]
+    median = float(result["attention_offset"].sel(offset=-1).median())
+    text = told(result)["Previous token"]
+    assert f"1 beyond chance (q < 0.05, {HEADS}); the median head gives {median:.2f}" in text
+
+
+def test_features_and_links_are_said_with_correction() -> None:
+    texts = told(profile_result())
+    assert (
+        "over 72 heads and features" in texts["Linguistic features"] and ", q <0.0001" in texts["Linguistic features"]
+    )
+    assert "over 48 heads and links" in texts["Subject → verb"] and "heads surely more" in texts["Subject → verb"]
+
+
+def test_patterns_of_heads_are_said_with_correction_cases_and_the_median_head() -> None:
+    texts = told(patterns_result())
+    assert "1 beyond chance (q < 0.05, Benjamini-Hochberg over 20 heads and patterns)" in texts["Vertical"]
+    assert "the median head has it in 0.25 of its maps" in texts["Vertical"] and "n = 60" in texts["Vertical"]
+    assert "beyond chance" not in texts["Block"]
+    assert "beyond chance" not in told(patterns_result(("RTE", "MRPC")))["Vertical"]
+
+
+def test_changes_are_said_with_correction() -> None:
+    text = told(compare_result())["Breadth"]
+    assert "beyond chance (q < 0.05, Benjamini-Hochberg over 12 heads)" in text
+    wide = told(compare_result(spread=5.0))["Breadth"]
+    assert ", 0 beyond chance" in wide

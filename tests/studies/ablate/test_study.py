@@ -1,0 +1,172 @@
+"""The study `ablate` on planted models: what it finds, what it keeps, and what it refuses."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from transformers import BertForMaskedLM, BertForSequenceClassification
+from typer.testing import CliRunner
+
+from headscope import HeadscopeError, Settings, results, wrap
+from headscope.ablation import strategies
+from headscope.cli.app import application
+from headscope.corpora import Corpus
+from headscope.studies.ablate.study import run
+from headscope.tasks import Task, masked
+from headscope.types import Example, Sentence
+from support.planted_task import DECIDES, planted_classifier, planted_task, write_planted_task
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+SETTINGS = Settings(resamples=40)
+TEXTS = ("the cat saw the old bird.", "a dog ran", "she was in town, not at school.", "it", "they sat.", "he saw her")
+DECISIVE = dict(zip(("layer", "head"), DECIDES, strict=True))
+
+
+def model_of(network: Any) -> Any:
+    return wrap(network, tiny_tokenizer())
+
+
+def corpus(labels: tuple[float, ...] = (0.5, 1.0, 2.5, 3.0, 1.5, 4.0)) -> Corpus:
+    examples = [Example(text, (Sentence(text),), label=label) for text, label in zip(TEXTS, labels, strict=True)]
+    return Corpus("texts", "0" * 64, len(examples), {}, partial(iter, examples))
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
+    model, task = model_of(planted_classifier()), planted_task()
+    return run(model, task, SETTINGS, directory=tmp_path_factory.mktemp("ablate"), heads=["1-1,2-2;2-3", "2-*"])
+
+
+def test_the_head_that_decides_is_found(found: xr.Dataset) -> None:
+    accuracy = found.sel(metric="accuracy")
+    assert accuracy["baseline"].item() == 1.0
+    assert accuracy["head_score"].sel(DECISIVE).item() == 0.5
+    assert (accuracy["head_score"] == 1.0).sum() == accuracy["head_score"].size - 1
+    np.testing.assert_array_equal(accuracy["layer_score"], [1.0, 0.5])
+    assert dict(zip(found["head_set"].values, accuracy["set_score"].values, strict=True)) == {
+        "1-1,2-2": 1.0, "2-3": 0.5, "2-*": 0.5
+    }  # fmt: skip
+    significant = found["head_q_value"] < 0.05
+    assert significant.sum() == 1 and significant.sel(DECISIVE)
+
+
+def test_importance_finds_it_too(found: xr.Dataset) -> None:
+    for estimator in found["estimator"].values:
+        best = found["importance"].sel(estimator=estimator)
+        best = best[best.argmax(...)]
+        assert (best["layer"].item(), best["head"].item()) == DECIDES
+    assert found.attrs["importance_corpus"] == "train, 64 examples"
+    assert set(found["rank_correlation"].dims) == {"estimator", "metric"}
+
+
+def test_the_result_says_how_it_was_made(found: xr.Dataset) -> None:
+    assert found.attrs["task"] == "birds" and found.attrs["mode"] == "uniform"
+    assert found.attrs["sweep"] == strategies.ROWS
+    assert found.attrs["n_examples"] == 40 and found.attrs["n_tokens"] > 200
+    assert found["metric"].values.tolist() == ["accuracy", "f1", "cross_entropy"]
+
+
+def test_it_can_be_saved_and_read(found: xr.Dataset, tmp_path: Path) -> None:
+    results.save(found, tmp_path)
+    assert results.read(tmp_path)["chosen_head"].values.tolist() == found["chosen_head"].values.tolist()
+
+
+def test_the_same_call_goes_on_and_another_mode_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, task = model_of(planted_classifier()), planted_task()
+    first = run(model, task, SETTINGS, directory=tmp_path)
+    with pytest.raises(HeadscopeError, match="begun with mode uniform, now it is zero; choose another folder with -o"):
+        run(model, task, SETTINGS, directory=tmp_path, mode="zero")
+    monkeypatch.setattr(type(model.network), "forward", None)
+    again = run(model, task, SETTINGS, directory=tmp_path, metrics="matthews, accuracy")
+    assert again["metric"].values.tolist() == ["matthews", "accuracy"]
+    xr.testing.assert_identical(again["head_score"].sel(metric="accuracy"), first["head_score"].sel(metric="accuracy"))
+    xr.testing.assert_identical(again["importance"], first["importance"])
+
+
+def test_without_importance_nothing_is_said_of_it(tmp_path: Path) -> None:
+    found = run(model_of(planted_classifier()), planted_task(), SETTINGS, directory=tmp_path, importance=False)
+    assert not {"importance", "rank_correlation"} & set(found.data_vars)
+
+
+def test_masked_words_need_no_labels(tmp_path: Path) -> None:
+    network: Any = tiny_bert(kind=BertForMaskedLM)
+    found = run(model_of(network), masked(corpus()), SETTINGS, directory=tmp_path)
+    assert found["metric"].values.tolist() == ["loss"]
+    assert found["baseline"].item() > 0
+    lost = (found["head_score"] - found["baseline"]).transpose(*found["head_gain"].dims)
+    np.testing.assert_allclose(found["head_gain"], -lost, atol=1e-6)
+    assert "head_p_value" not in found and found.attrs["importance_corpus"] == "texts, 6 examples"
+
+
+def test_numbers_that_are_predicted(tmp_path: Path) -> None:
+    network: Any = tiny_bert(kind=BertForSequenceClassification, num_labels=1)
+    task = Task(name="scores", kind="regression", metrics=("pearson", "spearman"), dev=corpus())
+    found = run(model_of(network), task, SETTINGS, directory=tmp_path)
+    assert found["metric"].values.tolist() == ["pearson", "spearman", "squared_error"]
+    assert not found["head_score"].isnull().any() and "head_p_value" not in found
+
+
+def refused(directory: Path, words: str, network: Any = None, task: Task | None = None, **given: Any) -> None:
+    with pytest.raises(HeadscopeError, match=words):
+        run(model_of(network or planted_classifier()), task or planted_task(), SETTINGS, directory=directory, **given)
+    assert not list(directory.iterdir()) or network
+
+
+def test_what_makes_no_sense_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+    refused(tmp_path, "metric 'acuracy' is none of a classification task; did you mean 'accuracy'", metrics="acuracy")
+    refused(tmp_path, "metric 'loss' is none of a classification task; use accuracy", metrics="loss")
+    refused(tmp_path, "head '3-1' does not exist: layers are 1 to 2", heads=["1-1", "3-1"])
+    refused(tmp_path, "heads 'all': 'all' is no head; write LAYER-HEAD", heads=["all"])
+
+
+def test_a_model_that_does_not_fit_the_task_is_refused(tmp_path: Path) -> None:
+    three = tiny_bert(kind=BertForSequenceClassification, num_labels=3)
+    refused(tmp_path, r"has 3 outputs .*; name a model that was fine-tuned on this task", three)
+    named = planted_classifier()
+    named.config.id2label = {0: "cat", 1: "dog"}
+    refused(tmp_path, "tells cat, dog, task 'birds' asks for no, yes", named)
+    refused(tmp_path, "has no task head; name one that was trained on the task", tiny_bert(num_labels=2))
+
+
+def test_outputs_in_another_order_are_put_right(tmp_path: Path, found: xr.Dataset) -> None:
+    turned = planted_classifier()
+    classifier: Any = turned.classifier
+    classifier.weight.data = classifier.weight.data.flip(0)
+    turned.config.id2label = {0: "yes", 1: "no"}
+    other = run(model_of(turned), planted_task(), SETTINGS, directory=tmp_path)
+    np.testing.assert_allclose(other["head_score"].sel(metric="accuracy"), found["head_score"].sel(metric="accuracy"))
+
+
+def invoke(*arguments: object) -> Any:
+    given = [str(argument) for argument in arguments]
+    return CliRunner().invoke(application(given), given)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    model, task = save_tiny(tmp_path / "model", planted_classifier()), write_planted_task(tmp_path / "task")
+    given = ("ablate", model, "--task", "birds", "--data", task, "-o", tmp_path / "out", "--resamples", 20)
+    told = invoke(*given, "--heads", "1-1,2-2", "--no-importance")
+    assert told.exit_code == 0, told.output
+    stored = results.read(tmp_path / "out")
+    assert stored["set_score"].sel(metric="accuracy").item() == 1.0
+    size = (tmp_path / "out" / "ablate.journal").stat().st_size
+    assert invoke(*given, "--heads", "1-1,2-2", "--no-importance").exit_code == 0
+    assert (tmp_path / "out" / "ablate.journal").stat().st_size == size
+    refused = invoke(*given, "--mode", "zero")
+    assert refused.exit_code == 2 and "choose another folder with -o" in refused.output
+
+
+def test_a_task_folder_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    model, task = save_tiny(tmp_path / "model", planted_classifier()), tmp_path / "task"
+    task.mkdir()
+    (task / "train.tsv").write_text("sentence\tlabel\na bird\tyes\na cat\tno\n")
+    given = ("ablate", model, "--task", "birds", "--data", task, "-o", tmp_path / "out")
+    told = invoke(*given)
+    assert told.exit_code == 2 and "no dev split in folder" in told.output
+    (task / "dev.tsv").write_text("sentence\tlabel\na bird\tyes\nold bird\tyes\n")
+    told = invoke(*given)
+    assert told.exit_code == 2 and "have the label 'yes'" in " ".join(told.output.split())
+    assert not (tmp_path / "out" / "result.nc").exists()

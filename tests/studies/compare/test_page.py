@@ -1,0 +1,124 @@
+"""Findings and figures of a comparison say the numbers that were planted."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report import write
+from headscope.report.study_page import study_page
+from headscope.report.tables import top_heads
+from support.compare_result import CHANGE, compare_result
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    """The findings of a result by topic."""
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
+
+
+def test_layers_are_ranked_and_the_last_two_named() -> None:
+    text = told(compare_result())["Layers"]
+    assert text.startswith(
+        "Compared with before, the attention of after changed most in layer 4 (0.30 [0.29, 0.31]), "
+        "layer 3 (0.12 [0.11, 0.13]), layer 2 (0.050 [0.040, 0.060]), layer 1 (0.020 [0.010, 0.030])"
+    )
+    assert "The last two layers changed most, as Kovaleva et al. (2019) found of all tasks but QQP" in text
+    assert "n = 50 examples" in text
+
+
+def test_other_layers_that_changed_most_are_no_last_two() -> None:
+    text = told(compare_result(change=CHANGE[[0, 3, 1, 2]]))["Layers"]
+    assert "changed most in layer 2 (0.30" in text
+    assert "The last two layers are not the two that changed most" in text
+
+
+def test_a_rank_within_the_intervals_is_said_to_be_unsure() -> None:
+    change = CHANGE.copy()
+    change[1] = change[2] - 0.005
+    assert "(the intervals of layer 3 and layer 2 overlap)" in told(compare_result(change=change))["Layers"]
+    assert "overlap" not in told(compare_result())["Layers"]
+
+
+def test_heads_that_changed_most_are_named() -> None:
+    texts = told(compare_result())
+    assert texts["Heads"].startswith("Changed most: 4-2 (0.40 [0.39, 0.41]), 4-3 (0.30 ")
+    assert "5 of 12 heads have a similarity below 0.9" in texts["Heads"]
+    assert "Largest in 4-2 (0.20 [0.19, 0.21])" in texts["Jensen-Shannon divergence"]
+    assert "0.69 nothing in common" in texts["Jensen-Shannon divergence"]
+
+
+def test_rises_and_falls_are_counted_by_their_intervals() -> None:
+    result = compare_result()
+    array = result["difference_attention_to"].sel(model="after", token_class="sep")
+    text = told(result)["Attention to separators"]
+    up, down = int((array > 0.01).sum()), int((array < -0.01).sum())
+    assert f"It rose in {up} and fell in {down} of 12 heads with the whole interval" in text
+    largest = array.stack(place=("layer", "head"))[int(abs(array).values.argmax())]
+    layer, head = largest["place"].item()
+    assert f"Largest changes: {layer}-{head} (" in text
+    assert told(result)["Breadth"].startswith("On average over heads")
+
+
+def test_linguistic_features_are_told_together() -> None:
+    result = compare_result()
+    result["difference_feature_attention"].loc[{"layer": 2, "head": 1, "feature": "verb"}] = -0.75
+    assert "the largest change is that to verb in 2-1 (-0.75" in told(result)["Linguistic features"]
+
+
+def test_models_that_are_the_same_say_nothing_else() -> None:
+    texts = told(compare_result(change=np.zeros((4, 3))))
+    assert list(texts.values()) == ["All heads of after attend as those of before do: no similarity is below 1."]
+
+
+def test_restored_layers_say_which_change_is_sure() -> None:
+    text = told(compare_result(restored=True))["Restored layers"]
+    assert "On mrpc accuracy (0.85 [0.84, 0.86]) as it is" in text
+    assert "it changes by: 1 layer (-0.005 [-0.015, 0.005]), 2 layers (-0.100 [-0.11, -0.090])." in text
+    assert "The change is sure with 2 layers." in text
+    unsure = told(compare_result(restored=True, spread=0.2))["Restored layers"]
+    assert "The change is never sure: each interval includes 0." in unsure
+    assert "Restored layers" not in told(compare_result())
+
+
+def test_several_models_are_told_one_after_the_other() -> None:
+    topics = list(told(compare_result("epoch 1", "epoch 2")))
+    assert topics[0] == "epoch 1: layers" and "epoch 2: layers" in topics
+    assert len(topics) % 2 == 0
+
+
+@pytest.mark.parametrize("models", [("after",), ("epoch 1", "epoch 2"), tuple("abcde")])
+def test_figures_are_drawn_for_each_model(models: tuple[str, ...]) -> None:
+    result = compare_result(*models, restored=True)
+    names = [figure.name for figure in study_page(result).figures()]
+    assert names[:4] == ["layer_similarity", "similarity", "similarity-by_layer", "js_divergence"]
+    assert names[-1] == "restored_score"
+    differences = [name for name in names if name.startswith("difference")]
+    assert len(differences) == (0 if len(models) > 4 else 4 * len(models))
+    assert len(set(names)) == len(names)
+
+
+def test_figures_draw_the_change_and_not_the_similarity() -> None:
+    figures = {figure.name: figure for figure in study_page(compare_result()).figures()}
+    rows = figures["similarity"].chart.to_dict(validate=False)["datasets"]
+    values = [row for data in rows.values() for row in data if row.get("name") == "4-2"]
+    assert values[0]["value"] == pytest.approx(0.4)
+    assert (values[0]["lower"], values[0]["upper"]) == pytest.approx((0.39, 0.41))
+
+
+def test_top_heads_are_those_that_changed_most() -> None:
+    result = compare_result()
+    table = top_heads(result, "similarity")
+    assert table is not None and table.keys == ("Model",)
+    assert table.rows[0][0] == ("after",) and str(table.rows[0][1][0]).startswith("('4-2 (0.60")
+    result["difference_attention_to"].loc[{"layer": 2, "head": 1, "token_class": "cls"}] = -0.75
+    table = top_heads(result, "difference_attention_to")
+    assert table is not None and table.keys == ("Model", "Token class")
+    assert table.rows[0][0] == ("after", "[CLS]") and str(table.rows[0][1][0]).startswith("('2-1 (-0.75")
+
+
+@pytest.mark.parametrize("models", [("after",), ("epoch 1", "../b")])
+def test_the_page_is_written(models: tuple[str, ...], tmp_path: Path) -> None:
+    text = write(compare_result(*models, restored=True), tmp_path).read_text()
+    assert "The last two layers changed most" in text
+    assert (tmp_path / "figures" / "layer_similarity.svg").is_file()

@@ -1,0 +1,118 @@
+"""The report of `coreference` says the numbers that were planted: in findings, in Table 2's layout, in figures."""
+
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from headscope.report import write
+from headscope.report.study_page import study_page
+from support.coreference_result import gap_result, result_of, stereotype_result
+
+RESULTS = {"documents": result_of, "gap": gap_result, "stereotypes": stereotype_result}
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
+
+
+def cells(table) -> dict[str, list]:
+    return {place[0]: [cell and cell[0] for cell in its] for place, its in table.rows}
+
+
+def test_the_best_head_is_said_with_its_baselines() -> None:
+    text = told(result_of())["The best head"]
+    assert "2-3, points at an antecedent of 75.0% [68.8, 81.2] of 250 mentions" in text
+    assert "over the nearest of the same head word it gains +25.0 [18.8, 31.2] points" in text
+    assert "nearest mention 25.0% [18.8, 31.2], nearest of the same head word 50.0%" in text
+    assert "rules 62.5% [56.2, 68.8], chance 12.5%" in text
+
+
+def test_special_heads_are_counted_with_the_tests_that_were_made() -> None:
+    text = told(result_of())["Special heads"]
+    assert text.startswith("1 head of 6 beat nearest and head match by 10 points or more")
+    assert "Benjamini-Hochberg over 18 heads and kinds): 2-3 (75%)." in text
+    plain = result_of().assign(special=result_of()["special"] * 0)
+    assert told(plain)["Special heads"].startswith("No head of 6") and "2-3" not in told(plain)["Special heads"]
+
+
+def test_kinds_of_mentions_are_told_apart_where_there_are_several() -> None:
+    assert "pronoun: 2-3 75.0% [68.8, 81.2]" in told(result_of())["By kind of mention"]
+    assert "n = 150; proper" in told(result_of())["By kind of mention"]
+    assert "By kind of mention" not in told(gap_result())
+
+
+def test_the_table_is_that_of_the_paper_with_the_papers_numbers() -> None:
+    (table,) = study_page(result_of()).tables()
+    rows = cells(table)
+    assert [column.words for column in table.columns] == ["all", "pronoun", "proper"]
+    assert rows["Head match"] == ["50.0"] * 3 and rows["Best head"] == ["75.0"] * 3 and rows["which"] == ["2-3"] * 3
+    assert rows["gain over nearest and head match"] == ["+25.0"] * 3 and rows["q"] == ["0.001"] * 3
+    assert rows["special"] == ["yes", "yes", ""] and rows["mentions"] == ["250", "150", "10"]
+    assert rows["Clark et al.: head 5-4"] == ["65", "64", "73"] and rows["Clark et al.: rules"] == ["69", "70", "77"]
+    assert {len(its) for its in rows.values()} == {3}
+
+
+def test_of_gap_f1_is_told_by_gender() -> None:
+    text = told(gap_result())["Gender"]
+    assert "masculine 0.750, feminine 0.500, overall 0.625; nearest name: 0.500" in text
+    assert "Feminine over masculine is 0.60 [0.54, 0.66] (of that 1.00)" in text
+    assert "0 are better on feminine and 1 on masculine" in text
+    assert "Clark" not in study_page(gap_result()).tables()[0].caption
+    rows = cells(study_page(gap_result()).tables()[1])
+    assert rows["Head 2-3"] == rows["Head chosen on one half, on the other"] == ["0.750", "0.500", "0.625", "0.60"]
+    assert rows["Nearest"][0] == "0.500" and "Head match" not in rows and list(rows)[3] == "Head 2-3"
+
+
+def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:
+    texts = told(stereotype_result())
+    assert texts["Stereotypes in attention"].startswith("1 of 6 heads give the occupation more attention")
+    assert "1 less (q < 0.05 each, n = 240 pairs)" in texts["Stereotypes in attention"]
+    assert "Largest gaps: 2-1 (-0.50 [-0.56, -0.44]), 1-2 (0.25 [0.19, 0.31])." in texts["Stereotypes in attention"]
+    assert (
+        "2-3" in texts["Stereotypes in the best head"] and "+12.5 [6.2, 18.8]" in texts["Stereotypes in the best head"]
+    )
+    rows = cells(study_page(stereotype_result()).tables()[1])
+    assert list(rows)[:2] == ["2-1", "1-2"]
+    assert rows["1-2"] == ["0.750", "0.500", "0.250", "0.001", "+25.0", "0.001"]
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("documents", ["chosen", "accuracy", "all-by_layer"]),
+        ("gap", ["chosen", "accuracy", "all-by_layer", "f1", "f1_gap"]),
+        ("stereotypes", ["chosen", "accuracy", "all-by_layer", "attention_gap", "preference_gap"]),
+    ],
+)
+def test_figures_are_those_of_the_corpus(name: str, figures: list[str]) -> None:
+    assert [figure.name for figure in study_page(RESULTS[name]()).figures()] == figures
+
+
+def test_the_chosen_head_stands_beside_all_baselines() -> None:
+    bars = study_page(result_of()).figures()[0].chart.to_dict()
+    values = next(iter(bars["datasets"].values())) if "datasets" in bars else bars["data"]["values"]
+    pronouns = {row["which"]: row["value"] for row in values if row["mention_type"] == "pronoun"}
+    assert pronouns == {
+        "best head": 0.75,
+        "nearest mention": 0.25,
+        "nearest of the same head word": 0.5,
+        "rules": 0.625,
+        "chance": 0.125,
+    }
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_page_has_it_all(name: str, tmp_path: Path) -> None:
+    page = write(RESULTS[name](), tmp_path).read_text()
+    assert page.count('id="own"') == 1 and "Best head" in page and "Table 2" in page
+
+
+def test_a_baseline_that_never_chooses_is_left_out() -> None:
+    result = gap_result()
+    result["baseline_accuracy"].loc[{"baseline": "head_match"}] = 0
+    assert "nearest of the same head word 50.0%" not in told(result)["The best head"] and "Head match" not in cells(
+        study_page(result).tables()[0]
+    )
+    bars = study_page(result).figures()[0].chart.to_dict()
+    assert "nearest of the same head word" not in str(bars["layer"])

@@ -1,0 +1,126 @@
+"""The study `gradients`: its result, what it makes of a model's head, and its command."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import spearmanr
+from transformers import BertForMaskedLM, BertForSequenceClassification
+from typer.testing import CliRunner
+
+import headscope
+from headscope import Corpus, HeadscopeError, Settings
+from headscope.cli.app import application
+from headscope.corpora import Options, read
+from headscope.studies.gradients import study
+from headscope.types import Example, Sentence
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=50)
+
+
+def corpus_of(*texts: str) -> Corpus:
+    examples = [Example(str(number), (Sentence(text),)) for number, text in enumerate(texts)]
+    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
+
+
+@pytest.fixture(scope="module")
+def model() -> headscope.Model:
+    return headscope.wrap(tiny_bert(kind=BertForMaskedLM), tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def result(model: headscope.Model) -> xr.Dataset:
+    return study.run(model, read("sample", Options(limit=20)), QUICK)
+
+
+def test_a_result_has_gradients_with_intervals_and_the_attention_of_the_same_inputs(result: xr.Dataset) -> None:
+    assert result["gradient"].dims == ("layer", "head", "token_class")
+    assert result["gradient_from"].dims == ("layer", "head", "query_group", "token_class")
+    assert (result["gradient"] > 0).all()
+    bounds = result["gradient_ci"]
+    assert (bounds.sel(bound="lower") <= result["gradient"]).all() and (
+        bounds.sel(bound="upper") >= result["gradient"]
+    ).all()
+    assert result["gradient_n_examples"].sel(token_class="cls") == result.attrs["n_examples"]
+    np.testing.assert_allclose(result["attention_to"].sum("token_class"), 1, atol=1e-5)
+    assert result.attrs["loss"].startswith("masked words: mean cross entropy")
+
+
+def test_relative_gradients_are_means_of_heads_by_those_of_other_tokens(result: xr.Dataset) -> None:
+    by_layer = result["gradient"].mean("head")
+    expected = by_layer / by_layer.sel(token_class="other")
+    np.testing.assert_allclose(result["relative_gradient"], expected.transpose("layer", "token_class"))
+    assert (result["relative_gradient_ci"].sel(bound="lower") <= result["relative_gradient"] + 1e-12).all()
+
+
+def test_rank_correlation_is_spearmans_over_heads(result: xr.Dataset) -> None:
+    for name in result["token_class"].values:
+        attention, size = (result[each].sel(token_class=name).values.ravel() for each in ("attention_to", "gradient"))
+        assert float(result["rank_correlation"].sel(token_class=name)) == pytest.approx(spearmanr(attention, size)[0])
+
+
+def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> None:
+    result = study.run(model, corpus_of("the cat saw a bird, a dog."), QUICK)
+    np.testing.assert_allclose(result["gradient_ci"].sel(bound="lower"), result["gradient"])
+    np.testing.assert_allclose(result["gradient_ci"].sel(bound="upper"), result["gradient"])
+
+
+def test_a_class_that_no_example_has_is_missing(model: headscope.Model) -> None:
+    result = study.run(model, corpus_of("the cat", "a dog"), QUICK)
+    assert result["gradient"].sel(token_class="punct").isnull().all()
+    assert result["gradient_n_examples"].sel(token_class="punct") == 0
+    assert result["gradient"].sel(token_class=["cls", "sep", "other"]).notnull().all()
+
+
+def test_the_seed_chooses_the_masked_words(model: headscope.Model, result: xr.Dataset) -> None:
+    sample = read("sample", Options(limit=20))
+    xr.testing.assert_allclose(study.run(model, sample, QUICK)["gradient"], result["gradient"])
+    other = study.run(model, sample, Settings(resamples=50, seed=1))
+    assert not np.allclose(other["gradient"], result["gradient"], rtol=1e-3)
+
+
+def test_ctrl_c_keeps_the_examples_that_were_done(model: headscope.Model) -> None:
+    done: list[int] = []
+
+    def stop(number: int) -> None:
+        done.append(number)
+        if len(done) == 2:
+            raise KeyboardInterrupt
+
+    settings = Settings(resamples=20, batch_tokens=60, progress=stop, keep_interrupted=True)
+    result = study.run(model, read("sample", Options(limit=20)), settings)
+    assert result.attrs["interrupted"] == f"after {sum(done)} of 20 examples"
+    assert result["gradient_n_examples"].sel(token_class="cls") == sum(done)
+
+
+def invoke(*arguments: str) -> dict:
+    options = ["--json", "--limit", "6", "--resamples", "10"]
+    done = CliRunner().invoke(application(["gradients"]), ["gradients", *arguments, *options])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)["attrs"]
+
+
+def test_the_command_takes_the_loss_that_the_checkpoint_has_a_head_for(tmp_path: Path) -> None:
+    (tmp_path / "dev.tsv").write_text("sentence\tlabel\nThe cat slept.\tyes\nThe dog ran.\tno\n", encoding="utf-8")
+    words = save_tiny(tmp_path / "words", tiny_bert(kind=BertForMaskedLM))
+    labels = {"id2label": {0: "no", 1: "yes"}, "label2id": {"no": 0, "yes": 1}}
+    task = save_tiny(tmp_path / "task", tiny_bert(kind=BertForSequenceClassification, **labels))
+    out = ("-o", str(tmp_path / "out"))
+    assert invoke(str(words), "sample", *out)["loss"].startswith("masked words")
+    assert invoke(str(task), "sample", *out)["loss"].startswith("sentence embedding")
+    asked = invoke(str(task), "--task", "mine", "--data", str(tmp_path), *out)
+    assert asked["loss"] == "task mine: cross entropy (nats)" and asked["n_examples"] == 2
+    arguments = ["gradients", str(task), "sample.txt", "--task", "mine", "--data", str(tmp_path), *out]
+    done = CliRunner().invoke(application(["gradients"]), arguments)
+    assert done.exit_code == 2 and "task 'mine' has its own examples; leave out 'sample.txt'" in done.stderr
+
+
+def test_a_model_without_any_loss_is_refused_in_one_line(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    tokenizer.mask_token = None
+    with pytest.raises(HeadscopeError, match="has no loss: its tokenizer has no mask; name a task"):
+        study.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of("the cat"), QUICK)

@@ -1,0 +1,113 @@
+"""What the server answers, and whom."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from headscope.errors import HeadscopeError
+from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.labels import Session, application, opened
+from headscope.studies.patterns.labels import serve as serve_on
+from headscope.studies.patterns.labels.local_only import HEADERS
+from support.unlabelled import EVIL, folder
+
+HOST = "http://127.0.0.1:8000"
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return opened(folder(tmp_path))
+
+
+@pytest.fixture
+def client(session: Session) -> TestClient:
+    return TestClient(application(session), base_url=HOST)
+
+
+def test_state_and_maps_are_what_they_are(client: TestClient) -> None:
+    state = client.get("/state").json()
+    assert tuple(state["guide"]) == PATTERNS
+    assert state["labels"] == [""] * 4 and state["file"] == "labels.jsonl"
+    assert client.get("/maps/0").json() == {
+        "id": 1, "tokens": ["[CLS]", EVIL, "sat", ".", "[SEP]"], "classes": [0, 3, 3, 2, 1],
+    }  # fmt: skip
+    values = np.frombuffer(client.get("/maps/0/values").content, "<f4").reshape(5, 5)
+    np.testing.assert_allclose(values[1], [0.1, 0.1, 0.5, 0.1, 0.2], atol=1e-3)
+
+
+def test_labels_and_undo_are_posted(client: TestClient, session: Session) -> None:
+    assert client.post("/label", json={"index": 1, "label": "block"}).status_code == 200
+    assert session.labels == ["", "block", "", ""]
+    assert client.post("/undo", json={}).json() == {"index": 1}
+    assert client.post("/undo", json={}).json() == {"index": None}
+    assert session.labels == [""] * 4
+
+
+@pytest.mark.parametrize(
+    "posted", [{}, {"index": 9, "label": "block"}, {"index": 0, "label": "no"}, {"index": "x", "label": "block"}, [1]]
+)
+def test_what_makes_no_sense_is_refused(client: TestClient, session: Session, posted: object) -> None:
+    assert client.post("/label", json=posted).status_code == 400
+    assert session.labels == [""] * 4
+    assert client.get("/maps/4").status_code == client.get("/maps/4/values").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},
+        {"host": "127.0.0.1.evil.example:8000"},
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:8001"},
+    ],
+)
+def test_requests_of_other_sites_are_refused(client: TestClient, session: Session, headers: dict[str, str]) -> None:
+    answers = [client.get(path, headers=headers) for path in ("/", "/state", "/maps/0")]
+    answers.append(client.post("/label", json={"index": 0, "label": "block"}, headers=headers))
+    assert {answer.status_code for answer in answers} == {403}
+    assert session.labels == [""] * 4
+
+
+def test_a_form_cannot_post(client: TestClient, session: Session) -> None:
+    form = {"content-type": "text/plain"}
+    answer = client.post("/label", content='{"index": 0, "label": "block"}', headers=form)
+    assert answer.status_code == 415
+    assert session.labels == [""] * 4
+
+
+def test_own_pages_are_answered_and_every_answer_is_guarded(client: TestClient) -> None:
+    for path, status in (("/", 200), ("/label.js", 200), ("/state", 200), ("/no-such", 404), ("/../guard.py", 404)):
+        answer = client.get(path, headers={"origin": HOST})
+        assert answer.status_code == status
+        assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
+
+
+def test_the_command_serves_on_this_machine_until_ctrl_c(tmp_path: Path) -> None:
+    folder(tmp_path)
+    serve = (
+        "import sys; from headscope.studies.patterns.labels import opened, serve\n"
+        "serve(opened(sys.argv[1]), say=lambda address: print(address, flush=True)); print('ended')"
+    )
+    process = subprocess.Popen([sys.executable, "-c", serve, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0]
+        assert address.startswith("http://127.0.0.1:")
+        with urlopen(f"{address}state", timeout=60) as answer:
+            assert json.load(answer)["labels"] == [""] * 4
+        with pytest.raises(HeadscopeError, match="--port"):
+            serve_on(opened(tmp_path), int(address.rpartition(":")[2].strip("/")))
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[0] == "ended\n"
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,100 @@
+"""The report of `patterns`: what it says and draws, of one corpus and of several."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.support.wait import WebDriverWait
+
+from headscope import results
+from headscope.report import write
+from headscope.report.study_page import study_page
+from support.patterns_result import patterns_result
+
+TASKS = ("RTE", "MRPC", "QQP")
+DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"
+
+
+def told(*tasks: str) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in study_page(patterns_result(tasks)).findings()}
+
+
+def specs(*tasks: str) -> dict[str, dict[str, Any]]:
+    return {figure.name: figure.chart.to_dict(validate=True) for figure in study_page(patterns_result(tasks)).figures()}
+
+
+def rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    return max(spec["datasets"].values(), key=len)
+
+
+def test_shares_are_said_with_their_intervals_and_the_papers_beside() -> None:
+    texts = told()
+    assert texts["All maps"].startswith("Share of maps: vertical 0.35 [0.34, 0.36], diagonal 0.30 [0.29, 0.31], ")
+    assert texts["All maps"].endswith("n = 60 examples.")
+    assert texts["Heterogeneous maps"].startswith("0.23 [0.22, 0.24] of all maps. Kovaleva et al. found 0.32 (MRPC)")
+
+
+def test_heads_of_each_pattern_are_named_and_those_of_none() -> None:
+    texts = told()
+    assert "of 1 of 4 heads: 1-1 (0.90 [0.89, 0.91])" in texts["Vertical"]
+    assert "Most frequent in layer 1" in texts["Diagonal"]
+    assert "of no head; most in 2-2 (0.28" in texts["Vertical + diagonal"]
+    assert "Most frequent" not in texts["Block"]
+    assert texts["Mixed heads"].startswith("1 head has no pattern in more than half of the maps")
+    assert "2-2 (0.42)" in texts["Mixed heads"]
+
+
+def test_of_several_corpora_the_range_is_said_and_the_mean_of_heads() -> None:
+    texts = told(*TASKS)
+    assert texts["All maps"].startswith("Mean over 3 corpora. Share of maps: vertical 0.30, ")
+    assert texts["Heterogeneous maps"].startswith("From 0.23 [0.22, 0.24] (RTE) to 0.33 [0.32, 0.34] (QQP)")
+    assert "1 of 4 heads: 2-1 (0.97)" in texts["Heterogeneous"]
+
+
+@pytest.mark.parametrize("tasks", [(), TASKS])
+def test_bars_stack_to_the_whole_and_begin_with_what_is_compared(tasks: tuple[str, ...]) -> None:
+    spec = specs(*tasks)["share_total"]
+    shares = rows(spec)
+    assert len(shares) == 5 * max(1, len(tasks))
+    assert {row["pattern"] for row in shares if row["place"] == 0} == {"heterogeneous"}
+    assert sum(row["value"] for row in shares) == pytest.approx(max(1, len(tasks)))
+    assert {"lower", "upper", "n_examples"} <= set(shares[0])
+    assert [{"end": 0.32}, {"end": 0.61}] in spec["datasets"].values()
+    colours = spec["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert colours == ["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"]
+
+
+def test_each_head_has_the_colour_of_its_pattern() -> None:
+    assert {row["name"]: row["class"] for row in rows(specs()["dominant"])} == {
+        "1-1": "vertical", "1-2": "diagonal", "2-1": "heterogeneous", "2-2": "vertical",
+    }  # fmt: skip
+    assert len(rows(specs(*TASKS)["dominant"])) == 12
+
+
+def test_maps_are_drawn_with_their_tokens_in_shades_of_their_maximum() -> None:
+    found = specs()
+    assert {name for name in found if name.startswith("map-")} == {
+        "map-vertical", "map-diagonal", "map-vertical_diagonal", "map-heterogeneous",
+    }  # fmt: skip
+    (one,) = found["map-vertical"]["hconcat"]
+    assert one["title"]["text"] == "2-1 (0.98), up to 0.70"
+    assert one["encoding"]["color"]["scale"]["domain"] == [0, 0.7]
+    assert len(rows(found["map-vertical"])) == 16
+    assert rows(found["map-vertical"])[1] == {"query": 0, "key": 1, "from": "[CLS]", "to": "if", "value": 0.1}
+
+
+def test_maps_are_no_table() -> None:
+    assert "map" not in results.means(patterns_result())
+
+
+def test_the_page_draws_everything_without_a_word(browser: Chrome, tmp_path: Path) -> None:
+    page = write(patterns_result(TASKS), tmp_path).as_uri()
+    browser.get("about:blank")
+    browser.get_log("browser")
+    browser.get(page)
+    WebDriverWait(browser, 30).until(lambda window: window.execute_script(DRAWN))
+    assert len(browser.find_elements("css selector", "[data-chart] svg.marks")) == 8
+    labels = browser.find_elements("css selector", "[data-chart=map-vertical] .mark-text.role-axis-label text")
+    assert {"[CLS]", "if", "</script>", "[SEP]"} == {label.text for label in labels}
+    assert browser.get_log("browser") == []

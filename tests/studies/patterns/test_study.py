@@ -1,0 +1,204 @@
+"""The study of patterns: planted heads are found, shares are means over examples, by corpus."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from typer.testing import CliRunner, Result
+
+import headscope
+from headscope import Corpus, Settings
+from headscope.cli.app import application
+from headscope.cli.terminal import as_json
+from headscope.corpora import Options, read
+from headscope.errors import HeadscopeError
+from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.observer import Classified
+from headscope.studies.patterns.study import run
+from headscope.types import Example, Sentence
+from support.planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
+from support.tiny import tiny_bert, tiny_tokenizer
+from support.unlabelled import folder
+
+QUICK = Settings(resamples=20, long="truncate")
+SCORE = 6.0
+
+
+def diagonal_and_cls() -> Head:
+    """Each token gives itself and the first token the same."""
+    query, key = looks_at_offset(0, SCORE)
+    query[0, -POSITIONS:] = SCORE
+    return Head(query, key)
+
+
+PLANTED = {
+    (1, 1): (looks_at_offset(0, SCORE), "diagonal"),
+    (1, 2): (looks_at_offset(-1, SCORE), "diagonal"),
+    (1, 3): (looks_at_piece("[CLS]", SCORE), "vertical"),
+    (2, 1): (looks_at_piece("[SEP]", SCORE), "vertical"),
+    (2, 2): (diagonal_and_cls(), "vertical_diagonal"),
+}
+
+
+def corpus(texts: list[str], name: str = "made") -> Corpus:
+    examples = [Example(text, (Sentence(text),)) for text in texts]
+    return Corpus(name, name, len(examples), {}, partial(iter, examples))
+
+
+@pytest.fixture(scope="module")
+def model() -> headscope.Model:
+    return headscope.wrap(tiny_bert(), tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def sample() -> Corpus:
+    return read("sample", Options(limit=14))
+
+
+def test_planted_heads_have_their_patterns_and_all_others_are_even() -> None:
+    words = "the old man walked by the river at night and saw a small bird in the tree near his house".split()
+    texts = [" ".join(words[:length]) for length in range(8, len(words))]
+    network = planted({place: head for place, (head, _) in PLANTED.items()})
+    result = run(headscope.wrap(network, tiny_tokenizer()), (corpus(texts),), QUICK)
+    for layer in (1, 2):
+        for head in (1, 2, 3, 4):
+            expected = PLANTED[layer, head][1] if (layer, head) in PLANTED else "block"
+            place = {"layer": layer, "head": head}
+            assert result["dominant"].sel(place) == expected, place
+            assert float(result["share"].sel(place | {"pattern": expected})) > 0.9, place
+    total = result["share_total"].to_series().to_dict()
+    expected = {"vertical": 2, "diagonal": 2, "vertical_diagonal": 1, "block": 3, "heterogeneous": 0}
+    assert total == pytest.approx({pattern: heads / 8 for pattern, heads in expected.items()}, abs=0.05)
+    found = result["map"].notnull().any(("query", "key")).sum("example").to_series().to_dict()
+    assert found["diagonal"] == 2
+
+
+def test_shares_are_means_with_intervals_and_counts(model: headscope.Model, sample: Corpus) -> None:
+    result = run(model, (sample,), QUICK)
+    assert result["share"].dims == ("layer", "head", "pattern") and result["share_total"].dims == ("pattern",)
+    np.testing.assert_allclose(result["share"].sum("pattern"), 1)
+    np.testing.assert_allclose(result["probability"].sum("pattern"), 1, atol=1e-6)
+    np.testing.assert_allclose(result["share"].mean(("layer", "head")), result["share_total"])
+    assert (result["share_n_examples"] == 14).all() and (result["share_total_n_examples"] == 14).all()
+    for name in ("share", "share_total", "probability"):
+        bounds = result[f"{name}_ci"]
+        assert (bounds.sel(bound="lower") <= result[name] + 1e-9).all(), name
+        assert (bounds.sel(bound="upper") >= result[name] - 1e-9).all(), name
+    assert (result["dominant"] == result["share"].idxmax("pattern")).all()
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 300])
+def test_the_size_of_batches_changes_no_number(model: headscope.Model, sample: Corpus, batch_tokens: int) -> None:
+    result, other = (run(model, (sample,), each) for each in (QUICK, replace(QUICK, batch_tokens=batch_tokens)))
+    for name in ("share", "share_ci", "share_total", "share_total_ci"):
+        np.testing.assert_array_equal(result[name], other[name])
+    for name in ("probability", "probability_ci", "map"):
+        np.testing.assert_allclose(result[name], other[name], atol=1e-5)
+
+
+def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: Corpus) -> None:
+    second = corpus(["the cat sat on the old bird", "a", "the man saw a small dog by the river"], "second")
+    both, one, other = (run(model, each, QUICK) for each in ((sample, second, second), (sample,), (second,)))
+    assert both["share"].dims == ("task", "layer", "head", "pattern")
+    assert both["task"].values.tolist() == ["sample", "second", "second (2)"]
+    for task, alone in (("sample", one), ("second", other), ("second (2)", other)):
+        for name in ("share", "share_ci", "share_total", "share_total_ci", "probability", "share_n_examples"):
+            np.testing.assert_array_equal(both[name].sel(task=task), alone[name])
+    assert both.attrs["n_examples"] == 14 + 3 + 3
+    assert json.loads(both.attrs["skipped"]) == {
+        "sample: truncated": 4,
+        "second: under 4 tokens": 1,
+        "second (2): under 4 tokens": 1,
+    }
+    assert (other["share_n_examples"] == 2).all()
+    assert set(both["map_task"].values.flatten()) - {""}
+
+
+def test_interrupted_in_a_later_corpus_keeps_those_before(
+    model: headscope.Model, sample: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish, batches = Classified.finish, []
+
+    def stopped(self: Classified) -> object:
+        batches.append(1)
+        if len(batches) == 2:
+            raise KeyboardInterrupt
+        return finish(self)
+
+    monkeypatch.setattr(Classified, "finish", stopped)
+    settings = replace(QUICK, keep_interrupted=True)
+    result = run(model, (sample, sample, sample), settings)
+    assert result["task"].values.tolist() == ["sample"]
+    assert result.attrs["interrupted"] == "before 'sample'"
+    assert result.attrs["n_examples"] == 14
+
+
+def test_a_saved_result_is_read_with_its_maps_and_tokens(
+    model: headscope.Model, sample: Corpus, tmp_path: Path
+) -> None:
+    result = run(model, (sample,), QUICK)
+    headscope.save_result(result, tmp_path)
+    xr.testing.assert_equal(headscope.open_result(tmp_path), result)
+    whole = json.loads(json.dumps(as_json(result, tmp_path / "report.html"), allow_nan=False))
+    assert whole["coords"]["token"]["data"][0][0][0] in ("[CLS]", "")
+
+
+def test_a_file_that_is_no_classifier_is_said(model: headscope.Model, sample: Corpus, tmp_path: Path) -> None:
+    (tmp_path / "weights.safetensors").write_bytes(b"no")
+    with pytest.raises(HeadscopeError, match="not a classifier"):
+        run(model, (sample,), QUICK, weights=tmp_path / "weights.safetensors")
+    with pytest.raises(HeadscopeError, match="not a classifier"):
+        run(model, (sample,), QUICK, weights=tmp_path / "none.safetensors")
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(application(["patterns"]), ["patterns", *arguments])
+
+
+def test_the_command_reads_several_corpora(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("The cat sat on the mat and slept.\n" * 3, encoding="utf-8")
+    out = tmp_path / "out"
+    result = invoke("minilm", "sample", str(tmp_path / "mine.txt"), "-o", str(out), "--limit", "2", "--resamples", "9")
+    assert result.exit_code == 0, result.output
+    saved = headscope.open_result(out)
+    assert saved["share_total"].sizes == {"task": 2, "pattern": 5}
+    assert saved.attrs["n_examples"] == 4
+    assert (out / "report.html").is_file() and (out / "figures" / "share_total.svg").is_file()
+    assert "share total" in result.stdout
+
+
+def test_the_command_reads_1000_examples_unless_told_otherwise() -> None:
+    assert "[default: 1000]" in invoke("--help").stdout
+
+
+def test_the_classifier_is_scored_on_a_folder_of_labelled_maps(tmp_path: Path) -> None:
+    folder(tmp_path, 12, label="heterogeneous")
+    found = json.loads(invoke("--evaluate", str(tmp_path), "--json").stdout)
+    assert {"accuracy", "macro_f1", "f1"} <= found.keys()
+    assert 0 <= found["accuracy"] <= 1 and set(found["f1"]) == set(PATTERNS)
+
+
+def test_two_files_of_labels_are_compared(tmp_path: Path) -> None:
+    one, other = (folder(tmp_path / name, 3, label=name) / "labels.jsonl" for name in ("block", "vertical"))
+    found = json.loads(invoke("--agreement", str(one), str(other), "--json").stdout)
+    assert found == {"n_maps": 3, "agreement": 0.0, "kappa": 0.0, "differ": {"block / vertical": 3}}
+
+
+def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = []
+    monkeypatch.setattr(
+        "headscope.studies.patterns.labels.serve", lambda session, port, say: served.append((session, port))
+    )
+    out = ("-o", str(tmp_path / "maps"), "--number", "5", "--limit", "9")
+    result = invoke("minilm", "sample", "--label", "--port", "7", *out, "--json")
+    assert json.loads(result.stdout) == {"labels": str(tmp_path / "maps" / "labels.jsonl"), "labelled": 0, "maps": 5}
+    served[0][0].label(0, "block")
+    monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded again"))
+    assert json.loads(invoke("--label", *out, "--json").stdout)["labelled"] == 1
+    named = invoke(str(tmp_path / "maps"), "--label", "--annotator", "ann", "--json")
+    assert json.loads(named.stdout)["labels"] == str(tmp_path / "maps" / "labels-ann.jsonl")
+    assert [port for _, port in served] == [7, 0, 0]

@@ -1,0 +1,136 @@
+"""Training: seeded, split by text, stopped where the loss on unseen texts is least, temperatures that calibrate."""
+
+import numpy as np
+import pytest
+import torch
+
+from headscope.errors import HeadscopeError
+from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.augment import view
+from headscope.studies.patterns.training.examples import targets, views
+from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, text
+from headscope.studies.patterns.training.recipe import Recipe
+from headscope.studies.patterns.training.train import cross_validated, softened, temperature, train
+from support.planted_maps import planted
+
+QUICK = Recipe(synthetic=60, first_steps=3, first_batch=8, views=2, real=8, made=4, steps=6, check=2, patience=2)
+
+
+def labelled(number: int = 60) -> list[Map]:
+    """Planted maps of 20 tokens, two of each text."""
+    made = []
+    for place in range(number):
+        pattern = PATTERNS[place % len(PATTERNS)]
+        tokens = ("[CLS]", f"text {place // 2}", *["a"] * 17, "[SEP]")
+        made.append(Map(place, planted(pattern, 20, place).astype(np.float32), tokens, pattern))
+    return made
+
+
+def test_a_seed_gives_the_same_classifier() -> None:
+    one, same, other = (train(labelled(), seed, QUICK) for seed in (1, 1, 2))
+    for name, value in one.state_dict().items():
+        torch.testing.assert_close(value, same.state_dict()[name], rtol=0, atol=0)
+    assert one.card == same.card
+    assert not torch.equal(one.of_cells.weight, other.of_cells.weight)
+
+
+def test_the_card_tells_the_split_and_the_steps_are_counted() -> None:
+    maps, done, most = labelled(), [], []
+    card = train(maps, 0, QUICK, done.append, most.append).card
+    known = [each for each in maps if fold(each) != HELD_OUT]
+    assert card["texts"] == sorted({text(each) for each in known})
+    assert card["cross_validation"]["classifier"]["n"] == len(known)
+    assert card["held_out"]["classifier"]["n"] == len(maps) - len(known)
+    assert card["recipe"]["stopped_at"] in (2, 4, 6)
+    assert sum(done) <= most[0] == QUICK.all_steps
+    assert "annotator_a" not in card["held_out"]
+
+
+def test_a_fold_is_told_by_learners_that_have_not_seen_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A learner that knows its maps by heart is right about them, and never asked."""
+    maps = labelled()
+    folds = np.array([fold(each) for each in maps])
+    asked: list[bool] = []
+
+    class ByHeart:
+        def __init__(self, chosen: np.ndarray):
+            self.known = {maps[place].tokens for place in chosen}
+            self.classifier = train.__globals__["Classifier"]()
+
+        def advance(self, steps: int) -> None:
+            pass
+
+        def taught(self) -> "ByHeart":
+            return self
+
+    class Course:
+        def __init__(self) -> None:
+            self.maps, self.recipe, self.learner = maps, QUICK, ByHeart
+
+    def say(left_out: list[Map], learner: ByHeart) -> np.ndarray:
+        asked.extend(each.tokens in learner.known for each in left_out)
+        return np.full((len(left_out), len(PATTERNS)), 0.2)
+
+    monkeypatch.setattr("headscope.studies.patterns.training.train.probabilities_of", say)
+    steps, said = cross_validated(Course(), folds, lambda steps: None)  # type: ignore[arg-type]
+    assert len(asked) == 3 * len(maps)
+    assert not any(asked)
+    assert steps == QUICK.check  # no later look was better
+    assert said.shape == (len(maps), len(PATTERNS))
+
+
+def test_views_keep_lines_and_special_tokens() -> None:
+    random = np.random.default_rng(0)
+    # Some columns are stronger than others, else none might be left out.
+    uneven = (0.9 * np.eye(40) + 0.1 * random.dirichlet(np.ones(40))).astype(np.float32)
+    map_ = Map(0, uneven, ("[CLS]", *["a"] * 38, "[SEP]"), "diagonal")
+    lengths = set()
+    for _ in range(30):
+        attention, classes = view(map_, random)
+        lengths.add(len(classes))
+        np.testing.assert_allclose(attention.sum(1), 1, atol=1e-5)
+        assert attention.diagonal().min() > 0.3  # a token that is there twice shares with itself
+        assert (classes[0], classes[-1], (classes == 1).sum()) == (0, 1, 1)
+    assert min(lengths) < 40 < max(lengths)
+    assert view(Map(0, np.eye(6), ("[CLS]", *"abcd", "[SEP]")), random)[0].shape == (6, 6)
+
+
+def test_a_map_on_which_annotators_differ_is_between_two_patterns() -> None:
+    even = np.full((4, 4), 0.25, np.float32)
+    tokens = ("[CLS]", "a", "b", "[SEP]")
+    maps = [
+        Map(0, even, tokens, "vertical", annotator_a="heterogeneous", annotator_b="vertical"),
+        Map(1, even, tokens, "block"),
+    ]
+    expected = [[2 / 3, 0, 0, 0, 1 / 3], [0, 0, 0, 1, 0]]
+    np.testing.assert_allclose(targets(maps), expected, atol=1e-6)
+    np.testing.assert_allclose(views(maps, 2, seed=0).targets, expected * 2, atol=1e-6)
+
+
+def test_the_temperature_makes_probabilities_as_likely_as_they_can_be() -> None:
+    random = np.random.default_rng(0)
+    logits = random.normal(size=(4000, 5))
+    true = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    labels = np.array([random.choice(5, p=row) for row in true])
+    assert temperature(labels, softened(true, 1 / 3)) == pytest.approx(3, rel=0.1)
+    np.testing.assert_allclose(softened(softened(true, 1 / 3), 3), true, atol=1e-6)
+
+
+def test_folds_depend_on_the_text_alone() -> None:
+    one, other = labelled()[:2]
+    assert one.tokens == other.tokens
+    assert (text(one), fold(one)) == (text(other), fold(other))
+    counts = np.bincount([fold(each) for each in labelled(600)], minlength=FOLDS)
+    assert counts.min() > 60
+
+
+def test_too_few_maps_are_refused() -> None:
+    with pytest.raises(HeadscopeError, match="4 labelled maps are too few to train on"):
+        train(labelled(4))
+
+
+def test_maps_that_are_too_short_are_refused_before_anything_is_learnt() -> None:
+    short = Map(77, np.eye(3, dtype=np.float32), ("[CLS]", "a", "[SEP]"), "diagonal")
+    with pytest.raises(HeadscopeError, match="map 77 has 3 tokens; maps have 4 to 512"):
+        train([*labelled(), short], expect=lambda steps: pytest.fail("it went on"))

@@ -1,0 +1,126 @@
+"""What parsers get right, and what each head adds to that, against loops over words."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from headscope.errors import HeadscopeError
+from headscope.linguistics.spanning_tree import cycle
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.probe.attention_store import SPECIAL
+from headscope.studies.probe.batches import Treebank, padded
+from headscope.studies.probe.lexicon import Lexicon
+from headscope.studies.probe.parsers import AttentionParser
+from headscope.studies.probe.scores import Gold, predict, preferences
+from headscope.studies.probe.train import Recipe, fit, scored
+from support.parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
+
+CPU = torch.device("cpu")
+TREES = ((2, 0, 2, 3), (0,), (0, 1), (3, 1, 0, -1, 3, 5), (2, 0, 2, 5, 2, 5, 6))
+RELATIONS = (("a", "root", "b", "punct"), ("root",), ("root", "a"), ("a", "b", "root", "c", "punct", "b"), None)
+SENTENCES = [
+    sentence(heads, relations or (), number)
+    for number, (heads, relations) in enumerate(zip(TREES, RELATIONS, strict=True))
+]
+BANK, LEXICON, GOLD = treebank_of(SENTENCES, 3), lexicon_of(2), Gold(SENTENCES)
+
+
+def test_words_are_scored_but_for_punctuation_and_unknown_heads() -> None:
+    assert GOLD.sentence.tolist() == [0] * 3 + [1] + [2] * 2 + [3] * 4 + [4] * 7
+    assert GOLD.relation.tolist()[6:10] == ["a", "b", "root", "b"]
+    predicted = [np.array(heads) for heads in TREES]
+    assert GOLD.right(predicted).all()
+    predicted[0] = np.array([2, 0, 1, 0])
+    assert GOLD.right(predicted).tolist() == [True, True, False] + [True] * 14
+
+
+def test_a_tally_is_the_mean_over_words() -> None:
+    values = np.random.default_rng(0).random((17, 2))
+    draws = poisson_draws(range(5), 0, 50)
+    np.testing.assert_allclose(GOLD.tally(values, draws).mean, values.mean(0))
+    among = GOLD.relation == "b"
+    found = GOLD.tally(values, draws, among)
+    np.testing.assert_allclose(found.mean, values[among].mean(0))
+    assert int(found.count) == among.sum() and found.interval.shape == (2, 2)
+
+
+def test_predicted_trees_are_the_best_of_networkx() -> None:
+    parser = randomised(AttentionParser(BANK.features, 2))
+    predicted = predict(parser, BANK, LEXICON, CPU)
+    for number, each in enumerate(SENTENCES):
+        with torch.inference_mode():
+            scores = scored(parser, padded(BANK, LEXICON, [number], CPU), LEXICON.table)[0].double().numpy()
+        heads, words = predicted.trees[number], len(each)
+        assert (heads == 0).sum() == 1 and not cycle(heads.tolist())
+        best = []
+        for root in range(1, words + 1):
+            graph = nx.DiGraph()
+            graph.add_edges_from([(0, root, {"weight": scores[root - 1, 0]})])
+            for word in range(1, words + 1):
+                others = (head for head in range(1, words + 1) if word not in (head, root))
+                graph.add_weighted_edges_from((head, word, scores[word - 1, head]) for head in others)
+            tree = nx.maximum_spanning_arborescence(graph)
+            best.append(sum(data["weight"] for *_, data in tree.edges(data=True)))
+        total = sum(scores[word, head] for word, head in enumerate(heads))
+        assert total == pytest.approx(max(best), abs=1e-5)
+        alone = [max(range(words + 1), key=lambda head: row[head]) for row in scores]
+        assert predicted.best[number].tolist() == alone
+
+
+def test_contributions_add_up_to_the_distance_of_scores() -> None:
+    weights, expected = np.random.default_rng(1).normal(size=6), []
+    for each, between, mask in zip(SENTENCES, BANK.maps, GOLD.masks, strict=True):
+        words = between.double().numpy()[SPECIAL:, SPECIAL:]
+        for word in np.flatnonzero(mask):
+            head = int(each.heads[word])
+            others = [other for other in range(len(each)) if other not in (word, head - 1)]
+            scores = [attention_score(weights, words, int(word), other) for other in range(len(each))]
+            known = head > 0 and others
+            expected.append(scores[head - 1] - np.mean([scores[other] for other in others]) if known else 0.0)
+    np.testing.assert_allclose(preferences(BANK, GOLD) @ weights, expected, atol=1e-3)
+
+
+LEARNABLE = [sentence([0, *range(1, 2 + number % 4)], number=number) for number in range(40)]
+
+
+def learnable() -> tuple[Treebank, Lexicon]:
+    """Sentences in which head 2 looks at the syntactic head, and at [CLS] from a root."""
+    bank = treebank_of(LEARNABLE, 2)
+    for each, between in zip(LEARNABLE, bank.maps, strict=True):
+        between[SPECIAL:, :, 1] = 0
+        for word, head in enumerate(each.heads.tolist(), SPECIAL):
+            between[word, head + SPECIAL - 1 if head else 0, 1] = 1
+    return bank, lexicon_of(2)
+
+
+def test_training_finds_the_head_that_knows_and_keeps_the_best_epoch() -> None:
+    bank, lexicon = learnable()
+    done: list[int] = []
+    recipe = Recipe(learning_rate=0.2, batch=4, epochs=12)
+    fitted = fit(AttentionParser, bank, lexicon, recipe, 0, CPU, done.append)
+    weights = fitted.parser.get_parameter("weights")
+    assert weights.argmax() == 1 and fitted.losses[-1] < 0.2 < fitted.losses[0]
+    assert Gold(LEARNABLE).right(predict(fitted.parser, bank, lexicon, CPU).trees).all()
+    assert sum(done) == 12 * 36  # what was not needed is told too
+    again = fit(AttentionParser, bank, lexicon, recipe, 0, CPU).parser.get_parameter("weights")
+    assert torch.equal(weights, again)
+
+
+def test_training_stops_where_the_held_out_loss_no_longer_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    losses, seen = iter([3.0, 2.0, 2.5, 2.25, 1.0]), []
+
+    def made_up(parser: torch.nn.Module, *_: object) -> float:
+        seen.append(parser.get_parameter("weights").detach().clone())
+        return next(losses)
+
+    monkeypatch.setattr("headscope.studies.probe.train.evaluated", made_up)
+    fitted = fit(AttentionParser, *learnable(), Recipe(learning_rate=0.2, epochs=5, patience=2), 0, CPU)
+    assert fitted.losses == [3.0, 2.0, 2.5, 2.25]
+    assert torch.equal(fitted.parser.get_parameter("weights"), seen[1])
+
+
+def test_a_loss_that_is_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.studies.probe.train.evaluated", lambda *_: float("nan"))
+    with pytest.raises(HeadscopeError, match="the loss is nan in epoch 1; use a smaller --learning-rate"):
+        fit(AttentionParser, *learnable(), Recipe(learning_rate=0.2), 0, CPU)

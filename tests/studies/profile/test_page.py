@@ -1,0 +1,91 @@
+"""Findings say the numbers that were planted, and only what the model has."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report.study_page import study_page
+from support.profile_result import profile_result
+
+
+def told(result: xr.Dataset) -> dict[str, str]:
+    """The findings of a result by topic."""
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
+
+
+def test_planted_heads_are_named_with_value_interval_and_examples() -> None:
+    texts = told(profile_result())
+    assert "1 of 12, 2-3 (0.88 [0.86, 0.89])" in texts["Previous token"]
+    assert "1 of 12, 3-1 (0.94 [0.93, 0.95])" in texts["Separators"]
+    assert "Broadest: 1-1 (3.19 [3.18, 3.20])" in texts["Broad and focused"]
+    assert (
+        "Uniform attention would have 3.25 nats; 1 of 12 heads have more than 90% of it" in texts["Broad and focused"]
+    )
+    assert all("n = 50" in text for text in texts.values())
+
+
+def test_without_such_a_head_the_highest_is_named_and_not_counted() -> None:
+    result = profile_result()
+    highest = float(result["attention_offset"].sel(offset=1).max())
+    assert "none of 12; the highest is" in told(result)["Next token"]
+    assert f"({highest:.2f} [" in told(result)["Next token"]
+
+
+def test_mean_and_uniform_share_are_compared() -> None:
+    result = profile_result()
+    attention = result["attention_to"].sel(token_class="sep")
+    above = int((attention - 0.01 > 0.1).sum())
+    text = told(result)["Separators"]
+    assert f"gives {float(attention.mean()):.2f} of its attention to [SEP]" in text
+    assert f"{float(attention.mean()) / 0.1:.1f} times the 0.10 that uniform attention would give" in text
+    assert f"({above} heads exceed it with their whole interval)" in text
+
+
+def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:
+    result = profile_result()
+    result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
+    result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1, "bound": "lower"}] = 0.495
+    assert "2 of 12" in told(result)["Previous token"]
+    assert "of these, 1 with an interval that reaches below it" in told(result)["Previous token"]
+
+
+def test_a_feature_that_stands_out_is_named_first() -> None:
+    result = profile_result()
+    result["feature_attention"].loc[{"layer": 4, "head": 2, "feature": "neg"}] = 0.75
+    assert told(result)["Linguistic features"].startswith(
+        "Heads that stand out most from the median head: negation in 4-2 (0.75"
+    )
+
+
+def test_a_link_that_may_be_a_position_says_so() -> None:
+    result = profile_result()
+    result["token_attention"].loc[{"layer": 2, "head": 3, "relation": "verb_to_subject"}] = 0.75
+    texts = told(result)
+    assert "2-3 attends to the previous token whatever it is" in texts["Verb → subject"]
+    assert "whatever it is" not in texts["Subject → verb"]
+
+
+def test_a_model_without_special_tokens_has_no_findings_about_them() -> None:
+    texts = told(profile_result(special=False))
+    assert texts["Separators"] == "The tokenizer has no [SEP]: nothing is measured."
+    assert texts["Start token"] == "The tokenizer has no [CLS]: nothing is measured."
+    assert not {"Separator to separator", "Breadth of [CLS]", "[CLS] in the last layer"} & set(texts)
+    assert "nan" not in " ".join(texts.values())
+    assert "2-3 (0.88" in texts["Previous token"]
+
+
+def test_a_study_without_findings_gets_the_highest_and_lowest_heads() -> None:
+    axes = {"layer": [1, 2], "head": [1, 2], "metric": ["f1"]}
+    score = xr.DataArray(
+        np.array([[0.5, 0.25], [0.75, 0.125]])[..., None], axes, list(axes), attrs={"long_name": "score"}
+    )
+    result = xr.Dataset({"head_score": score, "share": ("metric", [0.5])}, attrs={"study": "a study to come"})
+    texts = told(result)
+    assert texts["Score: f1"].startswith("Highest in 2-1 (0.75), 1-1 (0.50), 1-2 (0.25); lowest in 2-2 (0.12)")
+    assert texts["Share"] == "Largest: metric f1 (0.50); smallest: metric f1 (0.50)."
+
+
+@pytest.mark.parametrize("study", ["../profile", "_words", "os", ""])
+def test_a_study_is_never_a_path_or_another_module(study: str) -> None:
+    result = profile_result(study=study)
+    assert "Previous token" not in told(result)

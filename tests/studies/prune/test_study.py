@@ -1,0 +1,353 @@
+"""Pruning finds the heads that matter, scores what is left, and saves a model that answers the same."""
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrainedModel
+
+import headscope
+from headscope import HeadscopeError, Model, Settings, results
+from headscope.capture.transformers_logging import quiet
+from headscope.engine.outputs import inputs_of, outputs
+from headscope.models.heads import parse
+from headscope.report.study_page import study_page
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.prune import ranking
+from headscope.studies.prune.study import run
+from headscope.tasks import masked, score
+from support.planted_task import DECIDES, planted_classifier, planted_task
+from support.tiny import tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=50)
+TASK = planted_task()
+
+
+@pytest.fixture(scope="module")
+def planted() -> Model:
+    """Its head 2-3 decides alone."""
+    return headscope.wrap(planted_classifier(), tiny_tokenizer())
+
+
+def removed(result: xr.Dataset) -> list[tuple[int, int]]:
+    """The heads that are gone, in their order."""
+    order = result["removed_at"].stack(place=("layer", "head")).dropna("place")
+    return [(int(place[0]), int(place[1])) for place in order.sortby(order)["place"].values]
+
+
+def saying(folder: Path, values: np.ndarray, model: Model, **attributes: str) -> Path:
+    """A folder as `ablate` writes it, with this importance of [layer, head] for each estimator and metric."""
+    axes = {"layer": [1, 2], "head": [1, 2, 3, 4]}
+    words = {"long_name": "importance", "units": "loss", "source": "made up"}
+    variables = {
+        "importance": xr.DataArray(values[..., None], axes | {"estimator": ["michel"]}, attrs=words),
+        "head_score": xr.DataArray(0.75 - values[..., None], axes | {"metric": ["accuracy"]}, attrs=words),
+        "baseline": xr.DataArray([0.75], {"metric": ["accuracy"]}, attrs=words),
+    }
+    made = dict.fromkeys(results.ATTRIBUTES, "") | {"study": "ablate", "model_sha256": model.sha256} | attributes
+    results.save(xr.Dataset(variables, attrs=made), folder)
+    return folder
+
+
+ORDER = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.7, 0.6, 0.8]])
+
+
+@pytest.mark.parametrize("by", ["importance", "sweep"])
+def test_all_heads_but_the_one_that_decides_can_go(by, planted, tmp_path):
+    result = run(planted, TASK, QUICK, directory=tmp_path, by=by, share=1.0, keep=0)
+    assert len(removed(result)) == 7 and DECIDES not in removed(result)
+    assert result["heads_left"].isel(share_removed=-1).values.tolist() == [0, 1]
+    assert (result["pruned_score"] == 1).all() and (result["reloaded_score"] == 1).all()
+    loaded = headscope.load(str(tmp_path / "model"), head=True)
+    assert loaded.network.config.headscope_pruning["removed"] == {"1": [1, 2, 3, 4], "2": [1, 2, 4]}
+
+
+def test_one_head_of_each_layer_stays_by_default(planted, tmp_path):
+    result = run(planted, TASK, QUICK, directory=tmp_path, share=1.0)
+    assert result["heads_left"].isel(share_removed=-1).values.tolist() == [1, 1]
+    assert DECIDES not in removed(result)
+    assert float(result["pruned_score"].sel(metric="accuracy")[-1]) == 1
+
+
+def test_scores_are_those_of_the_whole_model_with_the_heads_zeroed(planted, tmp_path):
+    source = saying(tmp_path / "ablate", ORDER, planted)
+    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, share=0.875, step=0.125)
+    inputs, targets = inputs_of(planted, TASK.dev)[0], TASK.targets(TASK.dev)
+    answers = []
+    for gone in range(7):
+        names = ",".join(f"{layer}-{head}" for layer, head in removed(result)[:gone])
+        disabled = parse(names, (4, 4)) if gone else np.zeros((2, 4), dtype=bool)
+        with torch.inference_mode(), planted.changed(disabled, "zero"):
+            answers.append(outputs(planted, inputs))
+    for metric in ("accuracy", "f1"):
+        expected = [score(metric, each, targets) for each in answers]
+        np.testing.assert_allclose(result["pruned_score"].sel(metric=metric), expected)
+    assert len({round(float(one), 6) for one in result["pruned_score"].sel(metric="accuracy")}) > 1
+    np.testing.assert_allclose(result["share_removed"], np.arange(7) / 8)
+
+
+def test_intervals_are_paired(tmp_path):
+    """Of a model that errs with all its heads, too."""
+    model = headscope.wrap(tiny_bert(kind=BertForSequenceClassification), tiny_tokenizer())
+    result = run(model, TASK, QUICK, directory=tmp_path, share=0.5, step=0.25)
+    inputs, targets = inputs_of(model, TASK.dev)[0], TASK.targets(TASK.dev)
+    loaded = headscope.load(str(tmp_path / "model"), head=True)
+    before, after = (outputs(each, inputs).argmax(1) == targets for each in (model, loaded))
+    assert 0 < before.mean() < 1 and (before != after).any()
+    draws = poisson_draws(range(len(targets)), 0, 50)
+    expected = np.quantile((draws @ after - draws @ before) / draws.sum(1), [0.025, 0.975])
+    last = result.isel(share_removed=-1).sel(metric="accuracy")
+    np.testing.assert_allclose(last["score_change_ci"], expected)
+    np.testing.assert_allclose(last["score_change"], after.mean() - before.mean())
+    assert (result["score_change_ci"].isel(share_removed=0) == 0).all()
+    np.testing.assert_allclose(last["pruned_score_ci"], np.quantile(draws @ after / draws.sum(1), [0.025, 0.975]))
+
+
+@pytest.mark.parametrize("by", ["importance", "sweep"])
+def test_a_saved_result_says_the_order_and_nothing_is_computed_again(by, planted, tmp_path, monkeypatch):
+    monkeypatch.setattr(ranking, "importance", None)
+    monkeypatch.setattr(ranking, "sweep", None)
+    source = saying(tmp_path / "ablate", ORDER, planted)
+    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, by=by, share=0.75)
+    assert removed(result) == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 3), (2, 2)]
+    assert result.attrs["spared"] == 1, "it was the turn of 1-4"
+    assert result.attrs["chosen_on"] == str(source)
+
+
+def test_of_a_loss_the_heads_without_which_it_falls_go_first(planted, tmp_path):
+    asked = ranking.Ranking("sweep", "michel")
+    losses = masked(TASK.dev)
+    source = saying(tmp_path, ORDER, planted)
+    result = results.read(source).assign_coords(metric=["loss"])
+    results.save(result, tmp_path / "loss")
+    asked.read(tmp_path / "loss", planted, losses)
+    assert asked.known is not None
+    np.testing.assert_allclose(asked.known, -ORDER)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_sha256": "0"}, "is of model '', whose weights are not those of 'in memory'"),
+        ({"estimator": "text_pruner"}, "has no importance 'text_pruner'; leave --from out"),
+    ],
+)
+def test_a_saved_result_that_does_not_fit(changes, message, planted, tmp_path):
+    estimator = changes.pop("estimator", "michel")
+    source = saying(tmp_path / "ablate", ORDER, planted, **changes)
+    with pytest.raises(HeadscopeError, match=message):
+        run(planted, TASK, QUICK, directory=tmp_path, source=source, estimator=estimator)
+
+
+def test_pruning_stops_before_the_score_falls_too_far(planted, tmp_path):
+    """The head that decides is the fourth to go."""
+    source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.9], [0.5, 0.6, 0.4, 0.7]]), planted)
+    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, tolerance=0.1, step=0.125)
+    assert removed(result) == [(1, 1), (1, 2), (1, 3)]
+    assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
+    assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
+    told = {finding.topic: finding.text for finding in study_page(result).findings()}
+    assert told["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
+    assert told["How many can go"].startswith("Up to 38% of the heads, accuracy changes by no more than chance")
+
+
+def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_path):
+    source = saying(tmp_path / "ablate", np.array([[0.5, 0.2, 0.3, 0.9], [0.5, 0.6, 0.1, 0.7]]), planted)
+    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, tolerance=0.0, step=0.125)
+    assert removed(result) == []
+    assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
+    assert all(finding.text for finding in study_page(result).findings())
+    assert [figure.name for figure in study_page(result).figures()] == ["pruned_score", "score_change", "parameters"]
+
+
+@pytest.mark.parametrize(("again", "times"), [(False, 1), (True, 3)])
+def test_heads_are_ranked_once_or_anew_after_each_step(again, times, tmp_path, monkeypatch):
+    """A model that reads other states after each step; later rankings count the heads that are left."""
+    model = headscope.wrap(tiny_bert(kind=BertForSequenceClassification), tiny_tokenizer())
+    asked, measured = [], ranking.importance
+
+    def counted(model: Model, *others: Any) -> dict[str, xr.DataArray]:
+        asked.append(model.capture.heads)
+        return measured(model, *others)
+
+    monkeypatch.setattr(ranking, "importance", counted)
+    task = planted_task(8, 12)
+    result = run(model, task, QUICK, directory=tmp_path, share=0.5, step=0.125, again=again)
+    left = [tuple(each) for each in result["heads_left"].values.tolist()]
+    assert asked == left[:times]
+    assert len(removed(result)) == len(set(removed(result))) == 6
+
+
+@pytest.mark.parametrize("by", ["importance", "sweep"])
+def test_heads_are_ranked_anew_where_a_layer_has_none_left(by, planted, tmp_path):
+    source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.4], [0.8, 0.7, 0.6, 0.5]]), planted)
+    result = run(
+        planted, TASK, QUICK, directory=tmp_path, by=by, source=source, again=True, share=1.0, keep=0, step=0.5
+    )
+    assert result["heads_left"].values.tolist() == [[4, 4], [0, 4], [0, 1]]
+    assert DECIDES not in removed(result) and (result["pruned_score"] == 1).all()
+
+
+def test_words_behind_a_mask_where_there_is_no_task(tmp_path):
+    """Of a loss, lower is better: pruning stops where it rises."""
+    model = headscope.wrap(tiny_bert(kind=BertForMaskedLM), tiny_tokenizer())
+    task = masked(planted_task(12).dev)
+    loss = run(model, task, QUICK, directory=tmp_path, share=0.5, step=0.25)["pruned_score"].sel(metric="loss")
+    assert loss.notnull().all() and len(set(loss.values)) == 3
+    rise = float(loss[1] - loss[0])
+    assert rise > 0
+    stopped = run(model, task, QUICK, directory=tmp_path, share=0.5, step=0.25, tolerance=rise / 2)
+    assert removed(stopped) == []
+
+
+def test_what_is_measured_anew_belongs_to_the_heads_that_are_left(tmp_path, monkeypatch):
+    """An importance that does not depend on other heads gives the same order whether it is asked once or anew."""
+
+    def size_of_values(model: Model, *others: Any) -> dict[str, xr.DataArray]:
+        heads = model.capture.heads
+        sizes = np.full((len(heads), max(heads), 1), np.nan)
+        for layer, each in enumerate(model.projections):
+            rows = each.value.get_parameter("weight").detach().unflatten(0, (each.heads, each.width))
+            sizes[layer, : each.heads, 0] = rows.norm(dim=(1, 2))
+        return {
+            "importance": xr.DataArray(sizes, dims=("layer", "head", "estimator"), coords={"estimator": ["michel"]})
+        }
+
+    monkeypatch.setattr(ranking, "importance", size_of_values)
+    model = headscope.wrap(tiny_bert(kind=BertForSequenceClassification), tiny_tokenizer())
+    options: dict[str, Any] = {"share": 1.0, "step": 0.125}
+    once, anew = (
+        run(model, planted_task(4), QUICK, directory=tmp_path, again=again, **options) for again in (False, True)
+    )
+    assert len(removed(once)) == 9 and removed(once) == removed(anew)
+
+
+def test_a_pruned_model_is_pruned_further(planted, tmp_path):
+    """The order counts the heads of the model that was given."""
+    run(planted, TASK, QUICK, directory=tmp_path, share=0.5)
+    half = headscope.load(str(tmp_path / "model"), head=True)
+    result = run(half, TASK, QUICK, directory=tmp_path / "again", share=1.0, keep=0)
+    loaded = headscope.load(str(tmp_path / "again" / "model"), head=True)
+    assert sum(half.capture.heads) == 4 and len(removed(result)) == 3
+    assert result["removed_at"].shape == (2, max(half.capture.heads))
+    lost = loaded.network.config.headscope_pruning["removed"]
+    assert lost == {"1": [1, 2, 3, 4], "2": [1, 2, 4]}
+    assert float(result["reloaded_score"].sel(metric="accuracy")) == 1
+
+
+def test_training_in_between(tmp_path):
+    """A random model learns its task while its heads go; what is saved is what was scored."""
+    network = tiny_bert(kind=BertForSequenceClassification)
+    model = headscope.wrap(network, tiny_tokenizer())
+    before = {name: weight.clone() for name, weight in network.state_dict().items()}
+    task = planted_task(16, 96)
+    options = {"share": 0.5, "step": 0.25, "finetune_epochs": 1, "learning_rate": 1e-3}
+    result = run(model, task, QUICK, directory=tmp_path, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert all(torch.equal(before[name], weight) for name, weight in network.state_dict().items())
+    loaded = headscope.load(str(tmp_path / "model"), head=True)
+    assert not torch.equal(loaded.network.get_parameter("classifier.weight"), before["classifier.weight"])
+    plain = run(model, task, QUICK, directory=tmp_path / "plain", share=0.5, step=0.25)
+    assert plain["pruned_score"][0].equals(result["pruned_score"][0])
+    np.testing.assert_allclose(result["reloaded_score"], result["pruned_score"][-1].values)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"share": 0.0}, "share 0.0 is no share of the heads"),
+        ({"share": 1.5}, "share 1.5 is no share of the heads"),
+        ({"share": float("nan")}, "share nan is no share of the heads"),
+        ({"step": 0.0}, "step 0.0 is no share of the heads"),
+        ({"tolerance": -0.1}, "tolerance -0.1 makes no sense; use 0 or more"),
+        ({"tolerance": float("nan")}, "tolerance nan makes no sense"),
+        ({"keep": -1}, "keep -1 makes no sense"),
+        ({"by": "chance"}, "by 'chance' is unknown; use one of importance, sweep"),
+        ({"estimator": "mine"}, "estimator 'mine' is unknown; use one of michel"),
+        ({"source": Path("nowhere")}, "result 'nowhere' does not exist"),
+        ({"finetune_epochs": 1, "learning_rate": 0.0}, "learning_rate 0.0 makes no sense"),
+    ],
+    ids=str,
+)
+def test_values_that_make_no_sense(options, message, planted, tmp_path):
+    with pytest.raises(HeadscopeError, match=message):
+        run(planted, TASK, QUICK, directory=tmp_path, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing_half_written(planted, tmp_path, monkeypatch):
+    run(planted, TASK, QUICK, directory=tmp_path, share=0.25)
+    before = headscope.load(str(tmp_path / "model"), head=True)
+    save = PreTrainedModel.save_pretrained
+
+    def full(network: PreTrainedModel, folder: Path, **others: Any) -> None:
+        save(network, folder, **others)
+        (folder / "model.safetensors").write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(PreTrainedModel, "save_pretrained", full)
+    with pytest.raises(HeadscopeError, match="cannot be written: no space left on the disk") as error:
+        run(planted, TASK, QUICK, directory=tmp_path, share=0.5)
+    assert str(error.value).endswith("and start again")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert headscope.load(str(tmp_path / "model"), head=True).sha256 == before.sha256
+
+
+def test_a_saved_model_that_answers_otherwise_is_an_error(planted, tmp_path, monkeypatch):
+    save = PreTrainedModel.save_pretrained
+
+    def other(network: PreTrainedModel, folder: Path, **others: Any) -> None:
+        with torch.no_grad():
+            network.get_parameter("classifier.bias").add_(torch.tensor([1.0, 0.0]))
+        save(network, folder, **others)
+
+    monkeypatch.setattr(PreTrainedModel, "save_pretrained", other)
+    with pytest.raises(RuntimeError, match="answers otherwise once it is loaded"):
+        run(planted, TASK, QUICK, directory=tmp_path)
+
+
+def test_what_was_done_before_ctrl_c_is_saved(planted, tmp_path):
+    done = []
+
+    def progress(number: int) -> None:
+        done.append(number)
+        if len(done) == 5:  # one ranking, four models
+            raise KeyboardInterrupt
+
+    settings = Settings(resamples=50, progress=progress, keep_interrupted=True)
+    with quiet():
+        result = run(planted, planted_task(4, 4), settings, directory=tmp_path, share=0.75, step=0.125)
+    assert result.attrs["interrupted"] == "after 2 of 6 steps"
+    assert headscope.load(str(tmp_path / "model"), head=True).capture.heads != (4, 4)
+    assert len(removed(result)) == 2
+    with pytest.raises(KeyboardInterrupt):
+        done.clear()
+        run(planted, planted_task(4, 4), Settings(progress=progress), directory=tmp_path, share=0.75, step=0.125)
+
+
+def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
+    source = saying(tmp_path / "ablate", ORDER, planted)
+    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, share=0.75)
+    result.attrs["corpus"] = result.attrs["chosen_on"]
+    told = {finding.topic: finding.text for finding in study_page(result).findings()}
+    assert "1 head stayed although it was their turn: no layer keeps fewer than 1" in told["Heads removed"]
+    score, change = result["pruned_score"][-1, 0], result["score_change_ci"][-1, 0]
+    assert f"Accuracy was 1.00 and is {float(score):.2f}" in told["Cost: accuracy"]
+    assert "beyond what chance explains" in told["Cost: accuracy"] and float(change.max()) < 0
+    assert "n = 40 examples" in told["Cost: accuracy"]
+    assert "first to go" in {topic.lower() for topic in told} and "1-1, 1-2, 1-3, 2-1" in told["First to go"]
+    assert "parameters became" in told["Size"]
+    assert "flatters the score" in told["How heads were chosen"]
+    assert [figure.name for figure in study_page(result).figures()] == [
+        "pruned_score",
+        "score_change",
+        "parameters",
+        "removed_at",
+    ]
+    assert json.loads(result.attrs["pruning"])["share"] == 0.75
+    assert results.save(result, tmp_path).is_file()

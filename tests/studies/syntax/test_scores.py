@@ -1,0 +1,136 @@
+"""Scores from answers, against loops over words, and heads that are chosen apart from what they are scored on."""
+
+from math import comb
+
+import numpy as np
+import pytest
+
+from headscope.results.vocabulary import DIRECTIONS
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.split_half import halves
+from headscope.studies.syntax import scores as module
+from headscope.studies.syntax.fixed_offset import best_offset, hits
+from headscope.studies.syntax.predictions import Answers
+from headscope.studies.syntax.scores import chosen, score
+from support.made_answers import made, random_answers
+
+HEADS, SENTENCES = 3, 60
+
+
+@pytest.fixture(scope="module")
+def known() -> tuple[Answers, np.ndarray]:
+    return random_answers(SENTENCES, HEADS)
+
+
+@pytest.fixture(scope="module")
+def draws() -> np.ndarray:
+    return poisson_draws(range(SENTENCES), 0, 200).astype(np.uint8)
+
+
+def test_answers_are_kept_as_bits(known: tuple[Answers, np.ndarray]) -> None:
+    words, right = known
+    np.testing.assert_array_equal(words.unpacked(HEADS), right)
+    assert words.right.shape == (len(words), 1)
+    np.testing.assert_array_equal(words[words.relation == "obj"].unpacked(HEADS), right[words.relation == "obj"])
+
+
+def test_relations_are_in_order_of_their_words_and_all_is_without_punctuation_and_roots(known) -> None:
+    words, _ = known
+    relations = words.by_relation()
+    counts = {name: len(its) for name, its in relations.items()}
+    names = words.relation.tolist()
+    assert counts == {
+        "all": sum(name not in ("punct", "root") for name in names),
+        **{name: names.count(name) for name in ("det", "obj", "punct", "nsubj:pass")},
+    }
+    assert list(counts.values())[1:] == sorted(list(counts.values())[1:], reverse=True)
+    assert len(words.by_relation(everything=True)["all"]) == len(words)
+
+
+def test_subtypes_of_punctuation_are_punctuation() -> None:
+    words = made([(0, 0, 1, 2, "punct:quote"), (0, 1, 0, 2, "punctual")], np.ones((2, 1, 2)))
+    assert words.by_relation()["all"].relation.tolist() == ["punctual"]
+
+
+def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray, monkeypatch) -> None:
+    monkeypatch.setattr(module, "TOGETHER", 7)
+    words, right = known
+    its = np.flatnonzero(words.relation == "obj")
+    found = score(words[its], HEADS, draws)
+    np.testing.assert_allclose(found.accuracy.mean, right[its].mean(0))
+    assert (found.accuracy.count == len(its)).all()
+    resampled = [
+        sum(right[word] * int(row[words.input[word]]) for word in its)
+        / sum(int(row[words.input[word]]) for word in its)
+        for row in draws
+    ]
+    np.testing.assert_allclose(
+        found.accuracy.interval, np.moveaxis(np.quantile(resampled, [0.025, 0.975], axis=0), 0, -1), atol=1e-12
+    )
+    assert found.offset == best_offset(words[its])
+    np.testing.assert_allclose(found.baseline.mean, [hits(words[its], found.offset).mean()])
+
+
+def test_p_is_of_so_many_words_that_one_alone_gets_right(known, draws: np.ndarray) -> None:
+    words, right = known
+    its = np.flatnonzero(words.relation == "det")
+    found = score(words[its], HEADS, draws)
+    base = hits(words[its], found.offset)
+    for head in range(HEADS):
+        for direction in range(len(DIRECTIONS)):
+            ours = right[its, head, direction]
+            alone, other = int((ours & ~base).sum()), int((~ours & base).sum())
+            tossed = alone + other
+            p = sum(comb(tossed, number) for number in range(alone, tossed + 1)) / 2**tossed
+            np.testing.assert_allclose(found.p[head, direction], p, rtol=1e-9)
+
+
+def test_halves_are_halves_and_depend_on_the_seed() -> None:
+    assert halves(101, 3).sum() == 51 and halves(100, 3).sum() == 50
+    assert (halves(100, 3) == halves(100, 3)).all() and (halves(100, 3) != halves(100, 4)).any()
+
+
+def two_faced(number: int = 40) -> tuple[Answers, np.ndarray]:
+    """Head 2 is right in the first half of the inputs, head 1 in the other; the head is 1 to the left, then 2."""
+    first = np.arange(number) < number // 2
+    words = [(sentence, 4, 3 if first[sentence] else 2, 9, "dep") for sentence in range(number)]
+    right = np.zeros((number, 3, 2))
+    right[~first, 0, 0] = right[first, 1, 1] = 1
+    return made(words, right), first
+
+
+def test_what_is_chosen_on_one_half_is_scored_on_the_other() -> None:
+    words, first = two_faced()
+    found = chosen(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first)
+    assert found is not None
+    assert (found.head, found.direction, found.offset) == (1, 1, -1)
+    assert found.held_out.mean.tolist() == [0, 0, 0] and found.held_out.count == 20
+    other = chosen(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), ~first)
+    assert other is not None and (other.head, other.direction, other.offset) == (0, 0, -2)
+
+
+def test_as_coded_a_head_is_chosen_on_what_it_is_scored_on() -> None:
+    words, first = two_faced()
+    found = chosen(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first, as_coded=True)
+    assert found is not None and found.held_out.count == 40
+    assert found.held_out.mean.tolist() == [0.5, 0.5, 0]
+
+
+def test_a_gain_is_resampled_in_pairs(known, draws: np.ndarray) -> None:
+    """Where the head is right whenever the offset is, and once more in ten words, its gain is sure."""
+    number = 50
+    words = [(sentence, 1, 0 if sentence % 2 else 2, 3, "dep") for sentence in range(number)]
+    right = np.zeros((number, 1, 2))
+    right[1::2] = 1
+    right[::10] = 1
+    found = chosen(made(words, right), 1, draws, np.zeros(SENTENCES, bool), as_coded=True)
+    assert found is not None
+    np.testing.assert_allclose(found.held_out.mean, [0.6, 0.5, 0.1])
+    widths = np.diff(found.held_out.interval)[:, 0]
+    assert found.held_out.interval[2, 0] > 0 and widths[2] < 0.8 * widths[:2].min()
+
+
+def test_a_relation_that_one_half_lacks_is_not_chosen(draws: np.ndarray) -> None:
+    words = made([(0, 0, 1, 2, "dep")], np.ones((1, 1, 2)))
+    assert chosen(words, 1, draws, np.ones(SENTENCES, bool)) is None
+    assert chosen(words, 1, draws, np.zeros(SENTENCES, bool)) is None

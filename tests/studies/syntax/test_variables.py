@@ -1,0 +1,67 @@
+"""Scores as variables of a result."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.results import check
+from headscope.results.vocabulary import ATTRIBUTES
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.split_half import halves
+from headscope.studies.syntax.scores import chosen, score
+from headscope.studies.syntax.variables import labelled
+from support.made_answers import made
+
+LAYERS = (1, 3)
+SENTENCES = 120
+
+
+@pytest.fixture(scope="module")
+def result() -> xr.Dataset:
+    """Layer 2, head 3 finds every object, dependent to head, of which the offset -1 has a half; "few" are too few."""
+    words = [(sentence, 2, sentence % 2, 3, "few" if sentence < 10 else "obj") for sentence in range(SENTENCES)]
+    right = np.zeros((SENTENCES, 4, 2))
+    right[:, 3, 0] = 1
+    draws = poisson_draws(range(SENTENCES), 0, 20).astype(np.uint8)
+    relations = made(words, right).by_relation()
+    return xr.Dataset(
+        labelled(
+            {name: score(its, 4, draws) for name, its in relations.items()},
+            {name: chosen(its, 4, draws, halves(SENTENCES, 0)) for name, its in relations.items()},
+            LAYERS,
+        )
+    )
+
+
+def test_it_is_a_result(result: xr.Dataset) -> None:
+    check(result.assign_attrs(dict.fromkeys(ATTRIBUTES, "")))
+    assert result["accuracy"].dims == ("layer", "head", "relation", "direction")
+    assert result["accuracy_ci"].dims == ("layer", "head", "relation", "direction", "bound")
+    assert result["relation"].values.tolist() == ["all", "obj", "few"]
+    assert result["accuracy_n_examples"].values.tolist() == [120, 110, 10]
+
+
+def test_values_stand_at_their_head_and_missing_heads_have_none(result: xr.Dataset) -> None:
+    sharp = {"layer": 2, "head": 3, "relation": "obj", "direction": "dependent_to_head"}
+    assert result["accuracy"].sel(sharp) == 1 and result["accuracy"].sum() == 3
+    missing = result.sel(layer=1, head=[2, 3])
+    for name in ("accuracy", "accuracy_ci", "q_value", "special"):
+        assert missing[name].isnull().all()
+        assert result[name].sel(layer=1, head=1).notnull().all()
+
+
+def test_a_head_is_special_that_beats_the_offset_in_enough_words(result: xr.Dataset) -> None:
+    special = result["special"].stack(place=["layer", "head", "relation", "direction"])
+    assert special.where(special == 1, drop=True)["place"].values.tolist() == [
+        (2, 3, "all", "dependent_to_head"),
+        (2, 3, "obj", "dependent_to_head"),
+    ]
+    assert (result["q_value"].sel(layer=2, head=3, direction="dependent_to_head", relation=["all", "obj"]) < 0.05).all()
+    assert result["baseline"].values.tolist() == [0.5] * 3
+
+
+def test_the_chosen_head_is_named(result: xr.Dataset) -> None:
+    obj = result.sel(relation="obj")
+    assert [obj[f"chosen_{name}"].item() for name in ("layer", "head", "direction")] == [2, 3, "dependent_to_head"]
+    assert obj["chosen_accuracy"] == 1 and obj["chosen_accuracy_ci"].values.tolist() == [1, 1]
+    np.testing.assert_allclose(obj["chosen_gain"], 1 - obj["chosen_baseline"])

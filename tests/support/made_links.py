@@ -1,0 +1,109 @@
+"""Sentences with links, attention made by hand, and what heads give to links once more in loops."""
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headscope.batch import Batch
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
+from headscope.engine.batches import collate
+from headscope.studies.relations.baselines import baselines
+from headscope.studies.relations.link_attention import Found
+from headscope.studies.relations.observer import Reader
+from headscope.types import Example, Link, Sentence
+from support.any_examples import overlapping, spoken
+from support.hand_made import padded
+from support.tiny import tiny_tokenizer
+
+
+def spaced(text: str, *links: Link) -> Sentence:
+    """A sentence whose words stand between blanks."""
+    ends = np.cumsum([len(word) + 1 for word in text.split()]).tolist()
+    spans = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, text.split(), strict=True))
+    return Sentence(text, spans, links=links)
+
+
+def inputs_of(*made: Example) -> list[Encoded]:
+    return list(Words(tiny_tokenizer(), 64, aligned=True).encode(made))
+
+
+def batch_of(inputs: list[Encoded]) -> Batch:
+    return collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu"))
+
+
+def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor]:
+    random = torch.Generator().manual_seed(seed)
+    return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
+
+
+def found_by(reader: Reader, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6) -> Found:
+    """What a reader finds when it is shown the maps of each layer, so many queries at a time."""
+    reader.start(batch_of(inputs))
+    for layer, maps in enumerate(layers):
+        whole = padded(maps)
+        for first in range(0, whole.shape[2], block):
+            queries = slice(first, min(first + block, whole.shape[2]))
+            reader(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
+    return reader.finish()
+
+
+def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, dict[str, np.ndarray]]:
+    """By relation, what each head gives to links and to each baseline [head, direction]: pair of tokens by pair."""
+    found: dict[str, dict[str, list]] = {}
+    for number, (sentence, tokens) in enumerate(overlapping(example, spoken(example))):
+        others = baselines(sentence, Random(f"{seed} {number} {example.id}"))
+        for link, (elsewhere, source, target) in zip(sentence.links, others, strict=True):
+            its = _values(attention, link, tokens)
+            if its is not None:
+                kinds = found.setdefault(link.relation, {"linked": [], "elsewhere": [], "others": []})
+                kinds["linked"].append(its)
+                kinds["elsewhere"].append(_values(attention, elsewhere, tokens))
+                one, other = (_values(attention, each, tokens) for each in (source, target))
+                both = None if one is None or other is None else np.stack([one[:, 0], other[:, 1]], 1)
+                kinds["others"].append(both)
+    return {relation: _largest(kinds) for relation, kinds in found.items()}
+
+
+def _largest(kinds: dict[str, list]) -> dict[str, np.ndarray]:
+    shape = kinds["linked"][0].shape
+    compared = all(each is not None for name in ("elsewhere", "others") for each in kinds[name])
+    nothing = np.full(shape, np.nan)
+    return {name: np.max(values, axis=0) if compared or name == "linked" else nothing for name, values in kinds.items()}
+
+
+def _values(attention: np.ndarray, link: Link | None, tokens: list[set[int]]) -> np.ndarray | None:
+    if link is None:
+        return None
+    pairs = [
+        (one, other)
+        for source in link.source
+        for target in link.target
+        for one in tokens[source]
+        for other in tokens[target]
+        if one != other
+    ]
+    if not pairs:
+        return None
+    ways = [max_over(attention, pairs), max_over(attention, [(other, one) for one, other in pairs])]
+    return np.stack(ways, axis=1)
+
+
+def max_over(attention: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
+    return np.max([attention[:, query, key] for query, key in pairs], axis=0)
+
+
+def rows(values: Sequence[tuple[int, str, float, float, float]], heads: int = 1) -> Found:
+    """Rows of one head, or several alike, from (input, relation, linked, elsewhere, others), back the half of each."""
+    columns = [np.array(column) for column in zip(*values, strict=True)]
+
+    def both(column: np.ndarray) -> np.ndarray:
+        return np.stack([column, column / 2], -1)[:, None].repeat(heads, 1).astype(np.float32)
+
+    number = len(values)
+    return Found(
+        columns[0], np.full(number, 9), columns[1], np.ones(number, dtype=int), *(both(each) for each in columns[2:])
+    )
