@@ -31,7 +31,8 @@ def summary(folder: str, name: str) -> str:
     'Entropy of the attention of a token, in nats.'
     """
     place = ROOT / folder / name
-    source = (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text(encoding="utf-8")
+    file = place.with_suffix(".py")
+    source = (file if file.is_file() else place / "__init__.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 

@@ -56,7 +56,7 @@ def test_agreement_of_the_two_who_labelled_the_real_maps(real_data: Path, tmp_pa
     if not path.is_file():
         pytest.skip("no labelled maps beside the data sets")
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+        rows = [row for row in map(json.loads, file) if row["id"] < 1000]
     files = []
     for side in ("annotator_a", "annotator_b"):
         files.append(written(tmp_path / side, {row["id"]: row[side] for row in rows}))
