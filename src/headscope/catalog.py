@@ -2,11 +2,10 @@
 
 import ast
 import importlib
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 
 ROOT = Path(__file__).parent
 
@@ -44,8 +43,6 @@ def load(folder: str, name: str) -> ModuleType:
     known = names(folder)
     study, module = ROOT / folder / name / "study.py", ROOT / folder / f"{name}.py"
     if not study.is_file() and not module.is_file():
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(known)}"
-        raise HeadscopeError(f"{folder}: no '{name}'; {hint}")
+        raise HeadscopeError(f"{folder}: no '{name}'; {suggest(name, known)}")
     end = ".study" if study.is_file() else ""
     return importlib.import_module(f"headscope.{folder.replace('/', '.')}.{name}{end}")

@@ -1,4 +1,9 @@
-"""What a user can mend: one line that names the thing, the value and the remedy."""
+"""Errors that a user can mend: one line that names the thing, the value and the remedy."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MOST_NAMES = 20
 
 
 class HeadscopeError(Exception):
@@ -15,3 +20,33 @@ class DrawingError(HeadscopeError):
 
     The command line exits with status 1.
     """
+
+
+def suggest(name: str, known: Iterable[str], *, remedy: str = "") -> str:
+    """The end of an error about an unknown name: the nearest name, then all names, or `remedy` in their place.
+
+    >>> suggest("entrpy", ["entropy", "surface"])
+    "did you mean 'entropy'? there are: entropy, surface"
+    >>> suggest("7", ["entropy", "surface"])
+    'there are: entropy, surface'
+    """
+    names = list(dict.fromkeys(known))
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    remedy = remedy or (f"there are: {', '.join(names[:MOST_NAMES])}{more}" if names else "there are none")
+    near = nearest(name, names)
+    return f"did you mean '{near}'? {remedy}" if near else remedy
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known name that is most like `name`, if one is; case, hyphens and underscores do not count.
+
+    >>> nearest("mrcp", ["CoLA", "MRPC"])
+    'MRPC'
+    """
+    plain = {_plain(each): each for each in known}
+    near = get_close_matches(_plain(name), plain, n=1, cutoff=cutoff)
+    return plain[near[0]] if near else None
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "").replace("_", "")

@@ -97,7 +97,7 @@ def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     with Path("/dev/full").open("ab", buffering=0) as full, pytest.raises(HeadscopeError) as caught:
         Journal(tmp_path / "journal", full).add("unit", VALUES)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
-    assert "cannot be written: No space left on device; make room" in str(caught.value)
+    assert "cannot be written: no space left on the disk; make room" in str(caught.value)
 
 
 def test_what_was_written_before_the_disk_was_full_is_kept(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_journal_that_cannot_be_begun_is_not_there(tmp_path: Path, monkeypatch
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(module, "_write", full)
-    with pytest.raises(HeadscopeError, match="No space left"), opened(tmp_path / "journal", RUN):
+    with pytest.raises(HeadscopeError, match="no space left"), opened(tmp_path / "journal", RUN):
         pass
     assert not list(tmp_path.iterdir())
 

@@ -286,7 +286,9 @@ def test_a_revision_of_a_folder(folder):
 
 def test_paths_that_do_not_exist(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
-    near = f"model '{folder}s' is no folder and no hub name; did you mean '{folder}'?"
+    near = (
+        f"model '{folder}s' is no folder and no hub name; did you mean '{folder}'? name a folder that holds config.json"
+    )
     assert refusal(f"{folder}s") == near
     assert (
         refusal("./nothing") == "model './nothing' is no folder and no hub name; name a folder that holds config.json"

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from headscope.errors import HeadscopeError
+from headscope.files import replacing, writing
 
 Run = Mapping[str, str | int]
 Units = dict[str, np.ndarray]
@@ -76,7 +77,7 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
     lines = _lines(path)
     _refuse_other(path, lines[0] if lines else None, run)
     units = {record["unit"]: _values(record) for record in lines[1:] if record is not None}
-    with _said(path):
+    with writing(path, resumable=True):
         file: Any = path.open("ab", buffering=0)
     with file:
         journal = Journal(path, file, units)
@@ -89,20 +90,14 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
 
 def _create(path: Path, run: Run) -> None:
     """Write the first line, whole or not at all."""
-    scratch = path.with_name(f".{path.name}.new")
     file: Any
-    try:
-        with _said(path):
-            with scratch.open("wb", buffering=0) as file:
-                _write(file, _line({"headscope": "journal", "run": dict(run)}))
-            os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    with replacing(path, resumable=True) as scratch, scratch.open("wb", buffering=0) as file:
+        _write(file, _line({"headscope": "journal", "run": dict(run)}))
 
 
 def _lines(path: Path) -> list[dict[str, Any] | None]:
     """The records; None for a line that is spoilt. A torn line at the end is removed from the file."""
-    with _said(path):
+    with writing(path, resumable=True):
         whole, end, torn = path.read_bytes().rpartition(b"\n")
         if torn and end:
             os.truncate(path, len(whole) + 1)
@@ -127,7 +122,7 @@ def _append(path: Path, file: BinaryIO, line: bytes) -> None:
     """Write a line, or leave the file as it was."""
     before = file.tell()
     try:
-        with _said(path):
+        with writing(path, resumable=True):
             _write(file, line)
     except BaseException:
         with suppress(OSError):  # else whoever opens the file next does it
@@ -152,15 +147,3 @@ def _refuse_other(path: Path, first: dict[str, Any] | None, run: Run) -> None:
                 f"journal '{path}' was begun with {name} {before.get(name)}, now it is {run.get(name)}; "
                 "choose another folder with -o, or remove the file"
             )
-
-
-@contextmanager
-def _said(path: Path) -> Iterator[None]:
-    """Within this context a failure to read or write becomes a `HeadscopeError`."""
-    try:
-        yield
-    except OSError as error:
-        raise HeadscopeError(
-            f"journal '{path}' cannot be written: {error.strerror or error}; make room, or choose another folder "
-            "with -o, and start again: what was done is kept"
-        ) from error

@@ -1,12 +1,11 @@
 """Which reader reads a source."""
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from headscope import catalog
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.lines import suffix
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 
 
 def tell(source: str, options: Options) -> tuple[str, str]:
@@ -24,9 +23,7 @@ def tell(source: str, options: Options) -> tuple[str, str]:
     kinds = catalog.names("corpora/readers")
     prefix, _, rest = source.partition(":")
     if options.kind and options.kind not in kinds:
-        near = get_close_matches(options.kind, kinds, n=1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise HeadscopeError(f"corpus kind '{options.kind}' is unknown; {hint}there are: {', '.join(kinds)}")
+        raise HeadscopeError(f"corpus kind '{options.kind}' is unknown; {suggest(options.kind, kinds)}")
     if prefix in kinds and options.kind in (None, prefix):
         return prefix, rest or source
     return options.kind or _by_suffix(source, kinds), source
@@ -43,8 +40,7 @@ def existing(source: str, options: Options) -> list[str]:
     if path.is_dir():
         raise HeadscopeError(f"corpus '{source}' is a folder; name a file of it, or its --kind: glue, hub or penn")
     there = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = get_close_matches(path.name, sorted(there), n=3)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "name a file, or 'sample'"
+    hint = suggest(path.name, sorted(there), remedy="name a file, or 'sample'")
     raise HeadscopeError(f"corpus '{source}' does not exist; {hint}")
 
 

@@ -1,14 +1,12 @@
 """Figures as files for a paper: SVG, PDF and PNG, drawn without a network."""
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import vl_convert
 
-from headscope.errors import HeadscopeError
+from headscope.files import write_atomically
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 PNG_SCALE = 2
@@ -35,20 +33,4 @@ def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
         ".pdf": vl_convert.svg_to_pdf(drawn),
         ".png": vl_convert.svg_to_png(drawn, scale=PNG_SCALE),
     }
-    return [write_whole(stem.with_name(stem.name + suffix), content) for suffix, content in contents.items()]
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file, whole or not at all; return its path.
-
-    Raises `HeadscopeError` if it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}-") as scratch:
-            unfinished = Path(scratch) / path.name
-            unfinished.write_bytes(content)
-            os.replace(unfinished, path)
-    except OSError as error:
-        raise HeadscopeError(f"'{path}' cannot be written: {error.strerror or error}") from error
-    return path
+    return [write_atomically(stem.with_name(stem.name + suffix), content) for suffix, content in contents.items()]

@@ -4,11 +4,10 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from headscope.capture.unsupported import REFUSED
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, nearest, suggest
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
 
@@ -71,11 +70,10 @@ def _refuse_path(name: str, path: Path) -> None:
     if path.is_file():
         raise HeadscopeError(f"model '{name}' is a file; name the folder that holds it")
     if not HUB_NAME.fullmatch(name):
-        beside = [folder.name for folder in path.parent.glob("*/") if folder.is_dir()]
-        near = get_close_matches(path.name, beside, n=1)
-        hint = f"did you mean '{path.with_name(near[0])}'?" if near else "name a folder that holds config.json"
+        beside = [str(folder) for folder in path.parent.glob("*/") if folder.is_dir()]
+        hint = suggest(str(path), beside, remedy="name a folder that holds config.json")
         raise HeadscopeError(f"model '{name}' is no folder and no hub name; {hint}")
-    if get_close_matches(name, ["minilm"], cutoff=0.8):
+    if nearest(name, ["minilm"], cutoff=0.8):
         raise HeadscopeError(f"model '{name}' is no folder; did you mean 'minilm'?")
 
 

@@ -11,7 +11,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import DrawingError, HeadscopeError
-from headscope.figures.export import save_spec, write_whole
+from headscope.figures.export import save_spec
+from headscope.files import write_atomically
 from headscope.report.cards import Model, gather, index, write_heads
 from headscope.report.cards.model_results import Source, found_in
 from headscope.report.facts import glossary, lead, provenance, summary
@@ -41,7 +42,7 @@ def write(result: xr.Dataset, directory: str | Path) -> Path:
     specs = {name: spec for name, spec in made.items() if spec is not None}
     kept = [figure for figure in figures if figure.name in specs]
     page = rendered("page.html", specs, files=True, failed=failed, **_contents(result, kept, failed))
-    path = write_whole(directory / "report.html", page.encode())
+    path = write_atomically(directory / "report.html", page)
     if failed:
         raise DrawingError(
             f"page '{path}' lacks {'; '.join(failed)}; the numbers are saved in '{directory / 'result.nc'}'"

@@ -5,14 +5,13 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 `bound`) and the number of examples it is a mean of in `x_n_examples`.
 """
 
-import os
-import tempfile
 from pathlib import Path
 
 import h5py
 import xarray as xr
 
 from headscope.errors import HeadscopeError
+from headscope.files import replacing
 from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
 
 
@@ -44,15 +43,8 @@ def save(result: xr.Dataset, directory: str | Path) -> Path:
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     path = Path(directory) / "result.nc"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".result-") as scratch:
-            check(result).to_netcdf(Path(scratch) / path.name, engine="h5netcdf")
-            os.replace(Path(scratch) / path.name, path)
-    except OSError as error:
-        raise HeadscopeError(
-            f"result '{path}' cannot be written: {error.strerror or error}; choose another folder with -o"
-        ) from error
+    with replacing(path) as scratch:
+        check(result).to_netcdf(scratch, engine="h5netcdf")
     return path
 
 

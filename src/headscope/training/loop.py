@@ -11,9 +11,9 @@ from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.outputs import outputs
+from headscope.files import new_folder
 from headscope.models import Model
 from headscope.tasks import LOWER_IS_BETTER, Task, score
-from headscope.training.atomic_files import new_folder
 from headscope.training.callbacks import Keeper
 from headscope.training.dataset import Labelled
 from headscope.training.initialisation import Initial
@@ -56,7 +56,7 @@ def train(
 
     def epoch_done(epoch: int) -> None:
         if save and keep(epoch) == epoch:
-            with new_folder(journal.model) as folder:
+            with new_folder(journal.model, resumable=True) as folder:
                 network.save_pretrained(folder)
                 initial.tokenizer.save_pretrained(folder)
 

@@ -5,7 +5,6 @@ killed goes on from its last checkpoint, one that ended is not run again.
 """
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from jaxtyping import Float, Int
 from safetensors.numpy import load_file, save_file
 
 from headscope.errors import HeadscopeError
-from headscope.training.atomic_files import remove, replace, writing
+from headscope.files import remove, replace_folder, replacing, write_atomically, writing
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,11 @@ class Journal:
 
         Raises `HeadscopeError` if the folder has a run with other settings.
         """
-        for unfinished in [*self.folder.glob("checkpoint-*"), *self.folder.glob(".*.new"), *self.folder.glob(".*.old")]:
+        for unfinished in [
+            *self.folder.glob("checkpoint-*"),
+            *self.folder.glob(".*.new*"),
+            *self.folder.glob(".*.old"),
+        ]:
             remove(unfinished)
         path, settings = self.folder / "settings.json", json.loads(json.dumps(settings))
         if path.is_file():
@@ -57,11 +60,7 @@ class Journal:
                     f"{settings.get(name)}; choose another folder with -o, or remove this one"
                 )
             return
-        with writing(path):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            scratch = path.with_suffix(".new")
-            scratch.write_text(json.dumps(settings, indent=1), encoding="utf-8")
-            os.replace(scratch, path)
+        write_atomically(path, json.dumps(settings, indent=1))
 
     @property
     def model(self) -> Path:
@@ -95,21 +94,16 @@ class Journal:
     def checkpointed(self, step: int) -> None:
         """A checkpoint has been written to the end: from now on it is the last."""
         last = self.folder / f"step-{step}"
-        with writing(last):
-            replace(self.folder / f"checkpoint-{step}", last)
+        with writing(last, resumable=True):
+            replace_folder(self.folder / f"checkpoint-{step}", last)
         for folder in self.folder.glob("step-*"):
             if folder != last:
                 remove(folder)
 
     def _write(self, name: str, arrays: dict[str, np.ndarray]) -> None:
         path = self.folder / f"{name}.safetensors"
-        scratch = self.folder / f".{name}.new"
-        try:
-            with writing(path):
-                save_file({key: np.array(array, order="C") for key, array in arrays.items()}, scratch)
-                os.replace(scratch, path)
-        finally:
-            scratch.unlink(missing_ok=True)
+        with replacing(path, resumable=True) as scratch:
+            save_file({key: np.array(array, order="C") for key, array in arrays.items()}, scratch)
 
 
 def _step(folder: Path) -> int:

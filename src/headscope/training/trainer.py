@@ -11,7 +11,7 @@ from transformers import PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
 from headscope.errors import HeadscopeError
-from headscope.training.atomic_files import remove, writing
+from headscope.files import remove, writing
 from headscope.training.dataset import Labelled, LengthGrouped, collate
 from headscope.training.recipe import Recipe
 
@@ -55,7 +55,7 @@ class SilentTrainer(Trainer):
     def _save_checkpoint(self, *args: Any, **keywords: Any) -> None:
         folder = Path(str(self.args.output_dir))
         try:
-            with writing(folder):
+            with writing(folder, resumable=True):
                 super()._save_checkpoint(*args, **keywords)
         except BaseException:
             remove(folder / f"checkpoint-{self.state.global_step}")

@@ -52,9 +52,7 @@ def test_a_missing_split_is_an_error(saved):
 
 def test_columns_are_named(saved):
     assert texts(read(saved, Options(kind="hub", columns="hypothesis", limit=1))) == [["b"]]
-    with pytest.raises(
-        HeadscopeError, match=r"no column 'premises'; did you mean 'premise'\?; there are: premise, hyp"
-    ):
+    with pytest.raises(HeadscopeError, match=r"no column 'premises'; did you mean 'premise'\? there are: premise, hyp"):
         read(saved, Options(kind="hub", columns="premises"))
 
 

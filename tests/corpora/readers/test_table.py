@@ -70,7 +70,7 @@ def test_numbers_name_the_columns_of_a_table_without_header():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ("god", r"no column 'god'; did you mean 'good'\?; there are: kind, good, bad$"),
+        ("god", r"no column 'god'; did you mean 'good'\? there are: kind, good, bad$"),
         ("good,,xyz", r"no column 'xyz'; there are: kind, good, bad$"),
         ("7", r"no column '7'; there are: 1, 2, 3$"),
         ("a,b,c,d", r"--columns 'a,b,c,d' is not FIRST,SECOND,LABEL; name 1 to 3 columns$"),

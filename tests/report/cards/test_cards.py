@@ -80,7 +80,7 @@ def test_uniform_attention_stands_beside_what_it_is_compared_with() -> None:
             "attention_to.seq",
             "variable 'attention_to' has no 'seq'; did you mean 'sep'? there are: cls, sep, punct, other",
         ),
-        ("entropy.x", "variable 'entropy' has no 'x'; it has no labels"),
+        ("entropy.x", "variable 'entropy' has no 'x'; there are none"),
         ("", "variable '' is in no result; there are: "),
     ],
 )

@@ -108,8 +108,8 @@ def test_an_interrupted_write_leaves_the_old_weights(tmp_path: Path, monkeypatch
     def full(source: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("headscope.studies.patterns.training.save.os.replace", full)
+    monkeypatch.setattr("headscope.files.os.replace", full)
     result = invoke("--train", str(maps), "-o", str(out), "--seed", "4")
     assert result.exit_code == 2
-    assert "No space left on device; choose another folder" in result.stderr
+    assert "no space left on the disk; make room or choose another folder" in result.stderr
     torch.testing.assert_close(load.__wrapped__(out / "weights.safetensors").of_cells.weight, before)

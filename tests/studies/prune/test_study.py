@@ -293,7 +293,7 @@ def test_a_full_disk_leaves_nothing_half_written(planted, tmp_path, monkeypatch)
     monkeypatch.setattr(PreTrainedModel, "save_pretrained", full)
     with pytest.raises(HeadscopeError, match="cannot be written: no space left on the disk") as error:
         run(planted, TASK, QUICK, directory=tmp_path, share=0.5)
-    assert str(error.value).endswith("and start again")
+    assert str(error.value).endswith("choose another folder with -o")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     assert headscope.load(str(tmp_path / "model"), head=True).sha256 == before.sha256
 

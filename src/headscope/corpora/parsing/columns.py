@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from headscope.corpora.problems import Bad
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 from headscope.types import Example, Sentence
 
 PAIRS = (
@@ -75,9 +74,7 @@ def _named(header: Sequence[str], wanted: str, source: str) -> Columns:
         raise HeadscopeError(f"corpus '{source}': --columns '{wanted}' is not FIRST,SECOND,LABEL; name 1 to 3 columns")
     for name in filter(None, names):
         if name not in header:
-            near = get_close_matches(name, header, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise HeadscopeError(f"corpus '{source}': no column '{name}'{hint}; there are: {', '.join(header)}")
+            raise HeadscopeError(f"corpus '{source}': no column '{name}'; {suggest(name, header)}")
     return Columns(names[0], *(name or None for name in names[1:]))
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers import table
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 from headscope.types import Example
 
 SUFFIXES: tuple[str, ...] = ()
@@ -74,9 +73,7 @@ def _task(name: str, source: str) -> str:
     known = {_plain(task): task for task in COLUMNS}
     if _plain(name) in known:
         return known[_plain(name)]
-    near = get_close_matches(_plain(name), known, n=1)
-    hint = f"did you mean '{known[near[0]]}'? " if near else ""
-    raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {hint}there are: {', '.join(COLUMNS)}")
+    raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {suggest(name, COLUMNS)}")
 
 
 def _file(folder: Path, split: str) -> str:

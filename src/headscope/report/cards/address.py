@@ -1,13 +1,9 @@
 """Addresses of numbers: `entropy`, `attention_offset.-1`, `accuracy.nsubj`."""
 
-from difflib import get_close_matches
-
 import pandas as pd
 
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 from headscope.report.cards.head_rows import where
-
-MOST_NAMED = 40
 
 
 def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
@@ -25,14 +21,12 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
     variable, rest = _variable(address, set(numbers["variable"]))
     rows = where(numbers, numbers["variable"] == variable)
     if not len(rows):
-        raise HeadscopeError(
-            f"variable '{variable}' is in no result; {_there_are(variable, list(numbers['variable']))}"
-        )
+        raise HeadscopeError(f"variable '{variable}' is in no result; {suggest(variable, list(numbers['variable']))}")
     known = [label for labels in dict.fromkeys(rows["labels"]) for label in labels]
     for wanted in _split(rest, known):
         chosen = where(rows, [wanted in labels for labels in rows["labels"]])
         if not len(chosen):
-            raise HeadscopeError(f"variable '{variable}' has no '{wanted}'; {_there_are(wanted, known)}")
+            raise HeadscopeError(f"variable '{variable}' has no '{wanted}'; {suggest(wanted, known)}")
         rows = chosen
     rows = rows.loc[rows.groupby(["source", "layer", "head"], sort=False)["value"].idxmax()]
     values = rows.groupby("source")["value"]
@@ -58,11 +52,3 @@ def _split(text: str, known: list[str]) -> list[str]:
     if first not in known:
         return [text.removeprefix("+")] if text.removeprefix("+") in known else text.split(".")
     return [first, *_split(rest, known)]
-
-
-def _there_are(given: str, names: list[str]) -> str:
-    known = list(dict.fromkeys(names))
-    near = get_close_matches(given, known, n=1)
-    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-    there = f"there are: {', '.join(known[:MOST_NAMED])}{more}" if known else "it has no labels"
-    return f"did you mean '{near[0]}'? {there}" if near else there

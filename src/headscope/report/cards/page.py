@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headscope.figures.export import save_spec, write_whole
+from headscope.figures.export import save_spec
+from headscope.files import write_atomically
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import Model
 from headscope.report.cards.tables import index, of_card
@@ -29,7 +30,7 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     for name, spec in specs.items():
         save_spec(spec, directory / "figures" / name)
     page = rendered("card.html", specs, card=card, model=card.model, files=True, **_told(card, figures))
-    return write_whole(directory / f"{stem}.html", page.encode())
+    return write_atomically(directory / f"{stem}.html", page)
 
 
 def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
@@ -47,7 +48,7 @@ def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
             cards.append({"card": card, **_told(card, figures)})
         shown.append({"model": model, "index": index(model, f"m{place}"), "cards": cards})
     page = rendered("heads.html", specs, models=shown, most=MOST_DRAWN)
-    return write_whole(Path(directory) / "heads.html", page.encode())
+    return write_atomically(Path(directory) / "heads.html", page)
 
 
 def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:

@@ -4,7 +4,6 @@ import io
 import json
 import time
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +20,7 @@ from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gradient_importance import importance as by_gradient
 from headscope.engine.provenance import provenance
 from headscope.engine.task_inputs import asked
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.studies.ablate.effects import Effects
@@ -102,9 +101,7 @@ def _metrics(given: str, task: Task) -> tuple[str, ...]:
     names = [each.strip() for each in given.split(",")] if given else [*task.metrics, known[-1]]
     for each in names:
         if each not in known:
-            near = get_close_matches(each, known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"use {', '.join(known)}"
-            raise HeadscopeError(f"metric '{each}' is none of a {task.kind} task; {hint}")
+            raise HeadscopeError(f"metric '{each}' is none of a {task.kind} task; {suggest(each, known)}")
     return tuple(dict.fromkeys(names))
 
 

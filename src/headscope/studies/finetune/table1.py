@@ -14,10 +14,10 @@ from torch import nn
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.outputs import inputs_of
+from headscope.files import replace_folder, writing
 from headscope.models import Model
 from headscope.models.checkpoint import Checkpoint
 from headscope.tasks import Task
-from headscope.training import atomic_files
 from headscope.training.dataset import Labelled
 from headscope.training.initialisation import initial
 from headscope.training.loop import Examples, answers, train
@@ -97,8 +97,8 @@ class Run:
         self.journal.open(self.settings(place))
         trained = self.journal.ended() or self._run(place, replace(settings, seed=self.seed))
         if self.model and self.journal.model.is_dir():
-            with atomic_files.writing(self.model):
-                atomic_files.replace(self.journal.model, self.model)
+            with writing(self.model, resumable=True):
+                replace_folder(self.journal.model, self.model)
         return trained
 
     def _run(self, place: Place, settings: Settings) -> Trained:

@@ -19,12 +19,12 @@ from headscope.engine.answers import answered
 from headscope.engine.importance_estimators import ESTIMATORS
 from headscope.engine.provenance import provenance
 from headscope.engine.task_inputs import asked
+from headscope.files import new_folder
 from headscope.models import Model, load
 from headscope.studies.prune.ranking import By, Ranking
 from headscope.studies.prune.removal import Plan, Pruned, smaller
 from headscope.studies.prune.score_curve import curve
 from headscope.tasks import Task, aligned
-from headscope.training.atomic_files import new_folder
 from headscope.training.continued import further
 from headscope.training.recipe import Recipe
 
@@ -108,7 +108,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 def _saved(model: Model, folder: Path) -> Model:
     """The model as it is loaded from the folder that it is now in."""
-    with new_folder(folder, kept=False) as scratch:
+    with new_folder(folder) as scratch:
         with quiet():
             model.network.save_pretrained(scratch)
         model.tokenizer.save_pretrained(scratch)

@@ -8,7 +8,6 @@ import pytest
 
 from headscope.errors import HeadscopeError
 from headscope.studies.patterns.labels import opened
-from headscope.studies.patterns.labels import session as session_module
 from headscope.studies.patterns.labels.labelled_maps import labels, read
 from support.unlabelled import folder
 
@@ -70,7 +69,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(tmp_path: Path, monkeypat
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(session_module, "write_labels", full)
-    with pytest.raises(HeadscopeError, match="No space left"):
+    monkeypatch.setattr("headscope.files.os.replace", full)
+    with pytest.raises(HeadscopeError, match="no space left"):
         session.label(0, "block")
     assert session.labels == [""] * 4 and session.history == []

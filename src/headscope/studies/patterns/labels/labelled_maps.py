@@ -5,7 +5,6 @@
 """
 
 import json
-import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headscope.errors import HeadscopeError
+from headscope.files import replacing, write_atomically
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.patterns.labels.label_file import known, lines
 
@@ -98,23 +98,14 @@ def write(folder: str | Path, maps: Sequence[Map]) -> None:
         "values": np.concatenate(values) if values else np.zeros(0, np.float16),
         "id": np.array([each.id for each in maps], np.int32),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = folder / f".new-{ARRAYS}"
+    with replacing(folder / ARRAYS) as scratch:
         np.savez_compressed(scratch, **arrays)  # type: ignore[arg-type]
-        os.replace(scratch, folder / ARRAYS)
-        write_labels(folder / LABELS[0], maps)
-    except OSError as error:
-        raise HeadscopeError(
-            f"'{folder}' cannot be written: {error.strerror or error}; choose another folder"
-        ) from error
+    write_labels(folder / LABELS[0], maps)
 
 
 def write_labels(path: Path, maps: Sequence[Map]) -> None:
     """Write `labels.jsonl` alone, whole or not at all."""
-    scratch = path.with_name(f".new-{path.name}")
-    scratch.write_text("".join(json.dumps(_line(each), ensure_ascii=False) + "\n" for each in maps), encoding="utf-8")
-    os.replace(scratch, path)
+    write_atomically(path, "".join(json.dumps(_line(each), ensure_ascii=False) + "\n" for each in maps))
 
 
 def _line(map_: Map) -> dict[str, Any]:

@@ -43,10 +43,7 @@ class Session:
 
     def _set(self, index: int, label: str) -> None:
         now = [*self.labels[:index], label, *self.labels[index + 1 :]]
-        try:
-            write_labels(self.path, [replace(each, label=one) for each, one in zip(self.maps, now, strict=True)])
-        except OSError as error:
-            raise HeadscopeError(f"'{self.path}' cannot be written: {error.strerror or error}; make room") from error
+        write_labels(self.path, [replace(each, label=one) for each, one in zip(self.maps, now, strict=True)])
         self.labels = now
 
 

@@ -1,13 +1,12 @@
 """A trained classifier on the disk: its weights, and a page that says what is known of it."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from safetensors.torch import save
 
-from headscope.errors import HeadscopeError
+from headscope.files import write_atomically
 from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
 from headscope.studies.patterns.training.model_card import page
 
@@ -21,17 +20,7 @@ def write(folder: Path, classifier: Classifier) -> dict[str, Path]:
     """
     state = {name: value.contiguous() for name, value in classifier.state_dict().items()}
     files = {WEIGHTS: save(state, {"card": json.dumps(classifier.card)}), PAGE: page(classifier.card).encode()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            scratch = folder / f".new-{name}"
-            scratch.write_bytes(content)
-            os.replace(scratch, folder / name)
-    except OSError as error:
-        raise HeadscopeError(
-            f"'{folder}' cannot be written: {error.strerror or error}; choose another folder with -o"
-        ) from error
-    return {name: folder / name for name in files}
+    return {name: write_atomically(folder / name, content) for name, content in files.items()}
 
 
 def summary(card: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,102 @@
+"""Write files and folders whole or not at all, and say in one line why a disk refuses them."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from headscope.errors import HeadscopeError
+
+FULL = ("No space left", "Disk quota", f"os error {errno.ENOSPC}")
+
+
+def write_atomically(path: Path, content: bytes | str) -> Path:
+    """Write a file, whole or not at all, and its folder if it is missing; return its path.
+
+    Raises `HeadscopeError` if it cannot be written.
+    """
+    with replacing(path) as scratch:
+        scratch.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@contextmanager
+def replacing(path: Path, *, resumable: bool = False) -> Iterator[Path]:
+    """A place of the same name to write a file to; at the end of the context the file takes the place of `path`.
+
+    * `resumable`: the error says that what was done is kept.
+
+    Raises `HeadscopeError` if it cannot be written.
+    """
+    with writing(path, resumable=resumable):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.new-") as scratch:
+            yield Path(scratch) / path.name
+            os.replace(Path(scratch) / path.name, path)
+
+
+@contextmanager
+def new_folder(path: Path, *, resumable: bool = False) -> Iterator[Path]:
+    """A folder to write into; at the end of the context it takes the place of the folder `path`.
+
+    * `resumable`: the error says that what was done is kept.
+
+    Raises `HeadscopeError` if it cannot be written.
+    """
+    scratch = path.with_name(f".{path.name}.new")
+    remove(scratch)
+    try:
+        with writing(path, resumable=resumable):
+            scratch.mkdir(parents=True)
+            yield scratch
+            replace_folder(scratch, path)
+    finally:
+        remove(scratch)
+
+
+@contextmanager
+def writing(path: Path, *, resumable: bool = False) -> Iterator[None]:
+    """Within this context a failure to write `path` becomes a `HeadscopeError`; other errors pass.
+
+    * `resumable`: the error says that what was done is kept.
+    """
+    try:
+        yield
+    except HeadscopeError:
+        raise
+    except Exception as error:  # safetensors and torch raise their own kinds for a full disk
+        full = any(words in str(error) for words in FULL) or _is_full(path)
+        if not full and not isinstance(error, OSError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        remedy = "choose another folder with -o"
+        if full:
+            reason, remedy = "no space left on the disk", f"make room or {remedy}"
+        kept = ", and start again: what was done is kept" if resumable else ""
+        raise HeadscopeError(f"'{path}' cannot be written: {reason}; {remedy}{kept}") from error
+
+
+def replace_folder(source: Path, target: Path) -> None:
+    """Move a folder to another place on the same disk; a folder that is there is removed."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    old = target.with_name(f".{target.name}.old")
+    remove(old)
+    if target.exists():
+        os.replace(target, old)
+    os.replace(source, target)
+    remove(old)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_file():
+        path.unlink()
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_full(path: Path) -> bool:
+    folder = next(folder for folder in path.absolute().parents if folder.exists())
+    return shutil.disk_usage(folder).free < 1 << 20

@@ -1,0 +1,48 @@
+"""Files are written whole or not at all, and a full disk has a remedy."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from headscope.errors import HeadscopeError
+from headscope.files import new_folder, replacing, write_atomically, writing
+
+
+def test_a_file_and_its_folder_are_made(tmp_path: Path):
+    path = write_atomically(tmp_path / "new" / "a.txt", "é")
+    assert path.read_bytes() == "é".encode()
+    assert [each.name for each in path.parent.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
+def test_what_fails_midway_leaves_the_old_file_alone(tmp_path: Path, error: BaseException):
+    path = write_atomically(tmp_path / "a.txt", "old")
+    with pytest.raises(type(error)), replacing(path) as scratch:
+        scratch.write_text("new")
+        raise error
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_full_disk_has_a_remedy(tmp_path: Path):
+    with pytest.raises(HeadscopeError) as raised, writing(tmp_path / "a", resumable=True):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert str(raised.value) == (
+        f"'{tmp_path / 'a'}' cannot be written: no space left on the disk; make room or choose another folder with -o, "
+        "and start again: what was done is kept"
+    )
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(HeadscopeError, match=r"cannot be written: .*; choose another folder with -o$"):
+        write_atomically(tmp_path / "file" / "a", b"")
+
+
+def test_a_folder_is_replaced_whole(tmp_path: Path):
+    for text in ("old", "new"):
+        with new_folder(tmp_path / "model") as scratch:
+            (scratch / text).touch()
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["new"]
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
