@@ -1,0 +1,33 @@
+"""The page of a saved result and the cards of its heads, as files without the figures beside them.
+
+SVG, PDF and PNG of a figure take longer than the page, and have tests of their own; the page has the charts.
+"""
+
+from pathlib import Path
+from unittest.mock import patch
+
+from headscope import report
+from headscope.report.cards import card, gather, write_card, write_heads
+
+WITHOUT_FILES = ("headscope.report.page.save_spec", "headscope.report.cards.page.save_spec")
+
+
+def page_of(directory: Path) -> str:
+    """Write the page of the result in `directory`; return its text.
+
+    Raises `DrawingError` if a part of it cannot be made.
+    """
+    with patch(WITHOUT_FILES[0]):
+        return report.rebuild(directory).read_text(encoding="utf-8")
+
+
+def cards_of(directory: Path) -> dict[str, str]:
+    """Write the page of all heads of the result in `directory`, and the card of the last; return their text by name.
+
+    A result without heads has none.
+    """
+    models = gather([directory])
+    pages = [write_heads(models, directory)] if models else []
+    with patch(WITHOUT_FILES[1]):
+        pages += [write_card(each, directory) for model in models for each in card([model], *model.heads[-1])]
+    return {page.name: page.read_text(encoding="utf-8") for page in pages}
