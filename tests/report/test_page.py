@@ -54,6 +54,22 @@ def test_page_and_figures_are_written(written: Path) -> None:
     assert not [path for path in written.parent.rglob(".*")]
 
 
+def test_formats_choose_the_figure_files_and_each_figure_is_announced(tmp_path: Path) -> None:
+    announced: list[tuple[int, int]] = []
+    page = write(profile_result(), tmp_path, formats=("svg",), on_figure=lambda *count: announced.append(count))
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg"}
+    assert announced == [(done, FIGURES) for done in range(1, FIGURES + 1)]
+    assert "entropy.svg" in page.read_text() and "entropy.pdf" not in page.read_text()
+
+
+def test_page_without_figure_files_still_has_its_charts(tmp_path: Path) -> None:
+    page = write(profile_result(), tmp_path, formats=())
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert page.read_text().count("data-chart=") == FIGURES
+    with pytest.raises(HeadscopeError, match="figure format 'eps' is unknown; use svg, pdf, png"):
+        write(profile_result(), tmp_path, formats=("eps",))
+
+
 def test_nothing_is_loaded_from_elsewhere(written: Path) -> None:
     outline = Outline(written.read_text())
     assert not [attrs for tag, attrs in outline.elements if "src" in attrs]

@@ -1,5 +1,6 @@
 """Figures as files for a paper: SVG, PDF and PNG, drawn without a network."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from headscope.files import write_atomically
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 PNG_SCALE = 2
+FORMATS = ("svg", "pdf", "png")
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -17,20 +19,24 @@ def svg(spec: dict[str, Any]) -> str:
     return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
 
 
-def save(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
-    """Write `stem.svg`, `stem.pdf` and `stem.png`, each whole or not at all; return their paths.
+def save(chart: alt.TopLevelMixin, stem: str | Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write `stem.svg`, `stem.pdf` and `stem.png`, or some of them, each whole or not at all; return their paths.
 
-    Raises `HeadscopeError` if the folder cannot be written to.
+    Raises `HeadscopeError` for another format or if the folder cannot be written to.
     """
-    return save_spec(chart.to_dict(), Path(stem))
+    return save_spec(chart.to_dict(), Path(stem), formats)
 
 
-def save_spec(spec: dict[str, Any], stem: Path) -> list[Path]:
-    """As `save`, for a chart's specification."""
+def save_spec(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write the files of a chart's Vega-Lite specification; see `save`."""
+    if unknown := set(formats) - set(FORMATS):
+        raise HeadscopeError(f"figure format '{min(unknown)}' is unknown; use {', '.join(FORMATS)}")
+    if not formats:
+        return []
     drawn = svg(spec)
-    contents = {
-        ".svg": drawn.encode(),
-        ".pdf": vl_convert.svg_to_pdf(drawn),
-        ".png": vl_convert.svg_to_png(drawn, scale=PNG_SCALE),
+    convert: dict[str, Callable[[], bytes]] = {
+        "svg": drawn.encode,
+        "pdf": lambda: vl_convert.svg_to_pdf(drawn),
+        "png": lambda: vl_convert.svg_to_png(drawn, scale=PNG_SCALE),
     }
-    return [write_atomically(stem.with_name(stem.name + suffix), content) for suffix, content in contents.items()]
+    return [write_atomically(stem.with_name(f"{stem.name}.{name}"), convert[name]()) for name in formats]

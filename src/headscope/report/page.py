@@ -1,7 +1,7 @@
 """A result as one offline HTML page, with its figures as files beside it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -11,38 +11,47 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import DrawingError, HeadscopeError
-from headscope.figures.export import save_spec
+from headscope.figures.export import FORMATS, save_spec
 from headscope.files import write_atomically
 from headscope.report.cards import Model, gather, index, write_heads
 from headscope.report.cards.model_results import Source, found_in
 from headscope.report.facts import glossary, lead, provenance, summary
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
-from headscope.report.study_page import study_page
+from headscope.report.study_page import StudyPage, study_page
 from headscope.report.tables import Table, complete, top_heads
 
 Part = TypeVar("Part")
 
 
-def write(result: xr.Dataset, directory: str | Path) -> Path:
-    """Write `directory/report.html` and `directory/figures/`; return the path of the page.
+def write(
+    result: xr.Dataset,
+    directory: str | Path,
+    *,
+    formats: Sequence[str] = FORMATS,
+    on_figure: Callable[[int, int], None] = lambda done, total: None,
+) -> Path:
+    """Write `directory/report.html` and the files of its figures in `directory/figures`; return the path of the page.
 
-    The page needs no network and no file beside it; the figures are SVG, PDF and PNG for a paper.
-    Raises `HeadscopeError` if the folder cannot be written to, `DrawingError` if the page was written without a part
-    that could not be made.
+    The page needs no network and no file beside it.
+
+    * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none, which takes a third of the time.
+    * `on_figure`: called after each figure with the number of figures that are done and their total.
+
+    Raises `HeadscopeError` for another format or if the folder cannot be written to, `DrawingError` if the page was
+    written without a part that could not be made.
     """
     directory, failed = Path(directory), Failures()
-    figures = failed.attempt(
-        "the figures", lambda: [_safe(figure) for figure in study_page(results.check(result)).figures()], []
-    )
-    made = {
-        figure.name: failed.attempt(f"figure '{figure.name}'", partial(_saved, figure, directory), None)
-        for figure in figures
-    }
-    specs = {name: spec for name, spec in made.items() if spec is not None}
+    page = study_page(results.check(result))
+    figures = failed.attempt("the figures", lambda: [_safe(figure) for figure in page.figures()], [])
+    specs: dict[str, dict[str, Any]] = {}
+    for done, figure in enumerate(figures, 1):
+        spec = failed.attempt(f"figure '{figure.name}'", partial(_saved, figure, directory, formats), None)
+        specs |= {} if spec is None else {figure.name: spec}
+        on_figure(done, len(figures))
     kept = [figure for figure in figures if figure.name in specs]
-    page = rendered("page.html", specs, files=True, failed=failed, **_contents(result, kept, failed))
-    path = write_atomically(directory / "report.html", page)
+    html = rendered("page.html", specs, formats=formats, failed=failed, **_contents(page, kept, failed))
+    path = write_atomically(directory / "report.html", html)
     if failed:
         raise DrawingError(
             f"page '{path}' lacks {'; '.join(failed)}; the numbers are saved in '{directory / 'result.nc'}'"
@@ -64,22 +73,22 @@ class Failures(list[str]):
             return instead
 
 
-def _saved(figure: Figure, directory: Path) -> dict[str, Any]:
+def _saved(figure: Figure, directory: Path, formats: Sequence[str]) -> dict[str, Any]:
     """Save a figure's files; return its specification."""
     spec: dict[str, Any] = figure.chart.to_dict(validate=False)
-    save_spec(spec, directory / "figures" / figure.name)
+    save_spec(spec, directory / "figures" / figure.name, formats)
     return spec
 
 
-def rebuild(directory: str | Path) -> Path:
-    """Write the page of a saved result again; return its path.
+def rebuild(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> Path:
+    """Write the page of a saved result again; return its path. `formats` as for `write`.
 
     Raises `HeadscopeError` if the folder has no result or cannot be written to.
     """
-    return write(results.read(directory), directory)
+    return write(results.read(directory), directory, formats=formats)
 
 
-def rebuild_all(directory: str | Path) -> Iterator[Path]:
+def rebuild_all(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> Iterator[Path]:
     """Write the pages of all results in a folder again, and `heads.html` with the cards of their heads; their paths.
 
     Raises `HeadscopeError` if the folder has no result, one cannot be read, or it cannot be written to.
@@ -87,21 +96,22 @@ def rebuild_all(directory: str | Path) -> Iterator[Path]:
     directory = Path(directory)
     models = gather([directory])
     for path in found_in(directory):
-        yield rebuild(path.parent)
+        yield rebuild(path.parent, formats=formats)
     if models:
         yield write_heads(models, directory)
 
 
-def _contents(result: xr.Dataset, figures: list[Figure], failed: Failures) -> dict[str, Any]:
-    """What the template shows."""
+def _contents(page: StudyPage, figures: list[Figure], failed: Failures) -> dict[str, Any]:
+    """The values of the template."""
+    result = page.result
     names = results.means(result)
     top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in names], [])
     return {
         "attrs": result.attrs,
         "lead": lead(result),
         "facts": summary(result),
-        "findings": failed.attempt("the findings", lambda: study_page(result).findings(), []),
-        "own": failed.attempt("the scores", lambda: study_page(result).tables(), []),
+        "findings": failed.attempt("the findings", page.findings, []),
+        "own": failed.attempt("the scores", page.tables, []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
         "sections": [(title, list(group)) for title, group in groupby(figures, key=lambda figure: figure.section)],
         "top": [table for table in top if table is not None],

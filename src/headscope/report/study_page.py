@@ -1,8 +1,8 @@
 """The page of a result's study: its findings, figures and tables, and what the card of a head says of it.
 
-They are read from `studies/NAME/page/`: `findings.py` has `findings(result)`, `figures.py` has `figures(result)`,
-`tables.py` has `tables(result)`; a study without one of the first two gets that of `report/default_page`. `card.py` may
-have any of these:
+They are read from `studies/NAME/page/`: `findings.py` has `findings(result)` and perhaps `highlights(result)`, the few
+that stand first; `figures.py` has `figures(result)`, `tables.py` has `tables(result)`. A study without findings or
+figures gets those of `report/default_page`. `card.py` may have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
   columns.
@@ -20,6 +20,7 @@ from types import ModuleType
 
 import pandas as pd
 import xarray as xr
+from altair.utils.schemapi import debug_mode
 
 from headscope import catalog, results
 from headscope.report import default_page
@@ -28,6 +29,7 @@ from headscope.report.tables import Table
 
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
 MOST = 4
+HIGHLIGHTS = 4
 # The endings of variables that say how sure a number is, and are none themselves.
 TESTS = ("p_value", "q_value", "special")
 
@@ -53,13 +55,19 @@ class StudyPage:
     result: xr.Dataset
     study: str | None
 
+    def highlights(self) -> list[Finding]:
+        """The three to five findings that matter most, in plain words."""
+        part = self._part("findings")
+        return list(part.highlights(self.result)) if hasattr(part, "highlights") else self.findings()[:HIGHLIGHTS]
+
     def findings(self) -> list[Finding]:
-        """Sentences about the result, in the order of the page."""
+        """All findings with their intervals and tests, in the order of the page."""
         return list((self._part("findings") or default_page.findings).findings(self.result))
 
     def figures(self) -> list[Figure]:
         """Charts, in the order of the page, without those that have no value to show."""
-        figures = (self._part("figures") or default_page.figures).figures(self.result)
+        with debug_mode(False):  # Altair would check every part of a chart against its schema: half of the time
+            figures = (self._part("figures") or default_page.figures).figures(self.result)
         return [figure for figure in figures if self.result[figure.variable].notnull().any()]
 
     def tables(self) -> list[Table]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headscope.figures.export import save_spec
+from headscope.figures.export import FORMATS, save_spec
 from headscope.files import write_atomically
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import Model
@@ -29,7 +29,7 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     specs = {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
     for name, spec in specs.items():
         save_spec(spec, directory / "figures" / name)
-    page = rendered("card.html", specs, card=card, model=card.model, files=True, **_told(card, figures))
+    page = rendered("card.html", specs, card=card, model=card.model, formats=FORMATS, **_told(card, figures))
     return write_atomically(directory / f"{stem}.html", page)
 
 
