@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from headscope.errors import HeadscopeError
 from headscope.files import write_atomically
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])

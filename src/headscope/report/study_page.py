@@ -57,8 +57,8 @@ class StudyPage:
 
     def highlights(self) -> list[Finding]:
         """The three to five findings that matter most, in plain words."""
-        part = self._part("findings")
-        return list(part.highlights(self.result)) if hasattr(part, "highlights") else self.findings()[:HIGHLIGHTS]
+        chosen = getattr(self._part("findings"), "highlights", None)
+        return list(chosen(self.result)) if chosen else self.findings()[:HIGHLIGHTS]
 
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""
