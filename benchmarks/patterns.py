@@ -17,10 +17,9 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 import torch
-from benchmarks.profile import LENGTH, model_of, plain, profile, segments
+from benchmarks.profile import LENGTH, model_of, plain, profile, segments, tallies
 
 from headscope.encoding.encoded import Encoded
-from headscope.engine.fold import collect
 from headscope.models import Model
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import load
@@ -37,7 +36,7 @@ def reading(classify: Classify) -> Callable[[Model, Sequence[Encoded]], object]:
         def look(group: list[Encoded]) -> None:
             clearest.add("", group, reader.probability, reader.valid)
 
-        return collect(model, inputs, reader, progress=look)
+        return tallies(model, inputs, reader, look)
 
     return run
 

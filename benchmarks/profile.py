@@ -28,7 +28,10 @@ from transformers import BertConfig, BertModel
 from headscope import load, wrap
 from headscope.catalog import load as load_module
 from headscope.encoding.encoder import Encoded
-from headscope.engine import Settings, fold
+from headscope.engine import Settings
+from headscope.engine.batches import by_length
+from headscope.engine.observing import BatchObserver, MeasureObserver, observing
+from headscope.engine.resampling_buffer import Buffer
 from headscope.measures import SURFACE
 from headscope.models import Model
 
@@ -128,7 +131,24 @@ def peer_statistics(token_class: np.ndarray, attention: np.ndarray) -> list[np.n
 
 def profile(model: Model, inputs: Iterable[Encoded]) -> object:
     """(d) every variable of the study `profile`."""
-    return fold(model, inputs, {name: load_module("measures", name) for name in SURFACE})
+    return tallies(model, inputs, MeasureObserver({name: load_module("measures", name) for name in SURFACE}))
+
+
+def tallies(
+    model: Model,
+    inputs: Iterable[Encoded],
+    observer: BatchObserver[Any],
+    on_batch: Callable[[list[Encoded]], None] = lambda group: None,
+) -> object:
+    """As `Pass.collect`, of inputs that are encoded already."""
+    settings = Settings()
+    buffer = Buffer(settings.seed, settings.resamples)
+    with observing(model, observer) as observe:
+        for group in by_length(inputs, settings.batch_tokens, settings.seed):
+            values = observe(group)
+            buffer.add(observer.batch.index, values)
+            on_batch(group)
+    return buffer.flush()
 
 
 WAYS = {

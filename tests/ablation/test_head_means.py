@@ -47,7 +47,7 @@ def test_each_real_token_weighs_the_same(name: str, batch_tokens: int):
         for encoded in inputs:
             model.network(**{name: torch.from_numpy(values)[None] for name, values in encoded.inputs.items()})
     told: list[int] = []
-    found = head_means(model, inputs, Settings(batch_tokens=batch_tokens, progress=told.append))
+    found = head_means(model, inputs, Settings(batch_tokens=batch_tokens, on_progress=told.append))
     assert sum(told) == len(inputs)
     assert found.shape == (len(model.projections), 4, 6)
     for (layer, head), vectors in outputs.items():

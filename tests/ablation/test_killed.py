@@ -23,7 +23,7 @@ BATCH_TOKENS = 16
 
 
 def swept(model: Path, task: Path, journal: Path, pause: float = 0.0) -> Sweep:
-    settings = Settings(batch_tokens=BATCH_TOKENS, progress=lambda done: time.sleep(pause))
+    settings = Settings(batch_tokens=BATCH_TOKENS, on_progress=lambda done: time.sleep(pause))
     chosen = read("birds", task)
     one = asked(load(str(model), head=True), chosen, chosen.dev)
     with opened(journal, fingerprint(one, settings)) as found:

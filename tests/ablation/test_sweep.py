@@ -207,7 +207,7 @@ def test_a_set_that_is_added_is_all_that_is_computed(planted: Asked, monkeypatch
 def test_stopped_anywhere_it_ends_with_the_same_numbers_to_the_bit(planted: Asked, tmp_path: Path) -> None:
     sets, run = [parse(SET, planted.model.capture.heads)], fingerprint(planted, SETTINGS)
     parts: list[int] = []
-    whole = sweep(planted, Settings(batch_tokens=32, progress=parts.append), sets=sets)
+    whole = sweep(planted, Settings(batch_tokens=32, on_progress=parts.append), sets=sets)
     for stop in range(1, len(parts), 7):
         path = tmp_path / f"journal {stop}"
         with pytest.raises(KeyboardInterrupt, match="start the same command again"), opened(path, run) as journal:
@@ -225,7 +225,7 @@ def interrupted_at(stop: int) -> Settings:
         if next(calls, stop) >= stop:
             raise KeyboardInterrupt
 
-    return Settings(batch_tokens=SETTINGS.batch_tokens, progress=progress)
+    return Settings(batch_tokens=SETTINGS.batch_tokens, on_progress=progress)
 
 
 def test_progress_reaches_what_was_expected(planted: Asked) -> None:
@@ -234,8 +234,8 @@ def test_progress_reaches_what_was_expected(planted: Asked) -> None:
         told: dict[str, int] = {"done": 0}
         settings = Settings(
             batch_tokens=64,
-            progress=lambda done, told=told: told.update(done=told["done"] + done),
-            expect=lambda total, told=told: told.update(total=total),
+            on_progress=lambda done, told=told: told.update(done=told["done"] + done),
+            on_total=lambda total, told=told: told.update(total=total),
         )
         sweep(planted, settings, journal=journal, mode="mean")
         assert told["done"] == told["total"] == len(planted.inputs) * 10

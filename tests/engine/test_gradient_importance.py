@@ -278,7 +278,7 @@ def test_the_variables_are_a_result():
 
 def test_progress_is_told_every_example_once():
     told: list[int] = []
-    found("bert", Settings(resamples=5, batch_tokens=20, progress=told.append))
+    found("bert", Settings(resamples=5, batch_tokens=20, on_progress=told.append))
     assert sum(told) == len(TEXTS) and len(told) > 1
 
 

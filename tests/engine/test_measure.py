@@ -10,7 +10,7 @@ import pytest
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import Options, read
-from headscope.engine import run
+from headscope.engine.measure import measure
 from headscope.types import Example, Sentence
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -30,7 +30,7 @@ SENTENCES = corpus_of("the cat ran.", "a dog", "it was not a bird, was it?", "th
 
 
 def test_a_result_says_where_it_comes_from(model: Model) -> None:
-    attributes = run("profile", model, SENTENCES, ["entropy"], Settings(resamples=7, seed=3)).attrs
+    attributes = measure("profile", model, SENTENCES, ["entropy"], Settings(resamples=7, seed=3)).attrs
     assert set(results.ATTRIBUTES) <= set(attributes)
     assert attributes["model"] == "in memory" and attributes["model_type"] == "bert"
     assert attributes["corpus"] == "made" and attributes["n_examples"] == 3
@@ -42,7 +42,7 @@ def test_a_result_says_where_it_comes_from(model: Model) -> None:
 
 
 def test_the_measures_that_are_asked_for_are_there_with_interval_and_count(model: Model) -> None:
-    result = run("profile", model, SENTENCES, ["entropy", "attention_to"], Settings(resamples=50))
+    result = measure("profile", model, SENTENCES, ["entropy", "attention_to"], Settings(resamples=50))
     assert results.means(result) == ["entropy", "attention_to", "token_share", "uniform_entropy"]
     assert result["entropy_ci"].dims == ("layer", "head", "bound")
     assert result["attention_to_ci"].dims == ("layer", "head", "token_class", "bound")
@@ -52,7 +52,7 @@ def test_the_measures_that_are_asked_for_are_there_with_interval_and_count(model
 
 
 def test_the_references_are_those_of_the_inputs(model: Model) -> None:
-    result = run("profile", model, corpus_of("the cat.", "a"), ["entropy"], Settings(resamples=5))
+    result = measure("profile", model, corpus_of("the cat.", "a"), ["entropy"], Settings(resamples=5))
     expected = np.mean([[1 / 5, 1 / 5, 1 / 5, 2 / 5], [1 / 3, 1 / 3, 0, 1 / 3]], axis=0)
     np.testing.assert_allclose(result["token_share"], expected)
     np.testing.assert_allclose(result["uniform_entropy"], np.log([5, 3]).mean())
@@ -60,7 +60,7 @@ def test_the_references_are_those_of_the_inputs(model: Model) -> None:
 
 def test_the_same_run_gives_the_same_numbers_and_another_seed_other_intervals(model: Model) -> None:
     corpus = read("sample", Options(limit=20))
-    one, same, other = (run("profile", model, corpus, ["entropy"], Settings(seed=seed)) for seed in (0, 0, 1))
+    one, same, other = (measure("profile", model, corpus, ["entropy"], Settings(seed=seed)) for seed in (0, 0, 1))
     assert one["entropy_ci"].equals(same["entropy_ci"])
     np.testing.assert_allclose(one["entropy"], other["entropy"], atol=1e-6)
     assert not one["entropy_ci"].equals(other["entropy_ci"])
@@ -68,7 +68,7 @@ def test_the_same_run_gives_the_same_numbers_and_another_seed_other_intervals(mo
 
 def test_a_corpus_whose_examples_are_all_too_long_is_one_clear_error(model: Model) -> None:
     with pytest.raises(HeadscopeError) as error:
-        run("profile", model, corpus_of("the man " * 40), ["entropy"])
+        measure("profile", model, corpus_of("the man " * 40), ["entropy"])
     assert str(error.value) == (
         "corpus 'made': none of its 1 examples fits into 64 tokens; use --long truncate or --long window"
     )
@@ -76,7 +76,8 @@ def test_a_corpus_whose_examples_are_all_too_long_is_one_clear_error(model: Mode
 
 def test_the_remedy_is_not_what_was_done_already(model: Model) -> None:
     with pytest.raises(HeadscopeError, match="use shorter texts"):
-        run("profile", model, corpus_of("the man " * 40, second="a cat " * 40), ["entropy"], Settings(long="window"))
+        long = corpus_of("the man " * 40, second="a cat " * 40)
+        measure("profile", model, long, ["entropy"], Settings(long="window"))
 
 
 def stop_after(batches: int):
@@ -91,7 +92,7 @@ def stop_after(batches: int):
 
 
 def test_an_interrupted_run_can_keep_what_was_done(model: Model) -> None:
-    settings = Settings(batch_tokens=1, resamples=5, progress=stop_after(2), keep_interrupted=True)
+    settings = Settings(batch_tokens=1, resamples=5, on_progress=stop_after(2), keep_interrupted=True)
     result = headscope.profile(model, SENTENCES, settings)
     assert result.attrs["interrupted"] == "after 2 of 4 examples"
     assert result.attrs["n_examples"] == 2 and int(result["entropy_n_examples"]) == 2
@@ -100,7 +101,7 @@ def test_an_interrupted_run_can_keep_what_was_done(model: Model) -> None:
 
 def test_an_interrupted_run_otherwise_is_interrupted(model: Model) -> None:
     with pytest.raises(KeyboardInterrupt):
-        headscope.profile(model, SENTENCES, Settings(batch_tokens=1, resamples=5, progress=stop_after(2)))
+        headscope.profile(model, SENTENCES, Settings(batch_tokens=1, resamples=5, on_progress=stop_after(2)))
 
 
 def test_an_interrupt_before_anything_is_done_has_no_result(model: Model) -> None:

@@ -1,7 +1,10 @@
 """One pass over a corpus: the same numbers in whatever batches, blocks and shards, and nothing lost on Ctrl-C."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import cycle, islice
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +16,17 @@ from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine import fold, resampling_buffer
-from headscope.engine.fold import Interrupted
+from headscope.engine import Pass, batches, resampling_buffer
+from headscope.engine.observing import MeasureObserver
 from headscope.engine.resampling_buffer import Buffer
+from headscope.errors import HeadscopeError
 from headscope.statistics.bootstrap import Tally, merge
+from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_tokenizer
 
 MEASURES: dict[str, ModuleType] = {name: catalog.load("measures", name) for name in catalog.names("measures")}
 QUICK = Settings(resamples=20, batch_tokens=300)
+KEEPING = replace(QUICK, keep_interrupted=True)
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +39,18 @@ def inputs(model: Model) -> list[Encoded]:
     return list(Words(model.tokenizer, model.max_tokens, "truncate").encode(read("sample", Options(limit=40))))
 
 
+def tallies_of(model: Model, inputs: Iterable[Encoded], settings: Settings = QUICK) -> dict[str, Tally]:
+    return pass_over(model, inputs, settings).collect(MeasureObserver(MEASURES)).value
+
+
 @pytest.fixture(scope="module")
 def whole(model: Model, inputs: list[Encoded]) -> dict[str, Tally]:
-    return fold(model, inputs, MEASURES, QUICK)
+    return tallies_of(model, inputs)
+
+
+def groups_of(model: Model, inputs: list[Encoded], settings: Settings) -> list[list[Encoded]]:
+    with pass_over(model, inputs, settings).reading() as reading:
+        return list(reading)
 
 
 def assert_same(found: dict[str, Tally], expected: dict[str, Tally]) -> None:
@@ -50,7 +65,7 @@ def assert_same(found: dict[str, Tally], expected: dict[str, Tally]) -> None:
 def test_the_size_of_batches_changes_no_number(
     model: Model, inputs: list[Encoded], whole: dict[str, Tally], batch_tokens: int
 ) -> None:
-    assert_same(fold(model, inputs, MEASURES, Settings(resamples=20, batch_tokens=batch_tokens)), whole)
+    assert_same(tallies_of(model, inputs, Settings(resamples=20, batch_tokens=batch_tokens)), whole)
 
 
 def test_the_size_of_blocks_changes_no_number(
@@ -58,11 +73,11 @@ def test_the_size_of_blocks_changes_no_number(
 ) -> None:
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
     monkeypatch.setattr(observer, "LEAST_ROWS", 7)
-    assert_same(fold(model, inputs, MEASURES, QUICK), whole)
+    assert_same(tallies_of(model, inputs), whole)
 
 
 def test_shards_add_up_to_the_whole(model: Model, inputs: list[Encoded], whole: dict[str, Tally]) -> None:
-    shards = [fold(model, inputs[start::3], MEASURES, QUICK) for start in range(3)]
+    shards = [tallies_of(model, inputs[start::3]) for start in range(3)]
     assert_same({name: merge(shard[name] for shard in shards) for name in MEASURES}, whole)
 
 
@@ -70,21 +85,44 @@ def test_values_are_tallied_a_few_at_a_time(
     model: Model, inputs: list[Encoded], whole: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resampling_buffer, "TOGETHER", 5)
-    assert_same(fold(model, inputs, MEASURES, QUICK), whole)
+    assert_same(tallies_of(model, inputs), whole)
 
 
 def test_heads_stand_in_a_row_layer_by_layer(model: Model, inputs: list[Encoded], whole: dict[str, Tally]) -> None:
     assert {len(tally.mean) for tally in whole.values()} == {sum(model.capture.heads)} == {12}
 
 
-def test_progress_is_told_every_input_once(model: Model, inputs: list[Encoded]) -> None:
-    told: list[int] = []
-    fold(model, inputs, MEASURES, QUICK, lambda group: told.extend(each.index for each in group))
-    assert sorted(told) == list(range(len(inputs)))
+def test_every_input_is_done_once(model: Model, inputs: list[Encoded]) -> None:
+    done: list[int] = []
+    settings = replace(QUICK, on_progress=done.append)
+    indices = [each.index for group in groups_of(model, inputs, settings) for each in group]
+    assert sorted(indices) == list(range(len(inputs))) and sum(done) == len(inputs)
 
 
-def test_no_inputs_have_no_tallies(model: Model) -> None:
-    assert fold(model, [], MEASURES, QUICK) == {}
+def test_a_pass_gathers_what_its_observer_returns(model: Model, inputs: list[Encoded], whole: dict[str, Tally]) -> None:
+    class Indices(MeasureObserver):
+        def finish(self) -> Any:
+            return self.batch.index.tolist(), super().finish()["entropy"].values.double()
+
+    result = pass_over(model, inputs, QUICK).gather(Indices(MEASURES))
+    indices, values = zip(*result.value, strict=True)
+    assert [list(each) for each in indices] == [
+        [each.index for each in group] for group in groups_of(model, inputs, QUICK)
+    ]
+    np.testing.assert_allclose(torch.cat(values).mean(0), whole["entropy"].mean, atol=1e-6)
+
+
+def test_a_result_has_coverage_and_attributes(model: Model) -> None:
+    corpus = read("sample", Options(limit=3))
+    result = Pass(model, corpus, QUICK).measure(["entropy"])
+    assert list(result.value) == ["entropy"] and result.coverage.inputs == 3
+    assert result.attributes["n_tokens"] == result.coverage.tokens > 9
+    assert list(result.attributes) == ["n_examples", "n_tokens", "skipped", "duration_s"]
+
+
+def test_no_inputs_are_refused(model: Model) -> None:
+    with pytest.raises(HeadscopeError, match="none of its 0 examples fits"):
+        tallies_of(model, [])
 
 
 def test_ctrl_c_keeps_what_was_done(model: Model, inputs: list[Encoded]) -> None:
@@ -95,10 +133,18 @@ def test_ctrl_c_keeps_what_was_done(model: Model, inputs: list[Encoded]) -> None
         if len(done) > len(group):
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as stopped:
-        fold(model, inputs, MEASURES, QUICK, stop_after_two)
+    result = pass_over(model, inputs, KEEPING).collect(MeasureObserver(MEASURES), stop_after_two)
     assert 2 <= len(done) < len(inputs)
-    assert_same(stopped.value.tallies, fold(model, done, MEASURES, QUICK))
+    assert_same(result.value, tallies_of(model, done))
+
+
+@pytest.mark.parametrize("settings", [QUICK, KEEPING])
+def test_ctrl_c_ends_a_pass_that_keeps_nothing(model: Model, inputs: list[Encoded], settings: Settings) -> None:
+    def stop(group: list[Encoded]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pass_over(model, inputs, settings).collect(MeasureObserver(MEASURES), stop)
 
 
 def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
@@ -115,20 +161,21 @@ def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
     tally = resampling_buffer.tally
     monkeypatch.setattr(resampling_buffer, "TOGETHER", 5)
     monkeypatch.setattr(resampling_buffer, "tally", interrupted_tally)
-    with pytest.raises(Interrupted) as stopped:
-        fold(model, inputs, MEASURES, QUICK, done.extend)
-    assert {int(each.count.max()) for each in stopped.value.tallies.values()} == {len(done)}
-    assert_same(stopped.value.tallies, fold(model, done, MEASURES, QUICK))
+    result = pass_over(model, inputs, KEEPING).collect(MeasureObserver(MEASURES), done.extend)
+    assert {int(each.count.max()) for each in result.value.values()} == {len(done)}
+    assert_same(result.value, tallies_of(model, done))
 
 
 def test_ctrl_c_while_the_corpus_is_read_keeps_what_was_done(model: Model, inputs: list[Encoded]) -> None:
-    def stops() -> Iterator[Encoded]:
-        yield from inputs[:5]
+    def stops(number: int) -> Iterator[Encoded]:
+        yield from islice(cycle(inputs), number)
         raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as stopped:
-        fold(model, stops(), MEASURES, QUICK)
-    assert stopped.value.tallies == {}
+    with pytest.raises(KeyboardInterrupt):
+        tallies_of(model, stops(5), KEEPING)
+    result = pass_over(model, stops(batches.WINDOW + 5), KEEPING).measure(["entropy"])
+    assert result.coverage.inputs == batches.WINDOW
+    assert result.attributes["interrupted"] == f"after {batches.WINDOW} of 0 examples"
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
@@ -140,7 +187,8 @@ def test_the_model_is_as_before_after_an_error_in_a_measure(inputs: list[Encoded
     batch = {"input_ids": torch.from_numpy(inputs[0].inputs["input_ids"])[None]}
     before, implementation = model.network(**batch)[0], model.network.config._attn_implementation
     with pytest.raises(error):
-        fold(model, inputs, {"broken": SimpleNamespace(observe=fails)}, QUICK)  # type: ignore[dict-item]
+        broken: Any = {"broken": SimpleNamespace(observe=fails)}
+        pass_over(model, inputs, QUICK).collect(MeasureObserver(broken))
     assert model.network.config._attn_implementation == implementation
     assert not model.network._forward_pre_hooks and not model.network._forward_hooks
     assert torch.equal(model.network(**batch)[0], before)

@@ -17,5 +17,5 @@ def test_numbers_that_are_too_small_are_refused(name: str, value: int) -> None:
 
 
 def test_what_changes_a_result_is_stored_with_it() -> None:
-    stored = Settings(long="window", seed=7, progress=print).as_attributes()
+    stored = Settings(long="window", seed=7, on_progress=print).as_attributes()
     assert stored == {"long": "window", "batch_tokens": 2048, "seed": 7, "resamples": 1000}

@@ -17,7 +17,7 @@ from torch import Tensor
 from headscope.batch import Batch, Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import collate
-from headscope.engine.fold import Collector
+from headscope.engine.observing import MeasureObserver
 from headscope.linguistics.features import LINK, NUMBER
 from headscope.results.vocabulary import TOKEN_CLASSES
 
@@ -85,13 +85,13 @@ def compared(
 
 
 def _collected(measure: ModuleType, models: Sequence[Sequence[Map]], batch: Batch, block: Block) -> Values:
-    collector = Collector({"measure": measure})
-    collector.start(batch)
+    observer = MeasureObserver({"measure": measure})
+    observer.start(batch)
     whole = [padded(maps) for maps in models]
     for examples, queries in _blocks(len(batch.real), batch.real.shape[1], block):
         parts = [Rows(attention[examples, :, queries], batch, examples, queries) for attention in whole]
-        collector.add(0, *parts)
-    return collector.finish()["measure"]
+        observer.add(0, *parts)
+    return observer.finish()["measure"]
 
 
 def padded(maps: Sequence[Map]) -> Float[Tensor, "example head token token"]:

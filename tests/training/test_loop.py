@@ -158,7 +158,7 @@ def test_interrupted_run_ends_with_the_same_weights(
         with pytest.raises(Killed):
             run(folder, tmp_path, recipe=recipe)
     steps: list[int] = []
-    trained = run(folder, tmp_path, recipe=recipe, progress=steps.append)
+    trained = run(folder, tmp_path, recipe=recipe, on_progress=steps.append)
     assert sum(steps) == 15
     if (name, call) != ("checkpointed", 1):
         assert steps[0] > 0, "it began anew"
@@ -181,7 +181,7 @@ def progress(done):
     steps.append(done)
     if sum(steps) == 7:
         os.kill(os.getpid(), signal.SIGKILL)
-tests.run(Path(sys.argv[2]), Path(sys.argv[3]), recipe=replace(tests.RECIPE, keep="last"), progress=progress)
+tests.run(Path(sys.argv[2]), Path(sys.argv[3]), recipe=replace(tests.RECIPE, keep="last"), on_progress=progress)
 """
 
 
@@ -191,7 +191,7 @@ def test_killed_process_goes_on(folder: Path, whole: tuple[Trained, Path], tmp_p
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert [path.name for path in tmp_path.glob("step-*")] == ["step-6"]
     steps: list[int] = []
-    run(folder, tmp_path, recipe=replace(RECIPE, keep="last"), progress=steps.append)
+    run(folder, tmp_path, recipe=replace(RECIPE, keep="last"), on_progress=steps.append)
     assert steps == [6, *[1] * 9]
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == whole[1].read_bytes()
 
@@ -282,7 +282,7 @@ def test_loss_that_is_no_number_stops_at_once(folder: Path, tmp_path: Path) -> N
                 start.network.get_parameter("classifier.weight").fill_(torch.nan)
 
     with pytest.raises(HeadscopeError, match=r"the loss is nan at step 5; lower --learning-rate$"):
-        train(start, birds(), examples, RECIPE, Settings(progress=spoil), Journal(tmp_path))
+        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), Journal(tmp_path))
     assert sum(steps) == 4
 
 
@@ -297,7 +297,7 @@ def test_outputs_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -
                 start.network.get_parameter("classifier.weight").fill_(torch.nan)
 
     with pytest.raises(HeadscopeError, match="the outputs are no numbers after epoch 1"):
-        train(start, birds(), examples, RECIPE, Settings(progress=spoil), Journal(tmp_path))
+        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), Journal(tmp_path))
     assert not list(tmp_path.glob("epoch-*"))
 
 

@@ -37,7 +37,7 @@ def head_means(
             real = batch.real
             tokens += int(real.sum())
             model.network(**batch.inputs)
-            settings.progress(len(real))
+            settings.on_progress(len(real))
     whole = np.full((len(layers), max(each.heads for each in layers), max(each.width for each in layers)), np.nan)
     for layer, total in enumerate(sums):
         whole[layer, : total.shape[0], : total.shape[1]] = total / tokens

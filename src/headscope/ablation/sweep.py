@@ -77,7 +77,7 @@ def sweep(
     journal = Journal() if journal is None else journal
     heads, groups = asked.model.capture.heads, list(by_length(asked.inputs, settings.batch_tokens, settings.seed))
     units = [_of_layer(layer, heads) for layer in range(len(heads))] + [_of_set(each, heads) for each in sets]
-    settings.expect(len(asked.inputs) * _variants(units))
+    settings.on_total(len(asked.inputs) * _variants(units))
     way = _work(asked, groups, units, journal, settings, mode)
     answers = [_in_order(journal, groups, unit.key) for unit in units]
     whole = np.full((len(heads), max(heads), *answers[0].shape[1:]), np.nan, np.float32)
@@ -91,12 +91,12 @@ def _work(
     asked: Asked, groups: list[list[Encoded]], units: list[Unit], journal: Journal, settings: Settings, mode: Mode
 ) -> str:
     """Do what the journal does not have yet; gives the way in words."""
-    silent = replace(settings, progress=lambda done: None)
+    silent = replace(settings, on_progress=lambda done: None)
     means = journal.once("means", lambda: head_means(asked.model, asked.inputs, silent)) if mode == "mean" else None
     way = cache(lambda: choose(asked, mode, means, settings))
     for number, group in enumerate(groups):
         left = [unit for unit in units if unit.key(number) not in journal]
-        settings.progress(len(group) * (_variants(units) - _variants(left)))
+        settings.on_progress(len(group) * (_variants(units) - _variants(left)))
         if not left and _plain(number) in journal:
             continue
         with torch.inference_mode(), way().around():
@@ -105,7 +105,7 @@ def _work(
             journal.once(_plain(number), lambda plain=plain: plain)
             for unit in left:
                 journal.add(unit.key(number), unit.outputs(passes))
-                settings.progress(len(group) * len(unit.chosen))
+                settings.on_progress(len(group) * len(unit.chosen))
     return str(journal.once("way", lambda: np.array(way().name)))
 
 

@@ -90,7 +90,7 @@ def _run(study: str, function: Function, extra: dict[str, Any], given: dict[str,
     ready = made({"directory": False} | dict(function.inputs), given)
     directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
     with progress_bar(study, _examples(ready)) as (progress, expect):
-        ready["settings"] = Settings(**_running(given), progress=progress, expect=expect, keep_interrupted=True)
+        ready["settings"] = Settings(**_running(given), on_progress=progress, on_total=expect, keep_interrupted=True)
         result = function.call(**ready, **extra)
     saved = results.save(result, directory)
     with numbers_kept(saved, given["debug"]):
@@ -112,7 +112,7 @@ def _run_instead(study: str, function: Function, extra: dict[str, Any], given: d
     ready = made(function.inputs, given)
     with progress_bar(function.name, None) as (progress, expect):
         if "settings" in function.inputs:
-            ready["settings"] = Settings(**_running(given), progress=progress, expect=expect)
+            ready["settings"] = Settings(**_running(given), on_progress=progress, on_total=expect)
         found = function.call(**ready, **extra)
     typer.echo(json.dumps(without_nan(found)) if given["json"] else in_lines(found))
 

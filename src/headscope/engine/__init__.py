@@ -1,7 +1,6 @@
-"""One pass of a model over a corpus: batches in, merged tallies out, labelled at the end."""
+"""Passes of a model over a corpus or over a task's examples."""
 
-from headscope.engine.fold import fold
-from headscope.engine.measure import run
+from headscope.engine.passes import Pass, PassResult
 from headscope.engine.settings import DEFAULTS, Settings
 
-__all__ = ["DEFAULTS", "Settings", "fold", "run"]
+__all__ = ["DEFAULTS", "Pass", "PassResult", "Settings"]

@@ -23,5 +23,5 @@ def answered(asked: Asked, settings: Settings = DEFAULTS) -> Float[np.ndarray, "
             batch = asked.batch(group, settings)
             answer: Any = asked.model.network(**batch.inputs)
             found |= zip(batch.index, batch.outputs(answer.logits), strict=True)
-            settings.progress(len(group))
+            settings.on_progress(len(group))
     return np.stack([found[index] for index in sorted(found)])

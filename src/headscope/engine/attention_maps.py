@@ -9,7 +9,8 @@ from torch import Tensor
 
 from headscope.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.engine.fold import show
+from headscope.engine.batches import by_length
+from headscope.engine.observing import observing
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 
@@ -26,15 +27,18 @@ class Chosen:
 def maps_of(
     model: Model, chosen: Sequence[Chosen], settings: Settings = DEFAULTS
 ) -> list[Float[np.ndarray, "query key"]]:
-    """The maps in the order in which they were chosen; `settings.progress` is told of each that is done."""
+    """The maps in the order of `chosen`."""
     inputs = [replace(each.encoded, index=index) for index, each in enumerate(chosen)]
-    reader = _Rows(chosen)
-    show(model, inputs, reader, settings, lambda group: settings.progress(len(group)))
-    return [np.concatenate(rows)[: len(each.encoded)] for rows, each in zip(reader.rows, chosen, strict=True)]
+    observer = MapObserver(chosen)
+    with observing(model, observer) as observe:
+        for group in by_length(inputs, settings.batch_tokens, settings.seed):
+            observe(group)
+            settings.on_progress(len(group))
+    return [np.concatenate(rows)[: len(each.encoded)] for rows, each in zip(observer.rows, chosen, strict=True)]
 
 
-class _Rows:
-    """A reader that copies the rows of the chosen heads."""
+class MapObserver:
+    """An observer that copies the rows of the chosen heads."""
 
     batch: Batch
 
@@ -51,3 +55,6 @@ class _Rows:
             each = self.chosen[index]
             if each.layer == layer:
                 self.rows[index].append(attention[place, each.head, :, : len(each.encoded)].cpu().numpy())
+
+    def finish(self) -> None:
+        """See `BatchObserver`; `rows` has the observations of all batches."""

@@ -1,6 +1,7 @@
 """Inputs in batches: sorted by length, under a budget of tokens."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from random import Random
 
@@ -41,10 +42,19 @@ def by_length(
 
 def batches(model: Model, inputs: Iterable[Encoded], settings: Settings) -> Iterator[Batch]:
     """The inputs in batches for a model, on its device; groups as of `by_length`."""
-    exists, pad = class_exists(model.tokenizer), model.tokenizer.pad_token_id
-    pad = pad if isinstance(pad, int) else 0
-    for group in by_length(inputs, settings.batch_tokens, settings.seed):
-        yield collate(group, pad=pad, class_exists=exists, device=model.device)
+    yield from map(collator(model), by_length(inputs, settings.batch_tokens, settings.seed))
+
+
+def collator(model: Model, pad_to: int = 0) -> Callable[[list[Encoded]], Batch]:
+    """A function that makes a group of inputs one batch for a model, on its device; see `collate`."""
+    pad = model.tokenizer.pad_token_id
+    return partial(
+        collate,
+        pad=pad if isinstance(pad, int) else 0,
+        class_exists=class_exists(model.tokenizer),
+        device=model.device,
+        pad_to=pad_to,
+    )
 
 
 def collate(

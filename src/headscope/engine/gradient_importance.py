@@ -45,7 +45,7 @@ def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DE
         sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
         buffer.add(batch.index, {name: Values(values, every) for name, values in sums.items()})
         cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
-        settings.progress(len(signed))
+        settings.on_progress(len(signed))
     return labelled(buffer.flush(), cumulative, model.capture.heads)
 
 

@@ -10,9 +10,9 @@ from jaxtyping import Float
 
 from headscope.capture.fused_attention import fast
 from headscope.corpora import Corpus
-from headscope.encoding.encoded import Encoded, class_exists
+from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import by_length, collate
+from headscope.engine.batches import by_length, collator
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -39,14 +39,13 @@ def outputs(
     model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULTS
 ) -> Float[np.ndarray, "example output"]:
     """The logits of a model's task head, by a plain forward pass."""
-    pad = model.tokenizer.pad_token_id
-    exists = class_exists(model.tokenizer)
+    collate = collator(model)
     found: dict[int, np.ndarray] = {}
     with torch.inference_mode(), fast(model.network):
         for group in by_length(inputs, settings.batch_tokens, settings.seed):
-            batch = collate(group, pad=pad if isinstance(pad, int) else 0, class_exists=exists, device=model.device)
+            batch = collate(group)
             answer: Any = model.network(**batch.inputs)
             logits = answer.logits.to(torch.float32).cpu().numpy()
             found |= zip(batch.index.tolist(), logits, strict=True)
-            settings.progress(len(group))
+            settings.on_progress(len(group))
     return np.stack([found[index] for index in sorted(found)])

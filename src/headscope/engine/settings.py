@@ -16,7 +16,8 @@ class Settings:
     * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
     * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
     * `seed`, `resamples`: of the bootstrap.
-    * `progress`: is told the number of inputs done; `expect`: how many there are in all, once that is known.
+    * `on_progress`: called with the number of inputs that were done since the last call; `on_total`: called with the
+      number of inputs in total, once that is known.
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
 
     Raises `HeadscopeError` for a value that is none of these.
@@ -26,8 +27,8 @@ class Settings:
     batch_tokens: int = 2048
     seed: int = 0
     resamples: int = RESAMPLES
-    progress: Callable[[int], None] = lambda done: None
-    expect: Callable[[int], None] = lambda total: None
+    on_progress: Callable[[int], None] = lambda done: None
+    on_total: Callable[[int], None] = lambda total: None
     keep_interrupted: bool = False
 
     def __post_init__(self) -> None:

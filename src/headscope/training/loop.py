@@ -64,7 +64,7 @@ def train(
         made = arguments(recipe, settings.seed, journal.folder, network.device)
         trainer = SilentTrainer(network, made, examples.train, initial.pad)
         answer = partial(answers, initial.model, examples.dev, settings)
-        trainer.add_callback(Keeper(journal, answer, epoch_done, settings.progress))
+        trainer.add_callback(Keeper(journal, answer, epoch_done, settings.on_progress))
         last = journal.checkpoint()
         trainer.train(resume_from_checkpoint=str(last) if last else None)
     vars(network).pop("forward", None)
@@ -90,7 +90,7 @@ def answers(model: Model, dev: list[Encoded], settings: Settings) -> Float[np.nd
     mixed = vars(model.network).pop("forward", None)  # accelerate puts it over the network's own
     model.network.eval()
     try:
-        return outputs(model, dev, replace(settings, progress=lambda done: None))
+        return outputs(model, dev, replace(settings, on_progress=lambda done: None))
     finally:
         if mixed is not None:
             vars(model.network)["forward"] = mixed

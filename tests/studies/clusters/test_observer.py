@@ -12,10 +12,10 @@ from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.fold import collect
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.clusters import observer as module
 from headscope.studies.clusters.observer import NAME, Divergences, divergences, entropies_of_means
+from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_tokenizer
 
 HEADS = (4, 4, 4)
@@ -33,7 +33,7 @@ def inputs(model: Model) -> list[Encoded]:
 
 
 def found(model: Model, inputs: list[Encoded], settings: Settings = QUICK, *, as_coded: bool = False) -> Tally:
-    return collect(model, inputs, Divergences(HEADS, as_coded=as_coded), settings)[NAME]
+    return pass_over(model, inputs, settings).collect(Divergences(HEADS, as_coded=as_coded)).value[NAME]
 
 
 def entropy(row: np.ndarray) -> float:
@@ -132,5 +132,5 @@ def test_what_a_gpu_computes_is_what_the_processor_does() -> None:
 
 def test_no_map_is_held_beyond_its_batch(model: Model, inputs: list[Encoded]) -> None:
     reader = Divergences(HEADS)
-    collect(model, inputs[:3], reader, QUICK)
+    pass_over(model, inputs[:3], QUICK).collect(reader)
     assert reader.maps is None

@@ -2,6 +2,9 @@
 
 import threading
 import weakref
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain, islice
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -13,14 +16,16 @@ from headscope import Model, Settings, catalog
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.fold import Interrupted, fold
+from headscope.engine.observing import MeasureObserver
 from headscope.statistics.bootstrap import Tally, merge
 from headscope.studies.compare.paired_pass import fold_pairs
+from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_tokenizer
 
 MEASURES: dict[str, ModuleType] = {name: catalog.load("measures", name) for name in catalog.names("measures")}
 COMPARISONS = {name: catalog.load("comparisons", name) for name in ("similarity", "js_divergence")}
 QUICK = Settings(resamples=20, batch_tokens=300)
+Modules = Mapping[str, ModuleType]
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +39,20 @@ def inputs(models: list[Model]) -> list[Encoded]:
     return list(words.encode(read("sample", Options(limit=40))))
 
 
+def paired(
+    models: list[Model],
+    inputs: list[Encoded],
+    measures: Modules = MEASURES,
+    comparisons: Modules = COMPARISONS,
+    settings: Settings = QUICK,
+    pad_to: int = 0,
+) -> dict[str, Tally]:
+    return fold_pairs(pass_over(models[0], inputs, settings, pad_to), models[1:], measures, comparisons).value
+
+
 @pytest.fixture(scope="module")
 def whole(models: list[Model], inputs: list[Encoded]) -> dict[str, Tally]:
-    return fold_pairs(models, inputs, MEASURES, COMPARISONS, QUICK)
+    return paired(models, inputs)
 
 
 def assert_same(found: dict[str, Tally], expected: dict[str, Tally]) -> None:
@@ -62,24 +78,24 @@ def test_the_size_of_batches_changes_no_number(
     models: list[Model], inputs: list[Encoded], whole: dict[str, Tally], batch_tokens: int
 ) -> None:
     settings = Settings(resamples=20, batch_tokens=batch_tokens)
-    assert_same(fold_pairs(models, inputs, MEASURES, COMPARISONS, settings), whole)
+    assert_same(paired(models, inputs, settings=settings), whole)
 
 
 def test_shards_add_up_to_the_whole(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
-    shards = [fold_pairs(models, inputs[start::3], MEASURES, COMPARISONS, QUICK) for start in range(3)]
+    shards = [paired(models, inputs[start::3]) for start in range(3)]
     assert_same({name: merge(shard[name] for shard in shards) for name in whole}, whole)
 
 
 def test_three_models_are_two_pairs(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
     for place in (1, 2):
-        pair = fold_pairs([models[0], models[place]], inputs, MEASURES, COMPARISONS, QUICK)
+        pair = paired([models[0], models[place]], inputs)
         for name, tally in pair.items():
             np.testing.assert_allclose(tally.mean[:, 0], whole[name].mean[:, place - 1], atol=1e-6, err_msg=name)
             np.testing.assert_allclose(tally.interval[:, 0], whole[name].interval[:, place - 1], atol=1e-6)
 
 
 def test_differences_are_those_of_profiles(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
-    first, *later = [fold(model, inputs, MEASURES, QUICK) for model in models]
+    first, *later = [pass_over(model, inputs, QUICK).collect(MeasureObserver(MEASURES)).value for model in models]
     for name in MEASURES:
         for place, tallies in enumerate(later):
             change = tallies[name].mean - first[name].mean
@@ -93,21 +109,21 @@ def test_a_paired_interval_is_narrower_than_that_of_two_passes(inputs: list[Enco
         for parameter in other.network.parameters():
             parameter += 0.02 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
     entropy = {"entropy": MEASURES["entropy"]}
-    paired = fold_pairs([one, other], inputs, entropy, {}, Settings(resamples=400))["difference_entropy"]
+    beside = paired([one, other], inputs, entropy, {}, Settings(resamples=400))["difference_entropy"]
     first, later = (
-        fold(model, inputs, entropy, Settings(resamples=400, seed=seed))["entropy"]
+        pass_over(model, inputs, Settings(resamples=400, seed=seed)).measure(["entropy"]).value["entropy"]
         for seed, model in enumerate((one, other))
     )
     apart = [tally.resampled_total / tally.resampled_count[:, None] for tally in (first, later)]
     unpaired = np.quantile(apart[1] - apart[0], [0.025, 0.975], axis=0)
-    width = (paired.interval[..., 1] - paired.interval[..., 0])[:, 0]
+    width = (beside.interval[..., 1] - beside.interval[..., 0])[:, 0]
     assert np.median(width / (unpaired[1] - unpaired[0])) < 0.5
     assert (width > 0).all()
 
 
 def test_a_copy_of_the_model_has_changed_nowhere(models: list[Model], inputs: list[Encoded]) -> None:
     same = headscope.wrap(tiny_bert(0), tiny_tokenizer())
-    found = fold_pairs([models[0], same], inputs, MEASURES, COMPARISONS, QUICK)
+    found = paired([models[0], same], inputs)
     np.testing.assert_allclose(found["similarity"].mean, 1, atol=1e-6)
     np.testing.assert_allclose(found["js_divergence"].mean, 0, atol=1e-6)
     for name in MEASURES:
@@ -131,7 +147,7 @@ def test_inputs_can_be_padded_to_a_length(models: list[Model], inputs: list[Enco
         return COMPARISONS["similarity"].observe(one, other)
 
     looking = SimpleNamespace(observe=look, finish=COMPARISONS["similarity"].finish)
-    found = fold_pairs(models, inputs, {}, {"similarity": looking}, QUICK, pad_to=64)  # type: ignore[dict-item]
+    found = paired(models, inputs, {}, {"similarity": looking}, QUICK, pad_to=64)  # type: ignore[dict-item]
     assert set(lengths) == {64}
     np.testing.assert_allclose(found["similarity"].mean, whole["similarity"].mean, atol=1e-6)
 
@@ -146,29 +162,32 @@ def test_no_map_is_kept(models: list[Model], inputs: list[Encoded]) -> None:
         most = max(most, sum(each() is not None for each in maps[-40:]))
         return COMPARISONS["similarity"].observe(*rows)
 
-    def done(group: list[Encoded]) -> None:
+    def on_progress(done: int) -> None:
         assert not any(each() is not None for each in maps)
 
     looking = SimpleNamespace(observe=look, finish=COMPARISONS["similarity"].finish)
-    fold_pairs(models, inputs, {}, {"similarity": looking}, QUICK, done)  # type: ignore[dict-item]
+    settings = replace(QUICK, on_progress=on_progress)
+    paired(models, inputs, {}, {"similarity": looking}, settings)  # type: ignore[dict-item]
     assert len(maps) > 50
     assert most <= 2 * len(models)  # those of a block, and perhaps of the block before
 
 
 def test_ctrl_c_keeps_what_was_done_and_leaves_no_thread(models: list[Model], inputs: list[Encoded]) -> None:
-    done: list[Encoded] = []
+    done: list[int] = []
     before = threading.active_count()
 
-    def stop_after_two(group: list[Encoded]) -> None:
-        done.extend(group)
-        if len(done) > len(group):
+    def stop_after_two(number: int) -> None:
+        done.append(number)
+        if len(done) == 2:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as stopped:
-        fold_pairs(models, inputs, MEASURES, COMPARISONS, QUICK, stop_after_two)
+    settings = replace(QUICK, on_progress=stop_after_two, keep_interrupted=True)
+    tallies = paired(models, inputs, settings=settings)
     assert threading.active_count() == before
-    assert 2 <= len(done) < len(inputs)
-    assert_same(stopped.value.tallies, fold_pairs(models, done, MEASURES, COMPARISONS, QUICK))
+    with pass_over(models[0], inputs, QUICK).reading() as reading:
+        two = list(chain(*islice(reading, 2)))
+    assert 2 <= len(two) == sum(done) < len(inputs)
+    assert_same(tallies, paired(models, two))
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
@@ -180,7 +199,7 @@ def test_an_error_in_a_comparison_leaves_the_models_as_before(
 
     before = threading.active_count()
     with pytest.raises(error):
-        fold_pairs(models, inputs, {}, {"broken": SimpleNamespace(observe=fails)}, QUICK)  # type: ignore[dict-item]
+        paired(models, inputs, {}, {"broken": SimpleNamespace(observe=fails)}, QUICK)  # type: ignore[dict-item]
     assert threading.active_count() == before
     for model in models:
         assert not model.network._forward_pre_hooks and not model.network._forward_hooks

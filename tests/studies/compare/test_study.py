@@ -186,7 +186,7 @@ def test_a_score_falls_once_the_layer_that_decides_is_restored() -> None:
     first = headscope.wrap(planted({}), tiny_tokenizer(), "before")
     tuned = headscope.wrap(planted_classifier((2, 3)), tiny_tokenizer(), "after")
     told: list[int] = []
-    settings = Settings(resamples=200, progress=told.append, expect=lambda total: told.append(-total))
+    settings = Settings(resamples=200, on_progress=told.append, on_total=lambda total: told.append(-total))
     result = study.run((first, tuned), task.dev, settings, task=task, restore=2)
     assert result["restored_score"].dims == ("model", "restored", "metric")
     scores = result["restored_score"].sel(model="after", metric="accuracy")
@@ -275,7 +275,7 @@ def test_an_interrupted_run_keeps_what_was_done(during: str) -> None:
         if sum(done) > (6 if during == "the scores" else 2):
             raise KeyboardInterrupt
 
-    settings = Settings(resamples=5, batch_tokens=1, progress=stop, keep_interrupted=True)
+    settings = Settings(resamples=5, batch_tokens=1, on_progress=stop, keep_interrupted=True)
     result = study.run((first, tuned), task.dev, settings, task=task, restore=1)
     assert result.attrs["n_examples"] == (6 if during == "the scores" else 3)
     assert result.attrs["interrupted"] == (

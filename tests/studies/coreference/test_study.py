@@ -257,7 +257,7 @@ def test_ctrl_c_keeps_the_documents_that_were_done(model: headscope.Model) -> No
         if len(done) == 2:
             raise KeyboardInterrupt
 
-    settings = Settings(resamples=20, batch_tokens=100, progress=stop, keep_interrupted=True)
+    settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
     result = study.run(model, documents(), settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 40 examples"
     assert (result["accuracy"].sel(layer=1, head=2) == 1).all()

@@ -44,7 +44,7 @@ def table(folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dat
     def told(place: int, number: int) -> None:
         steps[place] += number
 
-    settings = replace(QUICK, progress=lambda done: told(0, done), expect=lambda total: told(1, total))
+    settings = replace(QUICK, on_progress=lambda done: told(0, done), on_total=lambda total: told(1, total))
     return run(folder, TASKS, settings, directory=directory, table=True, seeds=2, **OPTIONS), directory, steps
 
 

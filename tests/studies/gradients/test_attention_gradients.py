@@ -29,6 +29,7 @@ from headscope.studies.gradients.attention_gradients import gradients
 from headscope.studies.gradients.objectives import Objective, objective_of
 from headscope.tasks import Task
 from headscope.types import Example, Sentence
+from support.passes import pass_over
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
@@ -87,7 +88,7 @@ def asked(name: str) -> tuple[Objective, list[Encoded]]:
 
 def found(name: str, settings: Settings = QUICK) -> dict[str, Tally]:
     objective, inputs = asked(name)
-    return gradients(model_of(name), inputs, objective, settings)
+    return gradients(pass_over(model_of(name), inputs, settings), objective).value
 
 
 def tensors(encoded: Encoded, copies: int = 1) -> dict[str, Any]:
@@ -234,7 +235,8 @@ def test_only_the_head_that_decides_has_a_gradient(decides: tuple[int, int]) -> 
     model, task = headscope.wrap(planted_classifier(decides), tiny_tokenizer()), planted_task()
     corpus = task.training()
     inputs = Words(model.tokenizer, 64, aligned=True).encode(corpus)
-    size = gradients(model, inputs, objective_of(model, corpus, task), QUICK)["gradient"].mean[:, 3].reshape(2, 4)
+    tallies = gradients(pass_over(model, inputs, QUICK), objective_of(model, corpus, task)).value
+    size = tallies["gradient"].mean[:, 3].reshape(2, 4)
     assert size[decides[0] - 1, decides[1] - 1] > 10 * np.sort(size.ravel())[-2]
 
 
@@ -242,7 +244,7 @@ def test_examples_without_a_word_to_mask_are_left_out() -> None:
     model = model_of("masked words")
     texts = ("the cat.", "[UNK] [UNK]", "a dog.")
     inputs = list(Words(model.tokenizer, 64).encode(corpus_of(texts)))
-    tallies = gradients(model, inputs, objective_of(model, corpus_of(texts)), QUICK)
+    tallies = gradients(pass_over(model, inputs, QUICK), objective_of(model, corpus_of(texts))).value
     assert tallies["gradient"].count.tolist() == [2, 2, 2, 2]
     assert tallies["attention_to"].count.tolist() == [2, 2, 2, 2] and int(tallies["sep_to_sep"].count) == 2
 
@@ -252,7 +254,7 @@ def test_the_model_is_as_before() -> None:
     network: Any = model.network
     network.cls.predictions.bias.requires_grad_(False)
     before = {name: parameter.requires_grad for name, parameter in network.named_parameters()}
-    gradients(model, asked("masked words")[1], objective_of(model, corpus_of()), QUICK)
+    gradients(pass_over(model, asked("masked words")[1], QUICK), objective_of(model, corpus_of()))
     assert {name: parameter.requires_grad for name, parameter in network.named_parameters()} == before
     assert all(parameter.grad is None for parameter in network.parameters())
     assert network.config._attn_implementation == "sdpa"
@@ -283,7 +285,7 @@ def test_without_a_mask_and_a_task_there_is_no_loss() -> None:
 def test_a_task_head_without_a_task_is_refused() -> None:
     model = model_of("task")
     with pytest.raises(HeadscopeError, match="has a task head, but no task is named; use --task"):
-        gradients(model, asked("task")[1], objective_of(model, corpus_of()), QUICK)
+        gradients(pass_over(model, asked("task")[1], QUICK), objective_of(model, corpus_of()))
 
 
 def test_a_head_of_another_task_is_refused() -> None:
@@ -305,4 +307,4 @@ def test_a_loss_that_is_not_finite_is_refused(value: float) -> None:
     task = task_of("task")
     assert task is not None
     with pytest.raises(HeadscopeError, match="the loss of example"):
-        gradients(model, asked("task")[1], objective_of(model, task.dev, task), QUICK)
+        gradients(pass_over(model, asked("task")[1], QUICK), objective_of(model, task.dev, task))

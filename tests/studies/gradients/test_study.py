@@ -91,7 +91,7 @@ def test_ctrl_c_keeps_the_examples_that_were_done(model: headscope.Model) -> Non
         if len(done) == 2:
             raise KeyboardInterrupt
 
-    settings = Settings(resamples=20, batch_tokens=60, progress=stop, keep_interrupted=True)
+    settings = Settings(resamples=20, batch_tokens=60, on_progress=stop, keep_interrupted=True)
     result = study.run(model, read("sample", Options(limit=20)), settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 20 examples"
     assert result["gradient_n_examples"].sel(token_class="cls") == sum(done)

@@ -13,13 +13,13 @@ from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.fold import collect
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.grid import pool
 from headscope.studies.patterns.classifier.network import load
 from headscope.studies.patterns.exemplars import Clearest
 from headscope.studies.patterns.observer import Classified
 from headscope.types import Example, Sentence, segment_text
+from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 MOST = 200
@@ -69,7 +69,7 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
     def keep(group: list[Encoded]) -> None:
         found.update(zip((each.index for each in group), reader.probability.clone(), strict=True))
 
-    tallies = collect(model, inputs(), reader, SETTINGS, keep)
+    tallies = pass_over(model, inputs(), SETTINGS).collect(reader, keep).value
     expected = {each.index: alone(model, each) for each in inputs()}
     assert found.keys() == expected.keys()
     for index, probability in expected.items():
@@ -89,7 +89,7 @@ def clearest_of(model: Model, batch_tokens: int) -> xr.DataArray:
     def look(group: list[Encoded]) -> None:
         clearest.add("t", group, reader.probability, reader.valid)
 
-    collect(model, inputs(), reader, Settings(batch_tokens=batch_tokens, resamples=5), look)
+    pass_over(model, inputs(), Settings(batch_tokens=batch_tokens, resamples=5)).collect(reader, look)
     return clearest.shown(2)
 
 

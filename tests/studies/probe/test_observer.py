@@ -14,7 +14,7 @@ from headscope.engine.batches import collate
 from headscope.errors import HeadscopeError
 from headscope.studies.probe.attention_store import SPECIAL, Store
 from headscope.studies.probe.observer import Reader
-from headscope.studies.probe.sentences import ROOT, UNKNOWN, parsed
+from headscope.studies.probe.sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.types import Example, Sentence
 from support.any_examples import examples, overlapping, spoken
 from support.hand_made import padded
@@ -23,8 +23,10 @@ from support.tiny import tiny_tokenizer
 LAYERS, HEADS = 2, 3
 
 
-def read(inputs: list[Encoded], store: Store, block: int = 10**6, seed: int = 0) -> tuple[Reader, list[np.ndarray]]:
-    """A reader that was shown random maps of two layers, so many queries at a time; and the maps, [layer head, ...]."""
+def read(
+    inputs: list[Encoded], store: Store, block: int = 10**6, seed: int = 0
+) -> tuple[list[Parsed], list[np.ndarray]]:
+    """The sentences of random maps of two layers, `block` queries at a time; and the maps, [layer head, ...]."""
     random = torch.Generator().manual_seed(seed)
     layers = [
         [torch.randn(HEADS, len(each), len(each), generator=random).softmax(-1) for each in inputs]
@@ -37,8 +39,7 @@ def read(inputs: list[Encoded], store: Store, block: int = 10**6, seed: int = 0)
         for first in range(0, whole.shape[2], block):
             queries = slice(first, min(first + block, whole.shape[2]))
             reader(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
-    reader.finish()
-    return reader, [torch.cat(maps).numpy() for maps in zip(*layers, strict=True)]
+    return reader.finish(), [torch.cat(maps).numpy() for maps in zip(*layers, strict=True)]
 
 
 def inputs_of(*made: Example) -> list[Encoded]:
@@ -51,11 +52,11 @@ def test_kept_attention_is_that_of_loops(example: Example) -> None:
     if not (inputs := inputs_of(example)):
         return
     with Store(10**9) as store:
-        reader, (attention,) = read(inputs, store, block=3)
+        sentences, (attention,) = read(inputs, store, block=3)
         maps, before = store.open(), 0
         said = spoken(example)
         seps = {place for place, token in enumerate(said["segments"]) if token is None} - {0}
-        found = {sentence.number: kept for sentence, kept in zip(reader.sentences, maps, strict=True)}
+        found = {sentence.number: kept for sentence, kept in zip(sentences, maps, strict=True)}
         for number, (_, tokens) in enumerate(overlapping(example, said)):
             words = [{0}, seps, *(its for its in tokens if its)]
             if number in found:

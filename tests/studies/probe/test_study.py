@@ -174,7 +174,7 @@ def stopping(at: int) -> Callable[[int], None]:
 
 
 def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> None:
-    settings = Settings(resamples=5, progress=stopping(60), keep_interrupted=True)
+    settings = Settings(resamples=5, on_progress=stopping(60), keep_interrupted=True)
     result = study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
     assert result.attrs["interrupted"] == "after 1 trainings"
     assert result["probe"].values.tolist() == ["right_branching", "fixed_offset", "attention"]
@@ -187,13 +187,13 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> N
     )
     for at, keep in ((60, False), (2, True)):
         with pytest.raises(KeyboardInterrupt):
-            settings = Settings(progress=stopping(at), keep_interrupted=keep)
+            settings = Settings(on_progress=stopping(at), keep_interrupted=keep)
             study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
 
 
 def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
     done, expected = [], []
-    settings = Settings(resamples=5, progress=done.append, expect=expected.append)
+    settings = Settings(resamples=5, on_progress=done.append, on_total=expected.append)
     shorter: dict[str, Any] = FAST | {"seeds": 1, "epochs": 2}
     study.run(model, TREEBANK, settings, **shorter)
     assert sum(done) == expected[0]

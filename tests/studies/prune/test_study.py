@@ -319,7 +319,7 @@ def test_what_was_done_before_ctrl_c_is_saved(planted, tmp_path):
         if len(done) == 5:  # one ranking, four models
             raise KeyboardInterrupt
 
-    settings = Settings(resamples=50, progress=progress, keep_interrupted=True)
+    settings = Settings(resamples=50, on_progress=progress, keep_interrupted=True)
     with quiet():
         result = run(planted, planted_task(4, 4), settings, directory=tmp_path, share=0.75, step=0.125)
     assert result.attrs["interrupted"] == "after 2 of 6 steps"
@@ -327,7 +327,7 @@ def test_what_was_done_before_ctrl_c_is_saved(planted, tmp_path):
     assert len(removed(result)) == 2
     with pytest.raises(KeyboardInterrupt):
         done.clear()
-        run(planted, planted_task(4, 4), Settings(progress=progress), directory=tmp_path, share=0.75, step=0.125)
+        run(planted, planted_task(4, 4), Settings(on_progress=progress), directory=tmp_path, share=0.75, step=0.125)
 
 
 def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):

@@ -207,11 +207,11 @@ def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> No
         if len(done) == 2:
             raise KeyboardInterrupt
 
-    settings = Settings(resamples=20, batch_tokens=100, progress=stop, keep_interrupted=True)
+    settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
     result = study.run(model, LINKED, settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 60 examples"
     assert result["link_attention"].sel(layer=1, head=2, relation="Seer", direction="source_to_target") > 0.999
     assert "untrained" not in result
     with pytest.raises(KeyboardInterrupt):
         done.clear()
-        study.run(model, LINKED, Settings(progress=stop, batch_tokens=100))
+        study.run(model, LINKED, Settings(on_progress=stop, batch_tokens=100))

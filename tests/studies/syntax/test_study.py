@@ -155,10 +155,10 @@ def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> No
         if len(done) == 2:
             raise KeyboardInterrupt
 
-    settings = Settings(resamples=20, batch_tokens=100, progress=stop, keep_interrupted=True)
+    settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
     result = study.run(model, TREEBANK, settings)
     assert result.attrs["interrupted"] == f"after {sum(done)} of 60 examples"
     assert result["accuracy"].sel(layer=1, head=2, relation="det", direction="dependent_to_head") == 1
     with pytest.raises(KeyboardInterrupt):
         done.clear()
-        study.run(model, TREEBANK, Settings(progress=stop, batch_tokens=100))
+        study.run(model, TREEBANK, Settings(on_progress=stop, batch_tokens=100))

@@ -7,7 +7,7 @@ from typer import Option
 
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine import run as measure
+from headscope.engine.measure import measure
 from headscope.models import Model
 
 MEASURES = ("_template", "entropy")

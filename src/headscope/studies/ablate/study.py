@@ -115,7 +115,7 @@ def _importance(
     """Importance by gradient, as the journal has it."""
 
     def computed() -> np.ndarray:
-        found = xr.Dataset(by_gradient(model, task, corpus, replace(settings, progress=lambda done: None)))
+        found = xr.Dataset(by_gradient(model, task, corpus, replace(settings, on_progress=lambda done: None)))
         return np.frombuffer(bytes(found.to_netcdf(engine="h5netcdf")), np.uint8)
 
     unit = f"importance, {corpus.sha256}, {corpus.n_examples} examples, {task.labels}, {settings.resamples} resamples"

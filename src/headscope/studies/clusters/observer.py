@@ -17,7 +17,7 @@ from torch import Tensor
 
 from headscope import catalog
 from headscope.batch import Batch, Values
-from headscope.engine.fold import Collector
+from headscope.engine.observing import MeasureObserver
 
 NAME = "divergence"
 # Numbers of a block of all heads: short enough for the processor's caches, and for threads to share an example.
@@ -42,7 +42,7 @@ class Divergences:
     def __init__(self, heads: tuple[int, ...], measures: Iterable[str] = (), *, as_coded: bool = False):
         self.ends, self.as_coded = np.cumsum([0, *heads]).tolist(), as_coded
         modules: dict[str, ModuleType] = {name: catalog.load("measures", name) for name in measures}
-        self.collector = Collector(modules)
+        self.collector = MeasureObserver(modules)
         self.maps: Float[Tensor, "example head query key"] | None = None
 
     def start(self, batch: Batch) -> None:

@@ -10,10 +10,8 @@ from typer import Option
 
 from headscope import catalog, results
 from headscope.corpora import Corpus
-from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.fold import collect
-from headscope.engine.over import over
+from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -78,19 +76,14 @@ def run(
     known = {"dominant": patterns and beside.pattern(patterns, model)}
     known |= {"best_relation": syntax and beside.relation(syntax, model)}
     attributes = provenance("clusters", model, corpus, settings)
-    words, reader = (
-        Words(model.tokenizer, model.max_tokens, settings.long),
-        Divergences(heads, MEASURES, as_coded=as_coded),
-    )
-    tallies, coverage, read = over(
-        corpus, words, settings, lambda inputs, done: collect(model, inputs, reader, settings, done)
-    )
+    outcome = Pass(model, corpus, settings).collect(Divergences(heads, MEASURES, as_coded=as_coded))
+    tallies, read = outcome.value, outcome.attributes
     pairs = HeadPairs(tallies[NAME], heads, summed=as_coded)
     points, stress = positions(pairs.matrix, settings.seed)
     found = groups(pairs.matrix, clusters)
     stability, bounds = pairs.stability(found)
     named = Named(_coords(heads), int(read["n_examples"]), SOURCE)
-    variables = pairs.variables | coverage.variables()
+    variables = pairs.variables | outcome.coverage.variables()
     for name in MEASURES:
         variables |= label(catalog.load("measures", name).VARIABLE, tallies[name], heads)
     variables["position"] = named.variable(

@@ -10,7 +10,7 @@ import xarray as xr
 from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine.over import over
+from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
@@ -45,13 +45,8 @@ def compare(
     limits = [model.max_tokens for model in models] + ([pad_to] if pad_to else [])
     words = Words(models[0].tokenizer, min(limits), settings.long)
     attributes = provenance(study, models[0], corpus, settings) | _named(first, later, models)
-    tallies, coverage, read = over(
-        corpus,
-        words,
-        settings,
-        lambda inputs, done: fold_pairs(models, inputs, measured, found, settings, done, pad_to=pad_to),
-    )
-    heads = models[0].capture.heads
+    result = fold_pairs(Pass(models[0], corpus, settings, words, pad_to), models[1:], measured, found)
+    tallies, heads = result.value, models[0].capture.heads
     variables = {}
     for name, module in found.items():
         variables |= _labelled(_beside(module.VARIABLE, later), tallies[name], heads)
@@ -59,7 +54,7 @@ def compare(
     for name, module in measured.items():
         change = _beside(module.VARIABLE, later, "difference")
         variables |= _labelled(change, tallies[f"difference_{name}"], heads)
-    return results.check(xr.Dataset(variables | coverage.variables(), attrs=attributes | read))
+    return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))
 
 
 def short_names(names: Sequence[str]) -> list[str]:

@@ -52,7 +52,7 @@ def run(
         raise HeadscopeError("restore needs a task to score; name it with --task NAME and --data FOLDER")
     if task:
         refuse_unless_scored(models, task, restore)
-        settings.expect(corpus.n_examples + (len(models) - 1) * (restore + 1) * task.dev.n_examples)
+        settings.on_total(corpus.n_examples + (len(models) - 1) * (restore + 1) * task.dev.n_examples)
     comparisons, pad_to = COMPARISONS, 0
     if as_coded:
         _refuse_short(models)

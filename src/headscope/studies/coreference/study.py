@@ -11,8 +11,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.gathered import gathered
-from headscope.engine.over import over
+from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -68,15 +67,13 @@ def run(
     (('layer', 'head', 'mention_type'), ['nearest', 'head_match', 'rules', 'random'])
     """
     planned = _plan(model, corpus, tokens, context, singletons)
-    settings.expect(planned.inputs.n_examples)
+    settings.on_total(planned.inputs.n_examples)
     most = model.max_tokens if planned.questions else min(tokens, model.max_tokens)
     words = Words(model.tokenizer, most, settings.long, aligned=True)
     attributes = provenance("coreference", model, corpus, settings)
     reader = Reader(planned.cases, toward=planned.stereotypes, counts=words.counts)
-    parts, _, read = over(
-        planned.inputs, words, settings, lambda inputs, done: gathered(model, inputs, reader, settings, done)
-    )
-    answers = joined(parts)
+    result = Pass(model, planned.inputs, settings, words).gather(reader)
+    answers = joined(result.value)
     if not answers.known.any():
         raise HeadscopeError(
             f"corpus '{corpus.name}': no mention and its antecedent have tokens in the same input; use longer segments "
@@ -84,7 +81,7 @@ def run(
         )
     options = {} if planned.questions else {"tokens": tokens, "context": context, "singletons": singletons}
     attributes |= {"n_mentions": len(answers), "options": json.dumps(options)}
-    return results.check(xr.Dataset(_variables(answers, model, settings), attrs=attributes | read))
+    return results.check(xr.Dataset(_variables(answers, model, settings), attrs=attributes | result.attributes))
 
 
 def _plan(model: Model, corpus: Corpus, tokens: int, context: Context, singletons: bool) -> Plan:

@@ -77,7 +77,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     rows = [Row(task, max_tokens, start.model) for task in tasks]
     models = _models(place.directory, tasks, inits)
     planned = list(runs(rows, recipes, range(settings.seed, settings.seed + seeds), place.directory, models))
-    settings.expect(sum(one.steps for one in planned))
+    settings.on_total(sum(one.steps for one in planned))
     found = {(one.row.task.name, one.init, one.seed): one.result(place, settings) for one in planned}
     variables = labelled(tasks, inits, sorted({one.seed for one in planned}), found, settings)
     attributes = _attributes(rows, place, settings) | {

@@ -5,7 +5,6 @@ sizes of its gradients are summed over classes of queries and keys, and forgotte
 the loss would change with this weight alone, rows no longer summing to 1, through everything that comes after.
 """
 
-from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
@@ -16,14 +15,12 @@ from torch.nn.functional import one_hot
 
 from headscope import catalog
 from headscope.batch import Batch, Values
-from headscope.encoding.encoded import Encoded, class_exists
-from headscope.engine.batches import by_length, collate
-from headscope.engine.fold import Collector, Interrupted
+from headscope.engine.batches import collator
 from headscope.engine.gradient_importance import frozen, refuse_infinite
 from headscope.engine.losses import collated
+from headscope.engine.observing import MeasureObserver
+from headscope.engine.passes import Pass, PassResult
 from headscope.engine.resampling_buffer import Buffer
-from headscope.engine.settings import DEFAULTS, Settings
-from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.gradients.objectives import Objective
@@ -43,7 +40,7 @@ class Sizes:
 
     def __init__(self, heads: tuple[int, ...], dtype: torch.dtype):
         self.ends, self.dtype = np.cumsum([0, *heads]).tolist(), dtype
-        self.collector = Collector({name: catalog.load("measures", name) for name in MEASURES})
+        self.collector = MeasureObserver({name: catalog.load("measures", name) for name in MEASURES})
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
@@ -86,37 +83,21 @@ class Sizes:
         }
 
 
-def gradients(
-    model: Model,
-    inputs: Iterable[Encoded],
-    objective: Objective,
-    settings: Settings = DEFAULTS,
-    done: Callable[[list[Encoded]], None] = lambda group: None,
-) -> dict[str, Tally]:
-    """Tallies of `gradient`, `gradient_from` and `MEASURES` over all inputs, heads of all layers in a row.
+def gradients(run: Pass, objective: Objective) -> PassResult[dict[str, Tally]]:
+    """Tallies of `gradient`, `gradient_from` and `MEASURES` over a corpus; heads of all layers in a row.
 
-    Raises `HeadscopeError` if a loss is not finite, `Interrupted` on Ctrl-C.
+    Raises `HeadscopeError` if a loss is not finite.
     """
-    dtype = torch.promote_types(model.network.dtype, torch.float32)
-    sizes, buffer = Sizes(model.capture.heads, dtype), Buffer(settings.seed, settings.resamples)
-    try:
-        with frozen(model.network), model.intervened(sizes):
-            for group in by_length(inputs, settings.batch_tokens, settings.seed):
-                buffer.add(*_of_batch(model, group, objective, sizes))
-                done(group)
-    except KeyboardInterrupt:
-        raise Interrupted(buffer.flush()) from None
-    return buffer.flush()
-
-
-def _of_batch(
-    model: Model, group: list[Encoded], objective: Objective, sizes: Sizes
-) -> tuple[Tensor, dict[str, Values]]:
-    questions, answers = zip(*map(objective.question, group), strict=True)
-    pad, exists = model.tokenizer.pad_token_id, class_exists(model.tokenizer)
-    batch = collate(list(questions), pad=pad if isinstance(pad, int) else 0, class_exists=exists, device=model.device)
-    sizes.start(batch)
-    loss, asked = objective.loss(model.network, batch, collated(answers, model.device))
-    refuse_infinite(loss, batch, model)
-    loss.sum().backward()
-    return batch.index, sizes.finish(asked)
+    model, settings = run.model, run.settings
+    sizes = Sizes(model.capture.heads, torch.promote_types(model.network.dtype, torch.float32))
+    buffer, collate = Buffer(settings.seed, settings.resamples), collator(model)
+    with run.reading() as reading, frozen(model.network), model.intervened(sizes):
+        for group in reading:
+            questions, answers = zip(*map(objective.question, group), strict=True)
+            batch = collate(list(questions))
+            sizes.start(batch)
+            loss, asked = objective.loss(model.network, batch, collated(answers, model.device))
+            refuse_infinite(loss, batch, model)
+            loss.sum().backward()
+            buffer.add(batch.index, sizes.finish(asked))
+    return reading.result(buffer.flush())

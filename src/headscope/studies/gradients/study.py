@@ -6,7 +6,7 @@ from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.over import over
+from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.models import Model
 from headscope.results.named import Named
@@ -64,13 +64,11 @@ def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, task: Ta
     objective = objective_of(model, corpus, task, settings.seed)
     attributes = provenance("gradients", model, corpus, settings)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
-    tallies, coverage, read = over(
-        corpus, words, settings, lambda inputs, done: gradients(model, inputs, objective, settings, done)
-    )
-    heads = model.capture.heads
+    result = gradients(Pass(model, corpus, settings, words), objective)
+    tallies, heads = result.value, model.capture.heads
     variables = label(GRADIENT, tallies["gradient"], heads) | label(FROM, tallies["gradient_from"], heads)
     coords = {"layer": range(1, len(heads) + 1), "token_class": TOKEN_CLASSES}
-    named = Named(coords, int(read["n_examples"]), SOURCE)
+    named = Named(coords, result.coverage.inputs, SOURCE)
     variables |= named.estimate(
         "relative_gradient",
         *relative(tallies["gradient"], heads),
@@ -88,4 +86,4 @@ def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, task: Ta
     for name in MEASURES:
         variables |= label(catalog.load("measures", name).VARIABLE, tallies[name], heads)
     attributes |= {"loss": objective.name} | ({"task": task.name} if task else {})
-    return results.check(xr.Dataset(variables | coverage.variables(), attrs=attributes | read))
+    return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))

@@ -33,7 +33,7 @@ def train(
 
     Raises `HeadscopeError` if the folder has too few labelled maps.
     """
-    classifier = trained(labelled_maps.read(train), settings.seed, RECIPE, settings.progress, settings.expect)
+    classifier = trained(labelled_maps.read(train), settings.seed, RECIPE, settings.on_progress, settings.on_total)
     files = save.write(directory, classifier)
     return {name: str(path) for name, path in files.items()} | save.summary(classifier.card)
 

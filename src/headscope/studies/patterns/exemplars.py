@@ -109,7 +109,7 @@ class Clearest:
         self, picked: Mapping[tuple[int, ...], Pick], coords: Mapping[str, Any], settings: Settings
     ) -> tuple[xr.DataArray, dict[str, np.ndarray], np.ndarray]:
         """The maps of these places, the confidence and task of each, and the token of each query."""
-        quiet = replace(settings, progress=lambda done: None)
+        quiet = replace(settings, on_progress=lambda done: None)
         maps = maps_of(self.model, [pick.chosen for pick in picked.values()], quiet)
         side = max((len(pick.chosen.encoded) for pick in self.picks.values()), default=1)
         shape = tuple(map(len, coords.values()))

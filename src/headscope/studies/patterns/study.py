@@ -17,8 +17,7 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.fold import Interrupted, collect
-from headscope.engine.over import Done, over
+from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.models import Model
 from headscope.results.variable import Variable
@@ -74,7 +73,7 @@ def run(
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
             found[name], its = _of(model, corpus, settings, Classified(classify), partial(clearest.add, name))
-        except Interrupted:
+        except KeyboardInterrupt:
             if not (found and settings.keep_interrupted):
                 raise
             its = {"interrupted": f"before '{corpus.name}'"}
@@ -108,20 +107,16 @@ def _of(model: Model, corpus: Corpus, settings: Settings, reader: Classified, lo
     """The shares of one corpus; `look` is shown every batch and its probabilities."""
     words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)
 
-    def pass_(inputs: Any, done: Done) -> Any:
-        def both(group: list[Encoded]) -> None:
-            look(group, reader.probability, reader.valid)
-            words.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
-            done(group)
+    def on_batch(group: list[Encoded]) -> None:
+        look(group, reader.probability, reader.valid)
+        words.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
 
-        return collect(model, inputs, reader, settings, both)
-
-    tallies, _, read = over(corpus, words, settings, pass_)
-    heads = model.capture.heads
+    result = Pass(model, corpus, settings, words).collect(reader, on_batch)
+    tallies, heads = result.value, model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(PROBABILITY, tallies["probability"], heads)
-    return xr.Dataset(variables), read
+    return xr.Dataset(variables), result.attributes
 
 
 def _names(corpora: Sequence[Corpus]) -> list[str]:

@@ -20,7 +20,7 @@ ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
 
 
 class Reader:
-    """An observer that puts the attention of each sentence into a store; `sentences` has them in the same order.
+    """An observer that puts the attention of each sentence of a batch into a store.
 
     `counts`: of sentences and words that cannot be parsed, see `sentences.parsed`.
     """
@@ -29,7 +29,6 @@ class Reader:
 
     def __init__(self, store: Store, counts: Counter[str] | None = None):
         self.store, self.counts = store, Counter() if counts is None else counts
-        self.sentences: list[Parsed] = []
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
@@ -47,15 +46,16 @@ class Reader:
         if queries.stop == self.batch.real.shape[1]:
             self.maps[layer].append(self.part.to(torch.float16))
 
-    def finish(self) -> None:
-        """Put the sentences of the batch into the store."""
+    def finish(self) -> list[Parsed]:
+        """Put the attention of the batch's sentences into the store; return the sentences in the same order."""
         layers = [torch.cat(self.maps[layer]) for layer in sorted(self.maps)]
         whole = torch.cat(layers, dim=1).cpu()
-        for row, sentence in self._sentences():
+        sentences = list(self._sentences())
+        for row, sentence in sentences:
             kept = torch.cat([torch.arange(SPECIAL), torch.from_numpy(sentence.words) + SPECIAL])
             between = whole[row].index_select(1, kept).index_select(2, kept)
-            self.sentences.append(sentence)
             self.store.add(between.permute(1, 2, 0).contiguous().numpy())
+        return [sentence for _, sentence in sentences]
 
     def _sentences(self) -> Iterator[tuple[int, Parsed]]:
         """The sentences of the batch, each with the row of its example."""

@@ -76,8 +76,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         lexicon = from_file(vectors, sentences) if vectors else from_model(model, sentences)
         gold = Gold(seen.test.sentences)
         recipes = {name: recipe if "words" in name else alone for name in KINDS}
-        trials = Trials(recipes, lexicon, gold, model.device, settings.progress)
-        settings.expect(_steps(corpus, training, seen, recipe, seeds, random))
+        trials = Trials(recipes, lexicon, gold, model.device, settings.on_progress)
+        settings.on_total(_steps(corpus, training, seen, recipe, seeds, random))
         offset = trials.simple(seen)
         with trials.keeping(settings.keep_interrupted):
             trials.run(names, numbers, seen)

@@ -1,14 +1,12 @@
 """A treebank as parsers see it: its sentences, and the attention of a model between their words."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headscope.corpora import Corpus
-from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.fold import show
-from headscope.engine.over import over
+from headscope.engine.passes import Pass
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -73,14 +71,5 @@ def _sentences(model: Model, corpus: Corpus, settings: Settings, store: Store) -
             f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
         )
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    reader = Reader(store, words.counts)
-
-    def pass_(inputs: Iterable[Encoded], done: Callable[[list[Encoded]], None]) -> None:
-        def finish(group: list[Encoded]) -> None:
-            reader.finish()
-            done(group)
-
-        show(model, inputs, reader, settings, finish)
-
-    _, _, read = over(corpus, words, settings, pass_)
-    return reader.sentences, read
+    result = Pass(model, corpus, replace(settings, keep_interrupted=False), words).gather(Reader(store, words.counts))
+    return [sentence for sentences in result.value for sentence in sentences], result.attributes

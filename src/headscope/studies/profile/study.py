@@ -4,7 +4,7 @@ import xarray as xr
 
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine import run as measure
+from headscope.engine.measure import measure
 from headscope.measures import SURFACE
 from headscope.models import Model
 

@@ -46,7 +46,7 @@ class Ranking:
     def of(self, pruned: Pruned, task: Task, settings: Settings) -> Importance:
         """How much each head that is left matters to a task, on its train split, or on dev where there is none."""
         if self.known is None or (self.again and pruned.gone):
-            settings = replace(settings, expect=lambda total: None)
+            settings = replace(settings, on_total=lambda total: None)
             measure = self._importance if self.by == "importance" else self._sweep
             self.known = pruned.as_it_was(measure(pruned, task, task.train or task.dev, settings))
         return self.known

@@ -76,7 +76,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         answer, work = further(model, task, list(dev.inputs), recipe, settings, directory)
     steps = len(plan.counts(heads))
     rankings = ((steps if again else 1) - bool(source)) * ranking.work(heads)
-    settings.expect(rankings * len(task.train or task.dev) + work * steps + 2 * len(dev.inputs))
+    settings.on_total(rankings * len(task.train or task.dev) + work * steps + 2 * len(dev.inputs))
 
     whole, interrupted = Pruned(model, heads), {}
     path = curve(task, targets, tolerance, whole, answers(model))

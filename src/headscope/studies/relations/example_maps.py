@@ -73,7 +73,7 @@ def zoomed(
         if encoded.index >= last:
             break
     places = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
-    quiet = replace(settings, progress=lambda done: None)
+    quiet = replace(settings, on_progress=lambda done: None)
     maps = maps_of(model, [Chosen(found[each.input], *places[each.head]) for each in picked], quiet)
     side = max(map(len, maps))
     whole = np.full((len(maps), side, side), np.nan, np.float32)

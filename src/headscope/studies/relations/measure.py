@@ -2,8 +2,7 @@
 
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine.gathered import gathered
-from headscope.engine.over import over
+from headscope.engine.passes import Pass
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -21,10 +20,10 @@ def read(
     Raises `HeadscopeError` if no example fits into the model, or no link is left in those that do.
     """
     reader = Reader(settings.seed, as_coded=as_coded, counts=words.counts)
-    parts, _, said = over(corpus, words, settings, lambda inputs, done: gathered(model, inputs, reader, settings, done))
-    found = joined(parts)
+    result = Pass(model, corpus, settings, words).gather(reader)
+    found = joined(result.value)
     if not len(found):
         raise HeadscopeError(
             f"corpus '{corpus.name}': none of its links has tokens at both ends; check its words, or use --long window"
         )
-    return found, said
+    return found, result.attributes

@@ -89,7 +89,7 @@ def run(
     limit = _limits(corpus, which, limits, as_coded)
     kept, dropped = linked(corpus, which, limit)
     _refuse_nothing(corpus, kept, limit, dropped)
-    settings.expect(kept.n_examples * (1 + untrained))
+    settings.on_total(kept.n_examples * (1 + untrained))
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(dropped), aligned=True)
     found, said = read(model, kept, words, settings, as_coded=as_coded)
     relations, inputs = found.by_relation(APART.get(which, ())), int(found.input.max(initial=-1)) + 1

@@ -11,8 +11,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.gathered import gathered
-from headscope.engine.over import over
+from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -62,8 +61,8 @@ def run(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     attributes = provenance("syntax", model, corpus, settings)
     reader = Reader(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
-    parts, _, read = over(corpus, words, settings, lambda inputs, done: gathered(model, inputs, reader, settings, done))
-    answers, heads = joined(parts), sum(model.capture.heads)
+    result = Pass(model, corpus, settings, words).gather(reader)
+    answers, heads = joined(result.value), sum(model.capture.heads)
     inputs = int(answers.input.max(initial=-1)) + 1
     draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
     choosing = halves(inputs, settings.seed)
@@ -74,7 +73,7 @@ def run(
         model.capture.heads,
     )
     attributes |= {"n_words": len(answers), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}
-    return results.check(xr.Dataset(variables, attrs=attributes | read))
+    return results.check(xr.Dataset(variables, attrs=attributes | result.attributes))
 
 
 def _refuse_without_trees(corpus: Corpus) -> None:
