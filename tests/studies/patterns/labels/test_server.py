@@ -15,7 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels import Session, application, opened
 from headscope.studies.patterns.labels import serve as serve_on
-from headscope.studies.patterns.labels.local_only import HEADERS
+from headscope.web.local_only import HEADERS
 from support.unlabelled import EVIL, folder
 
 HOST = "http://127.0.0.1:8000"

@@ -1,4 +1,4 @@
-"""Keeps a local server local: only this machine's own pages reach it, and its pages reach nothing else."""
+"""A guard that keeps a local server local: only pages of this machine reach it, and its pages reach nothing else."""
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 LOCAL = ("127.0.0.1", "localhost")
 HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
@@ -17,14 +17,17 @@ HEADERS = {
 }
 
 
-class Guard:
-    """Refuses requests that another site's page may have sent (a name that now leads here, a form of its own)."""
+class LocalOnly:
+    """Refuse requests that a page of another site may have sent: with another name of this machine, or of its own.
+
+    It wraps a whole application, so that every answer has `HEADERS`, those to errors too.
+    """
 
     def __init__(self, app: ASGIApp):
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 403, or pass the request on and add `HEADERS` to what comes back."""
+        """Answer 403, or pass the request on; add `HEADERS` to the answer."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         headers = Headers(scope=scope)

@@ -1,0 +1,70 @@
+"""What all local pages share: who is answered, what is read, and the headers of every answer."""
+
+import json
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from headscope.errors import HeadscopeError
+from headscope.web.json_body import json_body
+from headscope.web.local_only import HEADERS, LocalOnly
+from headscope.web.serve import serve_locally
+
+
+async def echo(request: Request) -> Response:
+    return JSONResponse(await json_body(request, 100))
+
+
+async def broken(request: Request) -> Response:
+    raise ValueError("no such number")
+
+
+@pytest.fixture
+def client() -> TestClient:
+    app = LocalOnly(Starlette(routes=[Route("/echo", echo, methods=["POST"]), Route("/broken", broken)]))
+    return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b'{"index": 1}', 200),
+        (b'"' + 200 * b"a" + b'"', 413),
+        (b"[1]", 400),
+        (b"{", 400),
+        (b"\xff\xfe", 400),
+        (b'{"a": ' + 90 * b"[", 400),
+    ],
+)
+def test_only_a_small_json_object_is_read(client: TestClient, content: bytes, status: int) -> None:
+    answer = client.post("/echo", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code == status
+
+
+def test_deep_json_and_long_numbers_are_no_error_of_the_server() -> None:
+    async def read(request: Request) -> Response:
+        return JSONResponse(sorted(await json_body(request)))
+
+    client = TestClient(Starlette(routes=[Route("/", read, methods=["POST"])]))
+    for content in ('{"a": ' + 100_000 * "[" + 100_000 * "]" + "}", json.dumps({"a": 1})[:-1] + 5000 * "0" + "}"):
+        assert client.post("/", content=content, headers={"content-type": "application/json"}).status_code == 400
+
+
+def test_errors_and_refusals_have_the_policy_headers(client: TestClient) -> None:
+    for path, status in (("/broken", 500), ("/no-such", 404)):
+        answer = client.get(path)
+        assert answer.status_code == status
+        assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
+    refused = client.get("/broken", headers={"host": "evil.example"})
+    assert refused.status_code == 403
+    assert refused.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("port", [-1, 10**6])
+def test_port_that_is_none_is_refused(port: int) -> None:
+    with pytest.raises(HeadscopeError, match=f"port {port} cannot be used"):
+        serve_locally(Starlette(), port)
