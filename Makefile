@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 # Tests run one process a core, so that each process needs one thread only.
 JOBS ?= auto
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench docs clean
 
 demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
@@ -30,6 +30,10 @@ bench: $(READY)  ## time and memory, side by side
 	$(BIN)/python -m benchmarks.ablate
 	$(BIN)/python -m benchmarks.patterns
 	$(BIN)/python -m benchmarks.prune
+
+docs: $(READY)  ## the site, in out/site; needs no network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/tools/offline.py out/site
 
 clean:
 	rm -rf $(VENV) out
