@@ -9,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from headscope.cli.app import application
+from support.commands import commands
 from support.tiny import save_tiny
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = [line.partition("#")[0].strip() for line in re.findall(r"^    (headscope .*)$", README, re.MULTILINE)]
+COMMANDS = commands(README)
 
 TREEBANK = """# text = Dogs ran.
 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_

@@ -1,7 +1,7 @@
 """Draw the gallery of the docs: figures of each study, for the built-in model and the built-in sample, as SVG.
 
-    python docs/tools/gallery.py              # some minutes on one core; results are kept in out/gallery
-    python docs/tools/gallery.py --redraw     # the figures alone, from the results in out/gallery
+python docs/tools/gallery.py              # some minutes on one core; results are kept in out/gallery
+python docs/tools/gallery.py --redraw     # the figures alone, from the results in out/gallery
 """
 
 import argparse
