@@ -9,6 +9,9 @@ from headscope.corpora.parsing.limits import MOST_DIGITS
 class Number(str):
     """A number as it is written: 5 and 5.0 are two labels, and neither is a text."""
 
+    def __str__(self) -> str:
+        return self[:]
+
 
 def parse(text: str, *, as_written: bool = False) -> Any:
     """Parse one JSON value; with `as_written`, numbers become `Number`.

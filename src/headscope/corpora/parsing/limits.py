@@ -12,13 +12,17 @@ MOST_DIGITS = 18
 LONGEST_NAME = 1_000
 
 
+def is_whole_number(text: str) -> bool:
+    """Whether a text is a whole number of at most 18 digits, without a sign."""
+    return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+
+
 def whole_number(text: str, line: int, name: str) -> int:
-    """Parse a whole number of at most 18 digits, without a sign; raise `Bad` for anything else.
+    """Parse a whole number; raise `Bad` for anything else.
 
     >>> whole_number("12", 1, "head")
     12
     """
-    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
-        shown = text if len(text) <= MOST_DIGITS else f"{text[:MOST_DIGITS]}..."
-        raise Bad(line, f"{name} '{shown}' is not a whole number")
+    if not is_whole_number(text):
+        raise Bad(line, f"{name} '{text[:40]}' is not a whole number")
     return int(text)
