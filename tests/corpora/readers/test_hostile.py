@@ -164,7 +164,7 @@ def test_parquet_that_cannot_be_read_is_refused():
         pq.write_table(pa.table({"text": pa.array([b"\xff\xfe"]).view(pa.string())}), file)
         refused("x.parquet", file.getvalue().to_pybytes(), "is not a Parquet file")
     times = pa.array([datetime(2000, 1, 1)]).cast(pa.timestamp("s"))
-    far = pa.array([2**60]).cast(pa.int64()).view(pa.timestamp("s"))
+    far = pa.array([2**60]).cast(pa.int64()).view(pa.timestamp("ms"))
     refused("x.parquet", parquet(text=times), "column 'text' is datetime")
     refused("x.parquet", parquet(text=["a"], label=far), "is not a Parquet file|column")
 
