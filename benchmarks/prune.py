@@ -26,13 +26,13 @@ from headscope.capture.fused_attention import fast
 from headscope.engine.answers import answered
 from headscope.engine.task_inputs import asked
 from headscope.models import Model
-from headscope.studies.prune.ranking import Ranking
-from headscope.studies.prune.removal import Plan, Pruned, smaller
+from headscope.studies.prune.ranking import HeadRanking
+from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.tasks import Task, aligned, read, score
 
 LENGTH = 128
 BATCHES = {"latency, batch 1": 1, "throughput, batch 32": 32}
-PLAN = Plan(share=0.75, step=0.25)
+PLAN = PruningPlan(share=0.75, step=0.25)
 
 
 def model_of(name: str, task: bool, device: str | None) -> Model:
@@ -44,10 +44,10 @@ def model_of(name: str, task: bool, device: str | None) -> Model:
     return wrap(BertModel(BertConfig()).to(minilm.device), minilm.tokenizer, name)  # type: ignore[arg-type]
 
 
-def pruned_models(model: Model, task: Task | None) -> list[Pruned]:
+def pruned_models(model: Model, task: Task | None) -> list[PrunedModel]:
     """The model, and without 25, 50 and 75% of its heads: by importance, or without a task by chance."""
-    whole = Pruned(model, model.capture.heads)
-    ranking = Ranking("importance", "michel")
+    whole = PrunedModel(model, model.capture.heads)
+    ranking = HeadRanking("importance", "michel")
     chance = np.random.default_rng(0).random(whole.left.shape)
     return [whole, *smaller(whole, PLAN, lambda now: ranking.of(now, task, Settings()) if task else chance)]
 

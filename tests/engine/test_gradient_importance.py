@@ -27,7 +27,7 @@ from headscope.engine.importance_estimators import ESTIMATORS, Cumulative, label
 from headscope.engine.losses import Answer
 from headscope.engine.task_inputs import Asked, asked
 from headscope.statistics.bootstrap import poisson_draws, tally
-from headscope.tasks import Kind, Task
+from headscope.tasks import Task, TaskKind
 from headscope.types import Example, Sentence
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
@@ -51,7 +51,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "a score": lambda: tiny_bert(kind=BertForSequenceClassification, num_labels=1, **SMALL),
     "masked words": lambda: tiny_bert(kind=BertForMaskedLM, **SMALL),
 }
-KINDS: dict[str, Kind] = {"a score": "regression", "masked words": "masked"}
+KINDS: dict[str, TaskKind] = {"a score": "regression", "masked words": "masked"}
 LABELS = {"classification": ("x", "y", "z", "x", "y"), "regression": (0.5, -1.0, 2.0, 3.0, 0.0), "masked": (None,) * 5}
 
 
@@ -87,7 +87,7 @@ def found(name: str, settings: Settings = QUICK) -> dict[str, xr.DataArray]:
     return importance(model_of(name), task, task.dev, settings)
 
 
-def losses_of(model: Model, kind: Kind, encoded: Encoded, answer: Answer, copies: int = 1) -> Tensor:
+def losses_of(model: Model, kind: TaskKind, encoded: Encoded, answer: Answer, copies: int = 1) -> Tensor:
     """The loss of one unpadded example, by transformers' own attention, from its definition; for each of its copies."""
     inputs: Any = {name: torch.from_numpy(values).expand(copies, -1) for name, values in encoded.inputs.items()}
     logits = model.network(**inputs).logits
@@ -120,7 +120,7 @@ def hooked(model: Model, at: Callable[[int, Tensor], Tensor]) -> Iterator[None]:
 
 
 @torch.no_grad()
-def differences(model: Model, kind: Kind, encoded: Encoded, answer: Answer, step: float = 1e-5) -> np.ndarray:
+def differences(model: Model, kind: TaskKind, encoded: Encoded, answer: Answer, step: float = 1e-5) -> np.ndarray:
     """Central differences of the loss of an example in each gate [token, layer, head]: one copy for each."""
     shape = (len(encoded), LAYERS, HEADS)
     copies = int(np.prod(shape))

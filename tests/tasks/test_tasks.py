@@ -126,5 +126,5 @@ def test_labels_in_the_order_of_the_model(tmp_path):
     assert aligned(task, {0: "LABEL_0", 1: "LABEL_1"}, "m") is task
     with pytest.raises(HeadscopeError, match="model 'm' has 3 outputs"):
         aligned(task, {0: "a", 1: "b", 2: "c"}, "m")
-    with pytest.raises(HeadscopeError, match=r"model 'm' tells good, bad.*id2label"):
+    with pytest.raises(HeadscopeError, match=r"model .m. has the labels good, bad.*id2label"):
         aligned(task, {0: "good", 1: "bad"}, "m")

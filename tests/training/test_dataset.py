@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.encoding.encoder import Words
-from headscope.training.dataset import Labelled, LengthGrouped, collate
+from headscope.training.dataset import LengthGrouped, TrainingSet, collate
 from support.small_tasks import birds, counts
 from support.tiny import tiny_tokenizer
 
@@ -46,7 +46,7 @@ def test_lengths_of_a_batch_are_alike() -> None:
 def test_a_batch_is_what_the_tokenizer_makes_of_it() -> None:
     task, tokenizer = birds(), tiny_tokenizer()
     corpus = task.training()
-    labelled = Labelled(list(Words(tokenizer, 64).encode(corpus)), task.targets(corpus), regression=False)
+    labelled = TrainingSet(list(Words(tokenizer, 64).encode(corpus)), task.targets(corpus), regression=False)
     batch = collate([labelled[number] for number in range(6)], pad=0, regression=False)
     texts = [example.first[0].text for example in corpus][:6]
     expected = tokenizer(texts, padding=True, return_tensors="pt")

@@ -109,5 +109,5 @@ def test_what_cannot_be_trained_is_refused(folder: Path, tmp_path: Path) -> None
         "vocab_size": len(tiny_tokenizer()),
     }
     save_tiny(tmp_path / "bart", tiny_network(BartConfig(**sizes, **heads, max_position_embeddings=64)))
-    with pytest.raises(HeadscopeError, match="is an encoder-decoder; name an encoder"):
+    with pytest.raises(HeadscopeError, match="is an encoder-decoder; use an encoder"):
         initial(locate(str(tmp_path / "bart")), birds(), "finetuned", seed=0)

@@ -20,15 +20,24 @@ import headscope
 from headscope import HeadscopeError, Settings
 from headscope.engine.outputs import inputs_of, outputs
 from headscope.models.checkpoint import locate
-from headscope.studies.finetune.table1 import Row
+from headscope.studies.finetune.table1 import TableRow
 from headscope.tasks import Task, score
-from headscope.training import Examples, Initial, Journal, Recipe, Trained, callbacks, initial, train
+from headscope.training import (
+    InitialModel,
+    RunRecord,
+    TaskExamples,
+    TrainedOutputs,
+    TrainingRecipe,
+    callbacks,
+    initial,
+    train,
+)
 from headscope.training.dataset import LengthGrouped, collate
 from support.small_tasks import birds, counts, tiny_folder
 from support.tiny import save_tiny, tiny_vocabulary
 from support.tiny_families import SIZES, tiny_family
 
-RECIPE = Recipe(batch=8, epochs=3, learning_rate=1e-2, max_tokens=32)
+RECIPE = TrainingRecipe(batch=8, epochs=3, learning_rate=1e-2, max_tokens=32)
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +52,27 @@ def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_folder(tmp_path_factory.mktemp("still"), **nothing)
 
 
-def ready(folder: Path, task: Task, init: str = "finetuned") -> tuple[Initial, Examples]:
+def ready(folder: Path, task: Task, init: str = "finetuned") -> tuple[InitialModel, TaskExamples]:
     start = initial(locate(str(folder)), task, init, seed=0)
-    return start, Row(task, RECIPE.max_tokens, start.model).examples
+    return start, TableRow(task, RECIPE.max_tokens, start.model).examples
 
 
 def run(
-    folder: Path, where: Path, task: Task | None = None, recipe: Recipe = RECIPE, init: str = "finetuned", **given: Any
-) -> Trained:
+    folder: Path,
+    where: Path,
+    task: Task | None = None,
+    recipe: TrainingRecipe = RECIPE,
+    init: str = "finetuned",
+    **given: Any,
+) -> TrainedOutputs:
     task = task or birds()
     start, examples = ready(folder, task, init)
-    journal = Journal(where)
-    journal.open({"recipe": recipe.as_settings()})
-    return train(start, task, examples, recipe, Settings(**given), journal)
+    record = RunRecord(where)
+    record.open({"recipe": recipe.as_settings()})
+    return train(start, task, examples, recipe, Settings(**given), record)
 
 
-def naive(network: PreTrainedModel, examples: Examples, recipe: Recipe) -> list[float]:
+def naive(network: PreTrainedModel, examples: TaskExamples, recipe: TrainingRecipe) -> list[float]:
     """The losses of a plain loop: AdamW, no decay of biases and norms, a rate that rises and falls in lines."""
     decayed = [p for name, p in network.named_parameters() if not ("bias" in name or "LayerNorm" in name)]
     others = [p for name, p in network.named_parameters() if "bias" in name or "LayerNorm" in name]
@@ -133,7 +147,7 @@ def kill(monkeypatch: pytest.MonkeyPatch, target: object, name: str, call: int) 
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trained, Path]:
+def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedOutputs, Path]:
     """A run that nothing interrupts, without checkpoints."""
     where = tmp_path_factory.mktemp("whole")
     return run(folder, where, recipe=replace(RECIPE, keep="last")), where / "model" / "model.safetensors"
@@ -141,11 +155,11 @@ def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Train
 
 @pytest.mark.parametrize(
     ("name", "call"),
-    [("checkpointed", 1), ("checkpointed", 5), ("checkpointed", 8), ("answer", 2), ("end", 1)],
+    [("keep_checkpoint", 1), ("keep_checkpoint", 5), ("keep_checkpoint", 8), ("save_outputs", 2), ("complete", 1)],
 )
 def test_interrupted_run_ends_with_the_same_weights(
     folder: Path,
-    whole: tuple[Trained, Path],
+    whole: tuple[TrainedOutputs, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
@@ -154,13 +168,13 @@ def test_interrupted_run_ends_with_the_same_weights(
     monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
     recipe = replace(RECIPE, keep="last")
     with monkeypatch.context() as patch:
-        kill(patch, Journal, name, call)
+        kill(patch, RunRecord, name, call)
         with pytest.raises(Killed):
             run(folder, tmp_path, recipe=recipe)
     steps: list[int] = []
     trained = run(folder, tmp_path, recipe=recipe, on_progress=steps.append)
     assert sum(steps) == 15
-    if (name, call) != ("checkpointed", 1):
+    if (name, call) != ("keep_checkpoint", 1):
         assert steps[0] > 0, "it began anew"
     for key, expected in vars(whole[0]).items():
         np.testing.assert_array_equal(getattr(trained, key), expected)
@@ -185,7 +199,7 @@ tests.run(Path(sys.argv[2]), Path(sys.argv[3]), recipe=replace(tests.RECIPE, kee
 """
 
 
-def test_killed_process_goes_on(folder: Path, whole: tuple[Trained, Path], tmp_path: Path) -> None:
+def test_killed_process_goes_on(folder: Path, whole: tuple[TrainedOutputs, Path], tmp_path: Path) -> None:
     tests = Path(__file__).parents[1]
     command = [sys.executable, "-c", SCRIPT, str(tests), str(folder), str(tmp_path)]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
@@ -199,7 +213,7 @@ def test_killed_process_goes_on(folder: Path, whole: tuple[Trained, Path], tmp_p
 def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch:
-        kill(patch, Journal, "checkpointed", 4)
+        kill(patch, RunRecord, "keep_checkpoint", 4)
         with pytest.raises(Killed):
             run(folder, tmp_path)
     load, safe = torch.load, []
@@ -222,7 +236,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, task: Task, right: list[int]) -> l
         told = np.where(np.arange(len(targets)) < next(counted), targets, 1 - targets)
         return np.eye(2, dtype=np.float32)[told]
 
-    monkeypatch.setattr("headscope.training.loop.answers", answer)
+    monkeypatch.setattr("headscope.training.loop.dev_outputs", answer)
     return seen
 
 
@@ -282,7 +296,7 @@ def test_loss_that_is_no_number_stops_at_once(folder: Path, tmp_path: Path) -> N
                 start.network.get_parameter("classifier.weight").fill_(torch.nan)
 
     with pytest.raises(HeadscopeError, match=r"the loss is nan at step 5; lower --learning-rate$"):
-        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), Journal(tmp_path))
+        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), RunRecord(tmp_path))
     assert sum(steps) == 4
 
 
@@ -296,8 +310,8 @@ def test_outputs_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -
             with torch.no_grad():
                 start.network.get_parameter("classifier.weight").fill_(torch.nan)
 
-    with pytest.raises(HeadscopeError, match="the outputs are no numbers after epoch 1"):
-        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), Journal(tmp_path))
+    with pytest.raises(HeadscopeError, match="outputs after epoch 1 are not finite"):
+        train(start, birds(), examples, RECIPE, Settings(on_progress=spoil), RunRecord(tmp_path))
     assert not list(tmp_path.glob("epoch-*"))
 
 
@@ -327,7 +341,7 @@ def torn(*_: object, **__: object) -> None:
 )
 def test_full_disk_is_said_and_the_run_goes_on_later(
     folder: Path,
-    whole: tuple[Trained, Path],
+    whole: tuple[TrainedOutputs, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     target: str,
@@ -345,10 +359,10 @@ def test_full_disk_is_said_and_the_run_goes_on_later(
 
 
 def test_folder_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None:
-    Journal(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
-    Journal(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
-    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.001, asked is 0\.002"):
-        Journal(tmp_path).open({"learning_rate": 2e-3, "seed": 0})
+    RunRecord(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
+    RunRecord(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
+    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.001, not 0\.002"):
+        RunRecord(tmp_path).open({"learning_rate": 2e-3, "seed": 0})
     assert json.loads((tmp_path / "settings.json").read_text()) == {"learning_rate": 1e-3, "seed": 0}
 
 
@@ -359,12 +373,12 @@ def test_folder_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None:
         ({"keep": "all"}, "keep 'all' is unknown; use one of best, last"),
         ({"batch": 0}, "batch 0 is too small"),
         ({"epochs": 0}, "epochs 0 is too small"),
-        ({"learning_rate": 0.0}, "learning_rate 0.0 makes no sense"),
-        ({"learning_rate": math.nan}, "learning_rate nan makes no sense"),
+        ({"learning_rate": 0.0}, "learning_rate 0.0 is out of range"),
+        ({"learning_rate": math.nan}, "learning_rate nan is out of range"),
         ({"weight_decay": -1.0}, "weight_decay -1.0 is too small"),
-        ({"warmup": 1.0}, "warmup 1.0 is no share of the steps"),
+        ({"warmup": 1.0}, "warmup 1.0 is not a fraction of the steps"),
     ],
 )
 def test_recipe_that_makes_no_sense_is_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(HeadscopeError, match=words):
-        Recipe(**given)
+        TrainingRecipe(**given)

@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import CLASS, Encoded
 from headscope.errors import HeadscopeError
-from headscope.tasks import Kind
+from headscope.tasks import TaskKind
 
 # Of the tokens of an input, special ones aside, this share is behind a mask (Devlin et al. 2019).
 MASKED_SHARE = 0.15
@@ -22,7 +22,7 @@ NOT_ASKED = -100
 Answer = float | Int[np.ndarray, " token"]
 
 
-def losses(kind: Kind, logits: Float[Tensor, "example ..."], targets: Tensor) -> Float[Tensor, " example"]:
+def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor) -> Float[Tensor, " example"]:
     """The loss of each example: in nats, or of a regression the squared difference.
 
     * `targets`: the class or the score of each example, [example]; where words are asked for, the piece behind

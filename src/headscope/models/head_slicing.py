@@ -1,4 +1,4 @@
-"""Cut attention down to some of its heads: fewer rows and columns in its linear maps, in place.
+"""HeadSlice attention down to some of its heads: fewer rows and columns in its linear maps, in place.
 
 Which linear maps and numbers of a module hold heads is told from their size and name. That all were found is
 for `prune` to check.
@@ -24,7 +24,7 @@ BY_HEAD = ("gpt_neox", "persimmon")
 
 
 @dataclass(frozen=True)
-class Cut:
+class HeadSlice:
     """Which heads of a layer stay: the numbers `kept`, from 0, of `heads`, each `width` wide."""
 
     kept: tuple[int, ...]
@@ -39,26 +39,29 @@ class Cut:
 
 
 def slice_heads(network: nn.Module, heads: Sequence[int], kept: Sequence[Sequence[int]]) -> None:
-    """Cut each layer's attention to the heads `kept`, numbered from 0; `heads` is how many it has now."""
+    """HeadSlice each layer's attention to the heads `kept`, numbered from 0; `heads` is how many it has now."""
     by_head = network.config.model_type in BY_HEAD  # type: ignore[union-attr]
     for attention, number, some in zip(list(attentions(network)), heads, kept, strict=True):
         if len(some) < number:
-            _slice(attention, Cut(tuple(some), number, sizes(attention.output)[0] // number), by_head)
+            _slice(attention, HeadSlice(tuple(some), number, sizes(attention.output)[0] // number), by_head)
 
 
-def _slice(attention: Attention, cut: Cut, by_head: bool) -> None:
-    whole = cut.heads * cut.width
+def _slice(attention: Attention, piece: HeadSlice, by_head: bool) -> None:
+    whole = piece.heads * piece.width
     for module in attention.module.modules():
         if module is attention.output:
-            _keep(module, cut.index(whole), inputs=True)
+            _keep(module, piece.index(whole), inputs=True)
         elif isinstance(module, nn.Linear | Conv1D) and sizes(module)[1] in (whole, 3 * whole):
-            _keep(module, cut.index(sizes(module)[1], by_head), inputs=False)
-        for names, before, now in ((HEADS, cut.heads, len(cut.kept)), (WIDTHS, whole, len(cut.kept) * cut.width)):
+            _keep(module, piece.index(sizes(module)[1], by_head), inputs=False)
+        for names, before, now in (
+            (HEADS, piece.heads, len(piece.kept)),
+            (WIDTHS, whole, len(piece.kept) * piece.width),
+        ):
             for name in names:
                 if getattr(module, name, None) == before:
                     setattr(module, name, now)
     if "position_bias" in inspect.signature(attention.module.forward).parameters:
-        attention.module.register_forward_pre_hook(partial(_slice_bias, cut), with_kwargs=True)
+        attention.module.register_forward_pre_hook(partial(_slice_bias, piece), with_kwargs=True)
 
 
 def sizes(linear: Any) -> tuple[int, int]:
@@ -84,10 +87,12 @@ def _selected(weight: Tensor, dim: int, index: Tensor) -> nn.Parameter:
     return nn.Parameter(chosen, requires_grad=weight.requires_grad)
 
 
-def _slice_bias(cut: Cut, module: nn.Module, args: tuple, keywords: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+def _slice_bias(
+    piece: HeadSlice, module: nn.Module, args: tuple, keywords: dict[str, Any]
+) -> tuple[tuple, dict[str, Any]]:
     """Of a bias that all layers share ([example, head, query, key]), the heads of this layer."""
     given = inspect.signature(module.forward).bind(*args, **keywords)
     bias = given.arguments.get("position_bias")
     if bias is not None:
-        given.arguments["position_bias"] = bias[:, list(cut.kept)]
+        given.arguments["position_bias"] = bias[:, list(piece.kept)]
     return given.args, given.kwargs

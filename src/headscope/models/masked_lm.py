@@ -6,7 +6,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 from headscope.models.checkpoint import locate
 
 
-def tells_words(network: PreTrainedModel) -> bool:
+def has_masked_lm_head(network: PreTrainedModel) -> bool:
     """Whether a network has the head."""
     return _known([type(network).__name__])
 

@@ -3,6 +3,6 @@
 from headscope.tasks.labels import aligned
 from headscope.tasks.metrics import LOWER_IS_BETTER, METRICS, resampled, score
 from headscope.tasks.read import masked, read, texts
-from headscope.tasks.task import Kind, Task
+from headscope.tasks.task import Task, TaskKind
 
-__all__ = ["LOWER_IS_BETTER", "METRICS", "Kind", "Task", "aligned", "masked", "read", "resampled", "score", "texts"]
+__all__ = ["LOWER_IS_BETTER", "METRICS", "Task", "TaskKind", "aligned", "masked", "read", "resampled", "score", "texts"]

@@ -1,10 +1,10 @@
-"""The tasks of GLUE (and SNLI): their labels, in the order that GLUE numbers them, and their metrics."""
+"""Labels (in GLUE's numbering) and metrics of the GLUE tasks and of SNLI."""
 
 from typing import NamedTuple
 
 
-class Known(NamedTuple):
-    """Labels of a task (none: its answers are numbers), and its metrics, the main one first."""
+class GlueTask(NamedTuple):
+    """Labels of a task (empty for a regression) and its metrics, the main one first."""
 
     labels: tuple[str, ...]
     metrics: tuple[str, ...] = ("accuracy",)
@@ -15,23 +15,23 @@ INFERENCE = ("contradiction", "entailment", "neutral")
 YES_NO = ("0", "1")
 
 GLUE = {
-    "CoLA": Known(YES_NO, ("matthews", "accuracy")),
-    "MNLI": Known(INFERENCE),
-    "MRPC": Known(YES_NO, ("accuracy", "f1")),
-    "QNLI": Known(ENTAILS),
-    "QQP": Known(YES_NO, ("accuracy", "f1")),
-    "RTE": Known(ENTAILS),
-    "SNLI": Known(INFERENCE),
-    "SST-2": Known(YES_NO),
-    "STS-B": Known((), ("pearson", "spearman")),
-    "WNLI": Known(YES_NO),
+    "CoLA": GlueTask(YES_NO, ("matthews", "accuracy")),
+    "MNLI": GlueTask(INFERENCE),
+    "MRPC": GlueTask(YES_NO, ("accuracy", "f1")),
+    "QNLI": GlueTask(ENTAILS),
+    "QQP": GlueTask(YES_NO, ("accuracy", "f1")),
+    "RTE": GlueTask(ENTAILS),
+    "SNLI": GlueTask(INFERENCE),
+    "SST-2": GlueTask(YES_NO),
+    "STS-B": GlueTask((), ("pearson", "spearman")),
+    "WNLI": GlueTask(YES_NO),
 }
 
 
-def known(name: str) -> str | None:
-    """GLUE's own spelling of a task's name; None if GLUE does not have it.
+def glue_name(name: str) -> str | None:
+    """GLUE's spelling of a task's name; None for a task outside GLUE.
 
-    >>> known("sts_b"), known("sst2"), known("mine")
+    >>> glue_name("sts_b"), glue_name("sst2"), glue_name("mine")
     ('STS-B', 'SST-2', None)
     """
     return {_plain(task): task for task in GLUE}.get(_plain(name))

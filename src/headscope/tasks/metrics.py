@@ -1,6 +1,6 @@
-"""Scores of a task, from a model's outputs and the answers, for many variants of a model at once.
+"""Metrics of a task from outputs and targets, for one or many variants of a model at once.
 
-Accuracy, F1 and the rest are fractions, not per cent.
+All are fractions, not percentages.
 """
 
 from collections.abc import Callable
@@ -15,43 +15,43 @@ Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def accuracy(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Share of examples whose largest output is that of their class."""
+    """Fraction of examples with the largest output at their class."""
     return (outputs.argmax(-1) == targets).mean(-1)
 
 
 def f1(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """F1 of the last class (GLUE's "1"): harmonic mean of precision and recall, 0 if it is never found."""
+    """F1 of the last class (GLUE's "1"): harmonic mean of precision and recall, 0 without a true positive."""
     return _f1(outputs.argmax(-1), targets, outputs.shape[-1] - 1)
 
 
 def macro_f1(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """F1 of each class that the answers have, averaged over the classes."""
-    told = outputs.argmax(-1)
-    return np.mean([_f1(told, targets, label) for label in np.unique(targets)], axis=0)
+    """Mean F1 over the classes among the targets."""
+    predicted = outputs.argmax(-1)
+    return np.mean([_f1(predicted, targets, label) for label in np.unique(targets)], axis=0)
 
 
 def matthews(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Matthews' correlation of the classes told with the answers (of several classes, Gorodkin's R); 0 if undefined."""
+    """Matthews correlation of predictions and targets (for several classes Gorodkin's R_K); 0 if undefined."""
     classes = np.arange(outputs.shape[-1])
-    told = (outputs.argmax(-1)[..., None] == classes).astype(float)
+    predicted = (outputs.argmax(-1)[..., None] == classes).astype(float)  # [*variant, example, class]
     true = (targets[:, None] == classes).astype(float)
-    told, true = told - told.mean(-2, keepdims=True), true - true.mean(0)
-    covariance = np.einsum("...ec,ec->...", told, true)
-    return _ratio(covariance, np.sqrt((told**2).sum((-1, -2)) * (true**2).sum()))
+    predicted, true = predicted - predicted.mean(-2, keepdims=True), true - true.mean(0)
+    covariance = np.einsum("...ec,ec->...", predicted, true)  # [*variant]
+    return _ratio(covariance, np.sqrt((predicted**2).sum((-1, -2)) * (true**2).sum()))
 
 
 def pearson(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Pearson's correlation of the first output with the answers; 0 if one of them is constant."""
+    """Pearson correlation of the first output and the targets; 0 if one of them is constant."""
     return _correlation(outputs[..., 0].astype(np.float64), targets)
 
 
 def spearman(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Pearson's correlation of the ranks, tied ones averaged."""
+    """Spearman correlation of the first output and the targets; ties have their average rank."""
     return _correlation(rankdata(outputs[..., 0], axis=-1), rankdata(targets))
 
 
 def cross_entropy(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Mean loss of a classification, in nats."""
+    """Mean cross-entropy of a classification, in nats."""
     logits = outputs.astype(np.float64)
     logits = logits - logits.max(-1, keepdims=True)
     right = np.take_along_axis(logits, np.broadcast_to(targets.astype(int)[:, None], (*logits.shape[:-1], 1)), -1)
@@ -59,12 +59,13 @@ def cross_entropy(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*var
 
 
 def squared_error(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Mean squared difference of the first output and the answer."""
+    """Mean squared difference of the first output and the target."""
     return ((outputs[..., 0].astype(np.float64) - targets) ** 2).mean(-1)
 
 
 def loss(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Mean loss of the words behind a mask, in nats; outputs are each example's sum and number of them."""
+    """Mean loss of masked words, in nats; the two outputs of an example are its summed loss and its masked words."""
+    # [*variant, example, 2] -> two of [*variant]
     total, count = np.moveaxis(outputs.astype(np.float64).sum(-2), -1, 0)
     return total / count
 
@@ -88,19 +89,18 @@ def score(metric: str, outputs: Outputs, targets: Targets) -> Float[np.ndarray, 
 def resampled(
     metric: str, outputs: Outputs, targets: Targets, draws: Float[np.ndarray, "resample example"]
 ) -> Float[np.ndarray, "resample *variant"]:
-    """A metric in each bootstrap resample; `draws` says how often each resample has each example.
+    """A metric in each bootstrap resample; `draws` counts each example in each resample.
 
-    All variants are drawn alike, so that the difference of two of them is a paired one. Resamples that happen to
-    have no example at all are left out.
+    All variants share the resamples, so that differences between variants are paired. Empty resamples are left out.
     """
     examples = np.arange(len(targets))
     chosen = (np.repeat(examples, times.astype(int)) for times in draws if times.any())
     return np.stack([METRICS[metric](outputs[..., index, :], targets[index]) for index in chosen])
 
 
-def _f1(told: np.ndarray, targets: np.ndarray, label: float) -> np.ndarray:
-    found, true = told == label, targets == label
-    return _ratio(2.0 * (found & true).sum(-1), (found.sum(-1) + true.sum()).astype(float))
+def _f1(predicted: np.ndarray, targets: np.ndarray, label: float) -> np.ndarray:
+    positive, true = predicted == label, targets == label
+    return _ratio(2.0 * (positive & true).sum(-1), (positive.sum(-1) + true.sum()).astype(float))
 
 
 def _correlation(outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:

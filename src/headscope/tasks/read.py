@@ -1,4 +1,4 @@
-"""Read a task: one of GLUE, or tables with a label column; or make one of plain text."""
+"""Read a task of GLUE, or one of tables with a label column, or make masked words of a corpus a task."""
 
 from collections import Counter
 from dataclasses import replace
@@ -8,27 +8,29 @@ from headscope import corpora
 from headscope.corpora import Corpus, Options
 from headscope.corpora.options import DEFAULTS
 from headscope.errors import HeadscopeError
-from headscope.tasks.glue import GLUE, known
+from headscope.tasks.glue import GLUE, glue_name
 from headscope.tasks.task import Task
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
-# A column with more different whole numbers than this is a score rather than a class.
+# A column with more distinct whole numbers than this holds scores, not classes.
 MOST_CLASSES = 20
 
 
 def read(name: str, data: str | Path, options: Options = DEFAULTS, *, regression: bool | None = None) -> Task:
-    """The task of a folder.
+    """Read a task from a folder.
 
-    * `name`: one of GLUE ("mrpc"), whose folder, or the folder that holds all of them, is `data`; or any other
-      name, and `data` holds `train` and `dev` (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped.
-    * `options`: how the tables are read; `columns` names their columns, `limit` applies to each split.
-    * `regression`: whether labels are numbers to be predicted; None: where they are numbers that are not all whole,
-      or too many to be classes.
+    * `name`: a task of GLUE ("mrpc") or a name of your own.
+    * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
+      (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped.
+    * `options`: options of the tables; `columns` names their columns, `limit` applies to each split.
+    * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
+      20 distinct numbers.
 
-    Raises `HeadscopeError` if the folder has no dev split, or the labels are missing or all the same.
+    Raises `HeadscopeError` if the folder has no dev split, or labels are missing, not finite, all the same, or in
+    dev alone.
     """
-    task = known(name)
+    task = glue_name(name)
     splits = {split: _split(task, data, split, options) for split in SPLITS}
     dev, train = splits["dev"], splits["train"]
     if dev is None:
@@ -51,26 +53,28 @@ def read(name: str, data: str | Path, options: Options = DEFAULTS, *, regression
 
 
 def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
-    """The dev split of a task (or `options.split`) as a corpus with the task's name; its labels do not matter.
+    """Read the dev split of a task (or `options.split`) as a corpus, without regard to labels.
 
-    `name` and `data` are those of `read`. Raises `HeadscopeError` if the folder has no such split.
+    * `name`, `data`, `options`: as for `read`.
+
+    Raises `HeadscopeError` if the folder has no such split.
     """
-    task, split = known(name), options.split or "dev"
-    found = _split(task, data, split, options)
-    if found is None:
+    task, split = glue_name(name), options.split or "dev"
+    corpus = _split(task, data, split, options)
+    if corpus is None:
         raise HeadscopeError(f"task '{name}': no split '{split}' in folder '{data}'; add a file {split}.tsv")
-    return replace(found, name=task or name)
+    return replace(corpus, name=task or name)
 
 
 def masked(corpus: Corpus) -> Task:
-    """To tell the words of a corpus that are behind a mask, scored by the mean loss in nats."""
+    """The task to predict the masked words of a corpus, scored by the mean loss in nats."""
     return Task(name="masked words", kind="masked", metrics=("loss",), dev=corpus)
 
 
 def _split(task: str | None, data: str | Path, split: str, options: Options) -> Corpus | None:
     if task is None:
-        found = _table(Path(data), split)
-        return corpora.read(found, replace(options, kind="table")) if found else None
+        path = _table(Path(data), split)
+        return corpora.read(path, replace(options, kind="table")) if path else None
     try:
         return corpora.read(data, replace(options, kind="glue", task=task, split=split))
     except HeadscopeError as error:
@@ -111,7 +115,7 @@ def _is_score(counts: Counter[str]) -> bool:
 
 
 def _refuse_one_answer(task: Task, corpus: Corpus) -> None:
-    """A model cannot learn, nor a score tell, what is always the same."""
+    """Raise `HeadscopeError` if all examples of a split have one label."""
     if len(set(task.targets(corpus))) < 2:
         answer = next(iter(corpus)).label
         raise HeadscopeError(

@@ -1,4 +1,4 @@
-"""A task: what is asked of a model about each example, and the examples with their answers."""
+"""A task: labelled examples, and the metrics of a model on them."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,37 +9,38 @@ from jaxtyping import Float
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 
-Kind = Literal["classification", "regression", "masked"]
+TaskKind = Literal["classification", "regression", "masked"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Labelled examples and how they are scored.
+    """Labelled examples and their metrics.
 
-    * `kind`: classes, numbers, or the words behind a mask (which need no label).
-    * `labels`: the classes, in the order of the model's outputs; empty unless it is a classification.
-    * `metrics`: names of `metrics.METRICS`, the main one first.
-    * `dev`: what is scored; `train`: what is trained on, None where there is none.
+    * `kind`: "classification", "regression" or "masked" (masked words, without labels).
+    * `labels`: the classes in the order of the model's outputs; empty except for a classification.
+    * `metrics`: names in `metrics.METRICS`, the main one first.
+    * `dev`: the scored split.
+    * `train`: the training split, or None.
     """
 
     name: str
-    kind: Kind
+    kind: TaskKind
     labels: tuple[str, ...] = ()
     metrics: tuple[str, ...]
     dev: Corpus
     train: Corpus | None = None
 
     def targets(self, corpus: Corpus) -> Float[np.ndarray, " example"]:
-        """The class number or the score of each example; zeros where words behind a mask are asked for.
+        """The class number or the score of each example; zeros for masked words.
 
-        Raises `HeadscopeError` naming the first example whose label is missing or none of the task's.
+        Raises `HeadscopeError` with the first example without a valid label.
         """
         return np.array([self._target(example.label, example.id) for example in corpus])
 
     def training(self) -> Corpus:
-        """The examples to train on.
+        """The training split.
 
-        Raises `HeadscopeError` if the task has none.
+        Raises `HeadscopeError` for a task without one.
         """
         if self.train is None:
             raise HeadscopeError(f"task '{self.name}' has no train split; add one to its folder (train.tsv)")
@@ -53,12 +54,12 @@ class Task:
         if self.kind == "regression" and label is not None:
             return float(label)
         expected = " or ".join(f"'{name}'" for name in self.labels) or "a number"
-        found = "no label" if label in (None, "") else f"label '{label}'"
-        raise HeadscopeError(f"task '{self.name}', example '{where}': {found}, expected {expected}; mend its label")
+        given = "no label" if label in (None, "") else f"label '{label}'"
+        raise HeadscopeError(f"task '{self.name}', example '{where}': {given}, expected {expected}; correct the label")
 
 
 def limited(task: Task, examples: int) -> Task:
-    """The task with so many of its training examples, the same for all seeds, in their order."""
+    """The task with `examples` of its training examples, drawn at random (seed 0) and kept in their order."""
     corpus = task.training()
     if examples >= corpus.n_examples:
         return task

@@ -1,9 +1,19 @@
-"""Training: fine-tune a model on a task."""
+"""Fine-tuning of a model on a task."""
 
-from headscope.training.dataset import Labelled
-from headscope.training.initialisation import Initial, initial
-from headscope.training.loop import Examples, train
-from headscope.training.recipe import Init, Recipe
-from headscope.training.run_record import Journal, Trained
+from headscope.training.dataset import TrainingSet
+from headscope.training.initialisation import InitialModel, initial
+from headscope.training.loop import TaskExamples, train
+from headscope.training.recipe import Init, TrainingRecipe
+from headscope.training.run_record import RunRecord, TrainedOutputs
 
-__all__ = ["Examples", "Init", "Initial", "Journal", "Labelled", "Recipe", "Trained", "initial", "train"]
+__all__ = [
+    "Init",
+    "InitialModel",
+    "RunRecord",
+    "TaskExamples",
+    "TrainedOutputs",
+    "TrainingRecipe",
+    "TrainingSet",
+    "initial",
+    "train",
+]

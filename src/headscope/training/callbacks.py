@@ -1,4 +1,4 @@
-"""What happens beside the steps of a training: answers after each epoch, checkpoints, progress."""
+"""Outputs after each epoch, checkpoints and progress, as a callback of the Trainer."""
 
 import time
 from collections.abc import Callable
@@ -9,49 +9,56 @@ from jaxtyping import Float
 from transformers import TrainerCallback
 
 from headscope.errors import HeadscopeError
-from headscope.training.run_record import Journal
+from headscope.training.run_record import RunRecord
 
-# A checkpoint is written when so much time has passed, or more, since the last.
+# Least time between two checkpoints.
 CHECKPOINT_SECONDS = 120.0
-Answer = Callable[[], Float[np.ndarray, "example output"]]
+DevOutputs = Callable[[], Float[np.ndarray, "example output"]]
 
 
-class Keeper(TrainerCallback):
-    """Answers the dev examples after each epoch, has checkpoints written now and then, and tells the progress.
+class EpochRecorder(TrainerCallback):
+    """Records the dev outputs after each epoch, writes checkpoints, and reports progress.
 
-    `answer` gives the network's answers; `epoch_done` is told the number of the epoch.
+    * `record`: the folder of the run.
+    * `dev_outputs`: computes the network's outputs for the dev examples.
+    * `epoch_done`: called with the number of the epoch, from 1.
+    * `progress`: called with the number of steps since the last call.
     """
 
     def __init__(
-        self, journal: Journal, answer: Answer, epoch_done: Callable[[int], None], progress: Callable[[int], None]
+        self,
+        record: RunRecord,
+        dev_outputs: DevOutputs,
+        epoch_done: Callable[[int], None],
+        progress: Callable[[int], None],
     ):
-        self.journal, self.answer, self.epoch_done, self.progress = journal, answer, epoch_done, progress
+        self.record, self.dev_outputs, self.epoch_done, self.progress = record, dev_outputs, epoch_done, progress
         self.saved = time.monotonic()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """The steps of an interrupted run count as done."""
+        """Count the steps of the checkpoint as done."""
         self.progress(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """A checkpoint now and then; at the end of an epoch only once the epoch has been answered for."""
+        """Ask for a checkpoint when it is time; at the end of an epoch this waits for the epoch's outputs."""
         self.progress(1)
         control.should_save = self._is_time() and state.global_step % _steps(state) != 0
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """What the model answers now.
+        """Record the dev outputs of the epoch.
 
-        Raises `HeadscopeError` if that is no number: then the last step has spoilt the weights.
+        Raises `HeadscopeError` if an output is not finite: the last step has spoilt the weights.
         """
-        epoch, outputs = state.global_step // _steps(state), self.answer()
+        epoch, outputs = state.global_step // _steps(state), self.dev_outputs()
         if not np.isfinite(outputs).all():
-            raise HeadscopeError(f"the outputs are no numbers after epoch {epoch}; lower --learning-rate")
-        self.journal.answer(epoch, outputs)
+            raise HeadscopeError(f"outputs after epoch {epoch} are not finite; lower --learning-rate")
+        self.record.save_outputs(epoch, outputs)
         self.epoch_done(epoch)
         control.should_save = self._is_time() and state.global_step < state.max_steps
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """The checkpoint is whole."""
-        self.journal.checkpointed(state.global_step)
+        """Move the complete checkpoint to its place."""
+        self.record.keep_checkpoint(state.global_step)
         self.saved = time.monotonic()
 
     def _is_time(self) -> bool:
@@ -59,5 +66,5 @@ class Keeper(TrainerCallback):
 
 
 def _steps(state: Any) -> int:
-    """The steps of an epoch."""
+    """Steps of one epoch."""
     return state.max_steps // state.num_train_epochs

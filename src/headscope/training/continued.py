@@ -1,4 +1,4 @@
-"""Train a model that has learned its task further, in place."""
+"""Continued training of a model that was fine-tuned on its task before."""
 
 import tempfile
 from collections.abc import Callable
@@ -16,21 +16,24 @@ from headscope.engine.outputs import inputs_of
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.tasks import Task
-from headscope.training.dataset import Labelled
-from headscope.training.initialisation import Initial
-from headscope.training.loop import Examples, train
-from headscope.training.recipe import Recipe
-from headscope.training.run_record import Journal
+from headscope.training.dataset import TrainingSet
+from headscope.training.initialisation import InitialModel
+from headscope.training.loop import TaskExamples, train
+from headscope.training.recipe import TrainingRecipe
+from headscope.training.run_record import RunRecord
 
-Further = Callable[[Model], Float[np.ndarray, "example output"]]
+ContinuedTraining = Callable[[Model], Float[np.ndarray, "example output"]]
 
 
-def further(
-    model: Model, task: Task, dev: list[Encoded], recipe: Recipe, settings: Settings, directory: Path
-) -> tuple[Further, int]:
-    """A function that trains a model of this shape and gives what it then answers to the dev inputs; and its steps.
+def continued_training(
+    model: Model, task: Task, dev: list[Encoded], recipe: TrainingRecipe, settings: Settings, directory: Path
+) -> tuple[ContinuedTraining, int]:
+    """Prepare the training of a model and of smaller copies of it, on the task's train split.
 
-    * `directory`: where checkpoints are, as long as a training goes on.
+    * `dev`: the dev examples as inputs of the model.
+    * `directory`: the folder for checkpoints, which are removed at the end.
+
+    Returns: a function that trains a model in place and returns its outputs for `dev`; its number of steps.
 
     Raises `HeadscopeError` if the task has no train split, or the weights are not float32.
     """
@@ -38,17 +41,17 @@ def further(
         raise HeadscopeError(f"weights are trained in float32, not in {model.network.dtype}; leave --dtype out")
     corpus = task.training()
     inputs, cut = inputs_of(model, corpus, recipe.max_tokens)
-    labelled = Labelled(inputs, task.targets(corpus), task.kind == "regression")
-    examples = Examples(labelled, dev, task.targets(task.dev), sum(cut.values()))
+    training_set = TrainingSet(inputs, task.targets(corpus), task.kind == "regression")
+    examples = TaskExamples(training_set, dev, task.targets(task.dev), sum(cut.values()))
     steps = recipe.epochs * -(-len(inputs) // recipe.batch)
     return partial(_trained, task=task, examples=examples, recipe=recipe, settings=settings, directory=directory), steps
 
 
 def _trained(
-    model: Model, task: Task, examples: Examples, recipe: Recipe, settings: Settings, directory: Path
+    model: Model, task: Task, examples: TaskExamples, recipe: TrainingRecipe, settings: Settings, directory: Path
 ) -> Float[np.ndarray, "example output"]:
-    start = Initial(model.network, model.tokenizer)
+    start = InitialModel(model.network, model.tokenizer)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".training-") as scratch, fast(model.network):
-        trained = train(start, task, examples, recipe, settings, Journal(Path(scratch)), save=False)
+        trained = train(start, task, examples, recipe, settings, RunRecord(Path(scratch)), save=False)
     model.network.eval()
     return trained.outputs

@@ -1,4 +1,4 @@
-"""Training examples in batches of similar length, padded to the longest of the batch."""
+"""Labelled training inputs, in batches of similar length."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
 
-# Lengths are sorted within this many batches, drawn anew in each epoch.
+# Lengths are sorted within random pools of this many batches.
 POOL = 50
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Inputs with their class numbers, or with scores (`regression`)."""
+class TrainingSet:
+    """Inputs with class numbers, or with scores (`regression`)."""
 
     inputs: list[Encoded]
     targets: Float[np.ndarray, " example"]
@@ -30,7 +30,7 @@ class Labelled:
 
 
 class LengthGrouped:
-    """The numbers of the examples of each batch: a new seeded order in each epoch, lengths of a batch alike."""
+    """Example indices of each batch: similar lengths, and a new seeded order in each epoch."""
 
     def __init__(self, lengths: list[int], batch: int, seed: int):
         self.lengths, self.batch, self.seed = np.array(lengths), batch, seed
@@ -38,7 +38,7 @@ class LengthGrouped:
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch whose batches come next, from 0."""
+        """Set the epoch of the next batches, from 0."""
         self.epoch = epoch
 
     def __len__(self) -> int:
@@ -54,7 +54,7 @@ class LengthGrouped:
 
 
 def collate(group: list[tuple[Encoded, float]], *, pad: int, regression: bool) -> dict[str, Tensor]:
-    """What the network is called with to get its loss, each [example, token], and `labels` [example]."""
+    """Padded keyword arguments of the network, each [example, token], and `labels`, [example]."""
     lengths = [len(encoded) for encoded, _ in group]
     real = np.arange(max(lengths)) < np.array(lengths)[:, None]
     inputs = {"attention_mask": torch.from_numpy(real.astype(np.int64))}

@@ -1,4 +1,4 @@
-"""The model that training starts from: an encoder with a new classifier."""
+"""A model before training: an encoder with a new classifier."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ from headscope.training.recipe import Init
 
 
 @dataclass(frozen=True)
-class Initial:
-    """A network before training, its tokenizer, and the names of the weights that are new."""
+class InitialModel:
+    """A network before training, with its tokenizer and the names of its new weights."""
 
     network: PreTrainedModel
     tokenizer: Tokenizer
@@ -35,22 +35,24 @@ class Initial:
 
     @property
     def pad(self) -> int:
-        """The token that inputs are padded with."""
+        """The padding token's id."""
         return int(str(self.tokenizer.pad_token_id))
 
     @property
     def model(self) -> Model:
-        """As a model for plain forward passes; how its attention can be captured is not looked into."""
+        """A model for plain forward passes, without capture of attention."""
         return Model("", self.network, self.tokenizer, Capture("", ()))
 
 
-def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_code: bool = False) -> Initial:
-    """The model that a row of Table 1 starts from (Kovaleva et al. 2019).
+def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_code: bool = False) -> InitialModel:
+    """Build the model of a row of Table 1 before training (Kovaleva et al. 2019).
 
-    The classifier is always new, drawn as the model's own code draws it; with "random" so is all the rest
-    (from a normal distribution), else the encoder's weights are those of the checkpoint. With "frozen" the
-    encoder does not learn, only what is new and what stands above the encoder. The same seed gives the
-    same weights.
+    The classifier is always new, with random weights by the model's own code. The same seed gives the same weights.
+
+    * `checkpoint`: the model's files.
+    * `task`: sets the number and the names of the outputs.
+    * `init`: "random" draws the encoder's weights too; with "frozen" only the new weights are trained;
+      "pretrained" and "finetuned" take the encoder of the checkpoint.
 
     Raises `HeadscopeError` if the init is unknown, or the model type has no classifier in transformers.
     """
@@ -71,17 +73,19 @@ def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_
     if init == "frozen":
         for name, parameter in network.named_parameters():
             parameter.requires_grad = name not in old
-    return Initial(network, tokenizer, tuple(sorted(set(dict(network.named_parameters())) - old)))
+    return InitialModel(network, tokenizer, tuple(sorted(set(dict(network.named_parameters())) - old)))
 
 
 def _config(checkpoint: Checkpoint, task: Task, tokenizer: Tokenizer, remote_code: bool) -> PreTrainedConfig:
     config = load_config(checkpoint, remote_code=remote_code)
     kind = config.model_type
     if config.is_encoder_decoder:
-        raise HeadscopeError(f"model '{checkpoint.name}' is an encoder-decoder; name an encoder, such as a BERT")
-    known = type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
-    if not known and "AutoModelForSequenceClassification" not in checkpoint.config.get("auto_map", {}):
-        raise HeadscopeError(f"model '{checkpoint.name}': type '{kind}' has no classifier in transformers; use another")
+        raise HeadscopeError(f"model '{checkpoint.name}' is an encoder-decoder; use an encoder, such as a BERT")
+    supported = type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
+    if not supported and "AutoModelForSequenceClassification" not in checkpoint.config.get("auto_map", {}):
+        raise HeadscopeError(
+            f"model '{checkpoint.name}': type '{kind}' has no classifier in transformers; use another model"
+        )
     names = task.labels or ("score",)
     config.id2label = dict(enumerate(names))
     config.label2id = {name: number for number, name in enumerate(names)}
@@ -90,7 +94,7 @@ def _config(checkpoint: Checkpoint, task: Task, tokenizer: Tokenizer, remote_cod
 
 
 def _padding(name: str, config: PreTrainedConfig, tokenizer: Tokenizer) -> None:
-    """Models that read the last token find it by the padding after it; those that have none pad with the end."""
+    """Set the padding token: decoders need it to find the last token; without one, the end of text takes its place."""
     if tokenizer.pad_token is None:
         if tokenizer.eos_token is None:
             raise HeadscopeError(f"model '{name}': its tokenizer has no padding token; set one (pad_token) and save it")
@@ -99,7 +103,7 @@ def _padding(name: str, config: PreTrainedConfig, tokenizer: Tokenizer) -> None:
 
 
 def _encoder(checkpoint: Checkpoint, config: PreTrainedConfig, code: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    """The encoder's weights, without those that the checkpoint lacks."""
+    """The encoder's weights in the checkpoint."""
     encoder, report = AutoModel.from_pretrained(
         checkpoint.folder,
         config=config,

@@ -1,4 +1,4 @@
-"""How a model is trained."""
+"""Hyperparameters of a training."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
@@ -11,17 +11,19 @@ Keep = Literal["best", "last"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How a model is trained: as Kovaleva et al. 2019 and BERT's own code do it, unless chosen otherwise.
+class TrainingRecipe:
+    """Hyperparameters of a training; defaults as in Kovaleva et al. 2019 and BERT's released code.
 
-    * `batch`: examples of a step; `epochs`: passes over the training examples.
-    * `learning_rate`: its peak, after a share `warmup` of the steps; from there it falls to 0 in a line.
-    * `weight_decay`: of AdamW; gradients are cut to a norm of 1.
+    * `batch`: examples in a step.
+    * `epochs`: passes over the training examples.
+    * `learning_rate`: peak of the learning rate, which then falls linearly to 0.
+    * `warmup`: fraction of the steps before the peak.
+    * `weight_decay`: of AdamW; gradients are clipped to a norm of 1.
     * `precision`: "no" (float32), or mixed with "bf16" or "fp16".
-    * `max_tokens`: longer inputs are cut.
+    * `max_tokens`: longer inputs are shortened to this length.
     * `keep`: the model of the "best" epoch by the main metric on dev, or of the "last".
 
-    Raises `HeadscopeError` for a value that makes no sense.
+    Raises `HeadscopeError` for a value outside its range.
     """
 
     batch: int = 32
@@ -43,12 +45,12 @@ class Recipe:
             if not getattr(self, name) >= least:
                 raise HeadscopeError(f"{name} {getattr(self, name)} is too small; use at least {least}")
         if not 0 < self.learning_rate < 1:
-            raise HeadscopeError(f"learning_rate {self.learning_rate} makes no sense; use one above 0, such as 2e-5")
-        if not 0 <= self.warmup < 1:
             raise HeadscopeError(
-                f"warmup {self.warmup} is no share of the steps; use one from 0 to below 1, such as 0.1"
+                f"learning_rate {self.learning_rate} is out of range; use 0 < learning_rate < 1, e.g. 2e-5"
             )
+        if not 0 <= self.warmup < 1:
+            raise HeadscopeError(f"warmup {self.warmup} is not a fraction of the steps; use 0 <= warmup < 1, e.g. 0.1")
 
     def as_settings(self) -> dict[str, str | int | float]:
-        """The recipe as it is stored with a result."""
+        """The hyperparameters as stored with a result."""
         return asdict(self)

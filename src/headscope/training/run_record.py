@@ -1,7 +1,7 @@
-"""The folder of a training run: its settings, its checkpoints, what it answered after each epoch, its end.
+"""The folder of a training run: settings, checkpoints, outputs after each epoch, and the final outputs.
 
-Whatever is there is whole: each file or folder is written beside its place and then renamed. A run that was
-killed goes on from its last checkpoint, one that ended is not run again.
+Files and folders are written beside their place and then renamed, so that each is complete. A killed run continues
+from its last checkpoint; a completed run is not repeated.
 """
 
 import json
@@ -18,13 +18,13 @@ from headscope.files import remove, replace_folder, replacing, write_atomically,
 
 
 @dataclass(frozen=True)
-class Trained:
-    """What a run came to.
+class TrainedOutputs:
+    """The outputs of a completed run.
 
-    * `outputs`: what the kept model answers to the dev examples.
-    * `epoch_outputs`: what the model answered after each epoch.
-    * `train_loss`: of each step.
-    * `cut`: how many training examples were longer than the recipe allows.
+    * `outputs`: outputs of the kept model for the dev examples.
+    * `epoch_outputs`: dev outputs after each epoch.
+    * `train_loss`: loss of each step.
+    * `cut`: number of shortened training examples.
     """
 
     outputs: Float[np.ndarray, "example output"]
@@ -34,15 +34,15 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Journal:
-    """The folder of a run."""
+class RunRecord:
+    """The folder of a training run."""
 
     folder: Path
 
     def open(self, settings: dict[str, Any]) -> None:
-        """Begin the run, or go on with it; what a killed run was just writing is removed.
+        """Begin or continue the run, and remove unfinished files of a killed one.
 
-        Raises `HeadscopeError` if the folder has a run with other settings.
+        Raises `HeadscopeError` if the folder holds a run with other settings.
         """
         for unfinished in [
             *self.folder.glob("checkpoint-*"),
@@ -56,43 +56,42 @@ class Journal:
             if before != settings:
                 name = next(key for key in settings | before if settings.get(key) != before.get(key))
                 raise HeadscopeError(
-                    f"folder '{self.folder}' holds a run with {name} {before.get(name)}, asked is "
-                    f"{settings.get(name)}; choose another folder with -o, or remove this one"
+                    f"folder '{self.folder}' holds a run with {name} {before.get(name)}, not {settings.get(name)}; "
+                    "choose another folder with -o, or remove this one"
                 )
             return
         write_atomically(path, json.dumps(settings, indent=1))
 
     @property
     def model(self) -> Path:
-        """Where the kept model is while the run goes on."""
+        """The folder of the kept model during the run."""
         return self.folder / "model"
 
-    def ended(self) -> Trained | None:
-        """What the run came to, if it has ended."""
+    def completed(self) -> TrainedOutputs | None:
+        """The outputs of a completed run, else None."""
         path = self.folder / "run.safetensors"
-        return Trained(**load_file(path)) if path.is_file() else None
+        return TrainedOutputs(**load_file(path)) if path.is_file() else None
 
-    def end(self, trained: Trained) -> None:
-        """Keep what the run came to; its checkpoints are removed."""
+    def complete(self, trained: TrainedOutputs) -> None:
+        """Save the final outputs and remove the checkpoints."""
         self._write("run", vars(trained))
         for path in [*self.folder.glob("epoch-*"), *self.folder.glob("step-*")]:
             remove(path)
 
-    def answered(self, epoch: int) -> Float[np.ndarray, "example output"]:
-        """What the model answered after an epoch."""
+    def epoch_outputs(self, epoch: int) -> Float[np.ndarray, "example output"]:
+        """The dev outputs after an epoch."""
         return load_file(self.folder / f"epoch-{epoch}.safetensors")["outputs"]
 
-    def answer(self, epoch: int, outputs: Float[np.ndarray, "example output"]) -> None:
-        """Keep what the model answers after an epoch."""
+    def save_outputs(self, epoch: int, outputs: Float[np.ndarray, "example output"]) -> None:
+        """Save the dev outputs after an epoch."""
         self._write(f"epoch-{epoch}", {"outputs": outputs})
 
     def checkpoint(self) -> Path | None:
-        """The last whole checkpoint."""
-        found = sorted(self.folder.glob("step-*"), key=_step)
-        return found[-1] if found else None
+        """The last complete checkpoint, or None."""
+        return max(self.folder.glob("step-*"), key=_step, default=None)
 
-    def checkpointed(self, step: int) -> None:
-        """A checkpoint has been written to the end: from now on it is the last."""
+    def keep_checkpoint(self, step: int) -> None:
+        """Move the complete checkpoint of a step to its place and remove the others."""
         last = self.folder / f"step-{step}"
         with writing(last, resumable=True):
             replace_folder(self.folder / f"checkpoint-{step}", last)

@@ -1,4 +1,4 @@
-"""transformers' Trainer, silent, with batches of similar length, and stopped at the first loss that is no number."""
+"""The Trainer of transformers without output, with batches of similar length, stopped at the first non-finite loss."""
 
 from functools import partial
 from pathlib import Path
@@ -12,26 +12,26 @@ from transformers.trainer_callback import PrinterCallback
 
 from headscope.errors import HeadscopeError
 from headscope.files import remove, writing
-from headscope.training.dataset import Labelled, LengthGrouped, collate
-from headscope.training.recipe import Recipe
+from headscope.training.dataset import LengthGrouped, TrainingSet, collate
+from headscope.training.recipe import TrainingRecipe
 
 
 class SilentTrainer(Trainer):
-    """A Trainer that trains on `Labelled` examples and keeps the loss of each step in `state.log_history`."""
+    """A Trainer for a `TrainingSet` that keeps the loss of each step in `state.log_history`."""
 
-    def __init__(self, network: PreTrainedModel, arguments: TrainingArguments, labelled: Labelled, pad: int):
-        """`pad` is the token that inputs are padded with."""
-        super().__init__(network, arguments, train_dataset=labelled)  # type: ignore[arg-type]
+    def __init__(self, network: PreTrainedModel, arguments: TrainingArguments, training_set: TrainingSet, pad: int):
+        """`pad` is the id of the padding token."""
+        super().__init__(network, arguments, train_dataset=training_set)  # type: ignore[arg-type]
         self.remove_callback(PrinterCallback)
-        self.labelled, self.pad = labelled, pad
+        self.training_set, self.pad = training_set, pad
 
     def get_train_dataloader(self) -> DataLoader:
-        """Batches of similar length, padded to the longest of each."""
-        lengths = [len(encoded) for encoded in self.labelled.inputs]
+        """Batches of similar length, each padded to its longest input."""
+        lengths = [len(encoded) for encoded in self.training_set.inputs]
         loader = DataLoader(
-            self.labelled,  # type: ignore[arg-type]
+            self.training_set,  # type: ignore[arg-type]
             batch_sampler=LengthGrouped(lengths, self.args.per_device_train_batch_size, self.args.seed),
-            collate_fn=partial(collate, pad=self.pad, regression=self.labelled.regression),
+            collate_fn=partial(collate, pad=self.pad, regression=self.training_set.regression),
         )
         return self.accelerator.prepare(loader)
 
@@ -40,9 +40,9 @@ class SilentTrainer(Trainer):
         return model(**inputs).loss
 
     def training_step(self, *args: Any, **keywords: Any) -> Tensor:
-        """One step; its loss is kept.
+        """Do one step and keep its loss.
 
-        Raises `HeadscopeError` if it is not finite.
+        Raises `HeadscopeError` if the loss is not finite.
         """
         loss = super().training_step(*args, **keywords)
         value, step = loss.item(), self.state.global_step + 1
@@ -62,16 +62,16 @@ class SilentTrainer(Trainer):
             raise
 
 
-def arguments(recipe: Recipe, seed: int, folder: Path, device: torch.device) -> TrainingArguments:
-    """The recipe as Trainer wants it; nothing is reported anywhere.
+def arguments(recipe: TrainingRecipe, seed: int, folder: Path, device: torch.device) -> TrainingArguments:
+    """The recipe as arguments of the Trainer, without any reporting.
 
-    Raises `HeadscopeError` if Trainer cannot use the device, or the device the precision.
+    Raises `HeadscopeError` if the device, or the precision on it, cannot be used for training.
     """
     if device.type == "cpu" and recipe.precision == "fp16":
         raise HeadscopeError("precision 'fp16' needs a GPU; use bf16 or no")
     if device.index:
         remedy = f"set CUDA_VISIBLE_DEVICES={device.index} instead"
-        raise HeadscopeError(f"device '{device}': training uses the first one; {remedy}")
+        raise HeadscopeError(f"device '{device}': training uses the first GPU; {remedy}")
     made = TrainingArguments(
         output_dir=str(folder),
         per_device_train_batch_size=recipe.batch,

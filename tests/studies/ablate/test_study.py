@@ -127,7 +127,7 @@ def test_a_model_that_does_not_fit_the_task_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, r"has 3 outputs .*; name a model that was fine-tuned on this task", three)
     named = planted_classifier()
     named.config.id2label = {0: "cat", 1: "dog"}
-    refused(tmp_path, "tells cat, dog, task 'birds' asks for no, yes", named)
+    refused(tmp_path, "has the labels cat, dog, task 'birds' has no, yes", named)
     refused(tmp_path, "has no task head; name one that was trained on the task", tiny_bert(num_labels=2))
 
 

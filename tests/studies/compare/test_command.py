@@ -54,7 +54,7 @@ def test_models_are_compared_on_a_corpus(folders: Path, tmp_path: Path) -> None:
     ("names", "options", "message"),
     [
         (["before"], [], "compared with nothing; name two or more models"),
-        (["before", "other"], [], "one has 2 layers of 4 heads, the other 3 layers of 4 heads"),
+        (["before", "other"], [], "2 layers of 4 heads and 3 layers of 4 heads"),
         (["before", "after"], ["--restore", "1"], "restore needs a task"),
         (["before", "after"], ["--as-coded"], "the released code pads to 200"),
     ],

@@ -32,7 +32,7 @@ def test_a_model_and_its_fine_tuned_self_are_comparable(tmp_path: Path) -> None:
 
 
 def test_one_model_is_compared_with_nothing() -> None:
-    assert refusal(bert("a")) == "model 'a' is compared with nothing; name two or more models"
+    assert refusal(bert("a")) == "model 'a' has no model to compare with; name two or more"
 
 
 def test_one_object_is_not_two_models() -> None:
@@ -54,13 +54,13 @@ def test_the_same_pieces_in_another_order_are_refused() -> None:
     backend: Any = swapped._tokenizer  # type: ignore[attr-defined]
     state = backend.to_str().replace('"cat":', '"CAT":').replace('"dog":', '"cat":').replace('"CAT":', '"dog":')
     swapped._tokenizer = Tokenizer.from_str(state)  # type: ignore[attr-defined]
-    assert "172 and 172 pieces, 170 of them alike" in refusal(bert("a"), bert("b", swapped))
+    assert "172 and 172 pieces, 170 in common" in refusal(bert("a"), bert("b", swapped))
 
 
 def test_other_special_tokens_are_refused() -> None:
     other = tiny_tokenizer()
     other.sep_token = "[MASK]"
-    assert "other special tokens" in refusal(bert("a"), bert("b", other))
+    assert "different special tokens" in refusal(bert("a"), bert("b", other))
 
 
 def test_a_tokenizer_that_splits_otherwise_is_refused() -> None:
@@ -68,7 +68,7 @@ def test_a_tokenizer_that_splits_otherwise_is_refused() -> None:
 
     cased = tiny_tokenizer()
     cased._tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)  # type: ignore[attr-defined]
-    assert "make other tokens of 'The cat sat on the mat.'" in refusal(bert("a"), bert("b", cased))
+    assert "split 'The cat sat on the mat.' differently" in refusal(bert("a"), bert("b", cased))
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_a_tokenizer_that_splits_otherwise_is_refused() -> None:
     [
         (
             {"num_hidden_layers": 2},
-            "one has 3 layers of 4 heads, the other 2 layers of 4 heads; name models of one shape",
+            "3 layers of 4 heads and 2 layers of 4 heads; name models with the same heads",
         ),
-        ({"num_attention_heads": 2}, "one has 3 layers of 4 heads, the other 3 layers of 2 heads"),
+        ({"num_attention_heads": 2}, "3 layers of 4 heads and 3 layers of 2 heads"),
     ],
 )
 def test_another_shape_is_refused(config: dict[str, int], reason: str) -> None:

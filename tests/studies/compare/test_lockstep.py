@@ -17,7 +17,7 @@ from headscope.batch import Batch
 from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import collate
-from headscope.studies.compare.lockstep import blocks, together
+from headscope.studies.compare.lockstep import blocks, lockstep
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 NOTHING = np.empty((0, 3), dtype=np.int64)
@@ -69,7 +69,7 @@ def alone(model: Model, batch: Batch) -> list[tuple]:
 def test_each_model_shows_what_it_shows_alone(batch: Batch) -> None:
     models = [bert(0), deberta(), bert(1)]
     assert [model.capture.method for model in models] == ["attention interface", "softmax tap", "attention interface"]
-    found = list(together(models, batch))
+    found = list(lockstep(models, batch))
     for place, model in enumerate(models):
         expected = alone(model, batch)
         assert len(found) == len(expected) == 3 * 6  # layers, and blocks of 7 rows at most
@@ -86,7 +86,7 @@ def test_no_model_is_further_than_the_block_that_was_asked_for(batch: Batch, mon
         network: Any = model.network
         for part in (network.embeddings, *network.encoder.layer):
             monkeypatch.setattr(part, "forward", _telling(part.forward, shown, place))
-    with closing(together(models, batch)) as pairs:
+    with closing(lockstep(models, batch)) as pairs:
         assert shown == [0, 0]
         for layer, _ in pairs:
             assert shown == [layer + 2] * 2  # the embeddings, and the layers up to this one
@@ -101,7 +101,7 @@ def _telling(forward: Any, shown: list[int], place: int) -> Any:
 
 
 def test_gradients_are_off_in_every_thread(batch: Batch) -> None:
-    found = list(together([bert(0), deberta()], batch))
+    found = list(lockstep([bert(0), deberta()], batch))
     assert all(each.attention.is_inference() for _, rows in found for each in rows)
 
 
@@ -117,7 +117,7 @@ def test_a_pass_that_is_left_early_ends(batch: Batch) -> None:
 @pytest.mark.parametrize("error", [ValueError("broken"), KeyboardInterrupt()])
 def test_an_error_of_the_reader_ends_all_passes(batch: Batch, error: BaseException) -> None:
     models = [bert(0), bert(1), deberta()]
-    with pytest.raises(type(error)), closing(together(models, batch)) as pairs:
+    with pytest.raises(type(error)), closing(lockstep(models, batch)) as pairs:
         for layer, _ in pairs:
             if layer == 1:
                 raise error
@@ -136,12 +136,12 @@ def test_an_error_in_a_forward_pass_reaches_the_reader(batch: Batch, place: int)
     layers: Any = models[place].network.encoder
     handle = layers.layer[1].register_forward_hook(broken)
     read = 0
-    with pytest.raises(ValueError, match="broken layer"), closing(together(models, batch)) as pairs:
+    with pytest.raises(ValueError, match="broken layer"), closing(lockstep(models, batch)) as pairs:
         for _ in pairs:
             read += 1
     assert read == 2 * 6  # the blocks of the layers before
     handle.remove()
-    assert len(list(together(models, batch))) == 3 * 6
+    assert len(list(lockstep(models, batch))) == 3 * 6
 
 
 def test_ctrl_c_while_a_model_computes_ends_all_passes(batch: Batch) -> None:
@@ -152,7 +152,7 @@ def test_ctrl_c_while_a_model_computes_ends_all_passes(batch: Batch) -> None:
 
     layers: Any = models[1].network.encoder
     layers.layer[1].register_forward_hook(pressed)
-    with pytest.raises(KeyboardInterrupt), closing(together(models, batch)) as pairs:
+    with pytest.raises(KeyboardInterrupt), closing(lockstep(models, batch)) as pairs:
         for _ in pairs:
             pass
         threading.Event().wait(60)  # the interrupt may come a moment after the pass
@@ -162,6 +162,6 @@ def test_models_that_show_other_blocks_are_an_error(batch: Batch, monkeypatch: p
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 4 * 12 * 8)
     monkeypatch.setattr(observer, "LEAST_ROWS", 1)
     with pytest.raises(RuntimeError, match="models show different blocks"):
-        list(together([bert(0), bert(1, num_attention_heads=2)], batch))
+        list(lockstep([bert(0), bert(1, num_attention_heads=2)], batch))
     with pytest.raises(ValueError, match="zip"):
-        list(together([bert(0), bert(1, num_hidden_layers=2)], batch))
+        list(lockstep([bert(0), bert(1, num_hidden_layers=2)], batch))

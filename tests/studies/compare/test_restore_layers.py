@@ -104,7 +104,7 @@ def test_layers_of_many_families_are_found(kind: str) -> None:
 
 def test_layers_that_share_their_weights_are_refused() -> None:
     one = model(tiny_family("albert"))
-    refused = pytest.raises(HeadscopeError, match="model type 'albert': its layers cannot be told apart")
+    refused = pytest.raises(HeadscopeError, match="model type 'albert': its layers cannot be identified")
     with refused, restoring(one, one):
         pass
 

@@ -235,10 +235,10 @@ def test_scores_of_restored_models_are_those_of_models_made_by_hand(embeddings: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"restore": 1}, "restore needs a task to score; name it with --task NAME and --data FOLDER"),
+        ({"restore": 1}, "restore needs a task; name it with --task NAME --data FOLDER"),
         ({"restore": 4, "task": planted_task(4)}, "restore 4 is more than the 3 layers of the models; use at most 3"),
         ({"task": planted_task(4)}, "model 'runs/b/model' has no task head"),
-        ({"as_coded": True}, "model 'runs/a/model' reads 64 tokens, and the released code pads to 200"),
+        ({"as_coded": True}, "model 'runs/a/model' has at most 64 tokens, the released code pads to 200"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_computed(
@@ -257,7 +257,7 @@ def test_a_head_for_another_task_is_refused(three: tuple[Model, ...]) -> None:
 
 
 def test_models_that_cannot_be_compared_are_refused(three: tuple[Model, ...]) -> None:
-    with pytest.raises(HeadscopeError, match="one has 3 layers of 4 heads, the other 2 layers"):
+    with pytest.raises(HeadscopeError, match="3 layers of 4 heads and 2 layers"):
         study.run((three[0], headscope.wrap(tiny_bert(num_hidden_layers=2), tiny_tokenizer())), some(4), QUICK)
     with pytest.raises(HeadscopeError, match="compared with nothing"):
         study.run(three[:1], some(4), QUICK)

@@ -18,7 +18,7 @@ from headscope.studies.finetune.scores import loss_curve
 from headscope.studies.finetune.study import INITS, run
 from headscope.tasks import Task, resampled, score
 from headscope.tasks.task import limited
-from headscope.training import run_record as journals
+from headscope.training import run_record
 from support.small_tasks import birds, counts, tiny_folder
 
 QUICK = Settings(resamples=20)
@@ -141,7 +141,7 @@ def test_single_run_is_saved_as_model(folder: str, tmp_path: Path) -> None:
     assert result.attrs["n_examples"] == 16
     recipe = json.loads(result.attrs["recipe"])
     assert (recipe["epochs"], recipe["learning_rate"], recipe["train_examples"]) == (2, 2e-3, {"birds": 24})
-    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.002, asked is 0\.001"):
+    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.002, not 0\.001"):
         run(folder, TASKS[:1], QUICK, directory=tmp_path, **with_options(learning_rate=1e-3))
 
 
@@ -209,6 +209,6 @@ def test_loss_curve_is_the_mean_of_each_part() -> None:
 
 def test_a_run_from_before_the_count_of_cut_examples_is_read(tmp_path: Path) -> None:
     arrays = {"outputs": np.zeros((2, 2)), "epoch_outputs": np.zeros((1, 2, 2)), "train_loss": np.zeros(3)}
-    journals.save_file(arrays, tmp_path / "run.safetensors")
-    ended = journals.Journal(tmp_path).ended()
+    run_record.save_file(arrays, tmp_path / "run.safetensors")
+    ended = run_record.RunRecord(tmp_path).completed()
     assert ended is not None and int(ended.cut) == 0

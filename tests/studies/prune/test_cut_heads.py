@@ -163,13 +163,13 @@ def test_a_layer_can_lose_all_of_its_heads(family):
 @pytest.mark.parametrize("family", NEVER_EMPTY)
 def test_a_family_whose_code_wants_a_head_in_each_layer_says_so(family):
     model = model_of(family)
-    expected = rf"layer 2 would keep no head, for which the code of model type '{family}' has no room .*; keep at least"
+    expected = rf"layer 2 would have no head left, which model type '{family}' does not support .*; keep at least"
     with pytest.raises(HeadscopeError, match=expected):
         prune(model, removing(model, ((), (0, 1, 2, 3))))
 
 
 def test_removing_all_heads_is_refused():
-    with pytest.raises(HeadscopeError, match="would keep none of its heads; remove fewer"):
+    with pytest.raises(HeadscopeError, match="would have no head left; remove fewer"):
         prune(model_of("bert"), removing(model_of("bert"), ((0, 1, 2, 3), (0, 1, 2, 3))))
 
 

@@ -120,14 +120,14 @@ def test_a_saved_result_says_the_order_and_nothing_is_computed_again(by, planted
 
 
 def test_of_a_loss_the_heads_without_which_it_falls_go_first(planted, tmp_path):
-    asked = ranking.Ranking("sweep", "michel")
+    heads = ranking.HeadRanking("sweep", "michel")
     losses = masked(TASK.dev)
     source = saying(tmp_path, ORDER, planted)
     result = results.read(source).assign_coords(metric=["loss"])
     results.save(result, tmp_path / "loss")
-    asked.read(tmp_path / "loss", planted, losses)
-    assert asked.known is not None
-    np.testing.assert_allclose(asked.known, -ORDER)
+    heads.read(tmp_path / "loss", planted, losses)
+    assert heads.latest is not None
+    np.testing.assert_allclose(heads.latest, -ORDER)
 
 
 @pytest.mark.parametrize(
@@ -169,17 +169,17 @@ def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_pat
 def test_heads_are_ranked_once_or_anew_after_each_step(again, times, tmp_path, monkeypatch):
     """A model that reads other states after each step; later rankings count the heads that are left."""
     model = headscope.wrap(tiny_bert(kind=BertForSequenceClassification), tiny_tokenizer())
-    asked, measured = [], ranking.importance
+    rounds, measured = [], ranking.importance
 
     def counted(model: Model, *others: Any) -> dict[str, xr.DataArray]:
-        asked.append(model.capture.heads)
+        rounds.append(model.capture.heads)
         return measured(model, *others)
 
     monkeypatch.setattr(ranking, "importance", counted)
     task = planted_task(8, 12)
     result = run(model, task, QUICK, directory=tmp_path, share=0.5, step=0.125, again=again)
     left = [tuple(each) for each in result["heads_left"].values.tolist()]
-    assert asked == left[:times]
+    assert rounds == left[:times]
     assert len(removed(result)) == len(set(removed(result))) == 6
 
 
@@ -260,17 +260,17 @@ def test_training_in_between(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"share": 0.0}, "share 0.0 is no share of the heads"),
-        ({"share": 1.5}, "share 1.5 is no share of the heads"),
-        ({"share": float("nan")}, "share nan is no share of the heads"),
-        ({"step": 0.0}, "step 0.0 is no share of the heads"),
-        ({"tolerance": -0.1}, "tolerance -0.1 makes no sense; use 0 or more"),
-        ({"tolerance": float("nan")}, "tolerance nan makes no sense"),
-        ({"keep": -1}, "keep -1 makes no sense"),
+        ({"share": 0.0}, "share 0.0 is not a fraction of the heads"),
+        ({"share": 1.5}, "share 1.5 is not a fraction of the heads"),
+        ({"share": float("nan")}, "share nan is not a fraction of the heads"),
+        ({"step": 0.0}, "step 0.0 is not a fraction of the heads"),
+        ({"tolerance": -0.1}, "tolerance -0.1 is out of range; use 0 or more"),
+        ({"tolerance": float("nan")}, "tolerance nan is out of range"),
+        ({"keep": -1}, "keep -1 is out of range"),
         ({"by": "chance"}, "by 'chance' is unknown; use one of importance, sweep"),
         ({"estimator": "mine"}, "estimator 'mine' is unknown; use one of michel"),
         ({"source": Path("nowhere")}, "result 'nowhere' does not exist"),
-        ({"finetune_epochs": 1, "learning_rate": 0.0}, "learning_rate 0.0 makes no sense"),
+        ({"finetune_epochs": 1, "learning_rate": 0.0}, "learning_rate 0.0 is out of range"),
     ],
     ids=str,
 )
@@ -307,7 +307,7 @@ def test_a_saved_model_that_answers_otherwise_is_an_error(planted, tmp_path, mon
         save(network, folder, **others)
 
     monkeypatch.setattr(PreTrainedModel, "save_pretrained", other)
-    with pytest.raises(RuntimeError, match="answers otherwise once it is loaded"):
+    with pytest.raises(RuntimeError, match="outputs of the saved model differ"):
         run(planted, TASK, QUICK, directory=tmp_path)
 
 

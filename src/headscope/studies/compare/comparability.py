@@ -1,4 +1,4 @@
-"""Which models can be compared: they read the same tokens, and have the same heads."""
+"""Check that models can be compared: the same tokens and the same heads."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from transformers import PreTrainedTokenizerBase
 from headscope.errors import HeadscopeError
 from headscope.models.model import Model
 
-# What tokenizers of one vocabulary still differ in: case, accents, blanks, numbers, other scripts, and segments.
+# Differences between tokenizers of one vocabulary: case, accents, blanks, numbers, other scripts, and segments.
 PROBES = (
     ("The cat sat on the mat.", None),
     ("Don't SHOUT in Zürich, naïve café-goer!", None),
@@ -21,7 +21,7 @@ def refuse_unless_comparable(models: Sequence[Model]) -> None:
     """Raise `HeadscopeError`, with the reason, unless each model can be compared with the first."""
     first = models[0]
     if len(models) < 2:
-        raise HeadscopeError(f"model '{first.name}' is compared with nothing; name two or more models")
+        raise HeadscopeError(f"model '{first.name}' has no model to compare with; name two or more")
     for place, model in enumerate(models[1:], start=1):
         if any(model.network is other.network for other in models[:place]):
             raise HeadscopeError(f"model '{model.name}' is given twice as one object; load it twice")
@@ -38,13 +38,13 @@ def _other_tokens(one: PreTrainedTokenizerBase, other: PreTrainedTokenizerBase) 
     remedy = "name models of one tokenizer"
     if one.get_vocab() != other.get_vocab():
         same = len(one.get_vocab().items() & other.get_vocab().items())
-        return f"their tokenizers have {len(one)} and {len(other)} pieces, {same} of them alike; {remedy}"
+        return f"their tokenizers have {len(one)} and {len(other)} pieces, {same} in common; {remedy}"
     if one.special_tokens_map != other.special_tokens_map:
-        return f"their tokenizers have other special tokens; {remedy}"
+        return f"their tokenizers have different special tokens; {remedy}"
     for first, second in PROBES:
-        found = [each(first, second, return_token_type_ids=None, verbose=False) for each in (one, other)]
-        if dict(found[0]) != dict(found[1]):
-            return f"their tokenizers make other tokens of '{first}'; {remedy}"
+        tokens = [each(first, second, return_token_type_ids=None, verbose=False) for each in (one, other)]
+        if dict(tokens[0]) != dict(tokens[1]):
+            return f"their tokenizers split '{first}' differently; {remedy}"
     return None
 
 
@@ -54,5 +54,5 @@ def _other_shape(one: Model, other: Model) -> str | None:
         return None
     layers = [f"{len(heads)} layers of {', '.join(map(str, sorted(set(heads))))} heads" for heads in shapes]
     if layers[0] == layers[1]:
-        return f"heads by layer are {shapes[0]} and {shapes[1]}; name models of one shape"
-    return f"one has {layers[0]}, the other {layers[1]}; name models of one shape"
+        return f"heads by layer are {shapes[0]} and {shapes[1]}; name models with the same heads"
+    return f"{layers[0]} and {layers[1]}; name models with the same heads"

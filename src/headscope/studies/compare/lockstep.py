@@ -1,8 +1,7 @@
-"""Several models in lockstep: the same block of attention of each at a time.
+"""Forward passes of several models in lockstep, block by block of attention.
 
-A forward pass shows its attention to an observer when it likes. Here it runs in a thread of its own that stands
-still after every block until the next one is asked for, so that no model is ever further than the others and
-memory holds one block of each. Only one thread computes at a time.
+Each forward pass runs in a thread of its own, which stops after every block until the next one is requested. So memory
+holds one block of each model, and only one thread computes at a time.
 """
 
 from collections.abc import Generator, Sequence
@@ -20,8 +19,8 @@ from headscope.models import Model
 
 
 @dataclass(frozen=True)
-class Block:
-    """What an `Observer` is shown."""
+class AttentionBlock:
+    """The arguments of an `Observer`: a block of attention rows of one layer."""
 
     layer: int
     attention: Float[Tensor, "example head query key"]
@@ -31,20 +30,20 @@ class Block:
 
     @property
     def place(self) -> tuple[int, slice, slice]:
-        """Which part of the attention this is."""
+        """Layer, examples and queries of the block."""
         return self.layer, self.examples, self.queries
 
 
 class _Stopped(BaseException):
-    """Ends a forward pass that nobody waits for any more."""
+    """Ends an abandoned forward pass."""
 
 
-def together(models: Sequence[Model], batch: Batch) -> Generator[tuple[int, list[Rows]], None, None]:
-    """One forward pass of each model: a layer, and the same rows of its attention in each of them.
+def lockstep(models: Sequence[Model], batch: Batch) -> Generator[tuple[int, list[Rows]], None, None]:
+    """Run one forward pass of each model; yield a layer and the same attention rows of each model at a time.
 
-    The iterator has to be closed if it is not read to its end, else its threads stand still until the program ends.
+    Close the iterator if it is not read to the end, else its threads wait until the program ends.
 
-    Raises `RuntimeError` where models show other blocks than the first, and whatever goes wrong in a forward pass.
+    Raises `RuntimeError` if a model yields other blocks than the first, and any error of a forward pass.
     """
     with ExitStack() as running:
         passes = [running.enter_context(closing(blocks(model, batch))) for model in models]
@@ -54,34 +53,34 @@ def together(models: Sequence[Model], batch: Batch) -> Generator[tuple[int, list
             yield first.layer, [_rows(block, batch) for block in (first, *others)]
 
 
-def blocks(model: Model, batch: Batch) -> Generator[Block, None, None]:
-    """One forward pass of a model as an iterator over its blocks of attention; it computes up to the one asked for.
+def blocks(model: Model, batch: Batch) -> Generator[AttentionBlock, None, None]:
+    """Run one forward pass of a model as an iterator over its blocks of attention, computed on request.
 
-    The iterator has to be closed if it is not read to its end.
+    Close the iterator if it is not read to the end.
     """
-    shown: SimpleQueue[Block | BaseException | None] = SimpleQueue()
+    computed: SimpleQueue[AttentionBlock | BaseException | None] = SimpleQueue()
     wanted: SimpleQueue[bool] = SimpleQueue()
 
-    def show(*block) -> None:
-        shown.put(Block(*block))
+    def observe(*block) -> None:
+        computed.put(AttentionBlock(*block))
         if not wanted.get():
             raise _Stopped
 
     def forward() -> None:
         try:
             # Inference mode belongs to a thread, and so do the contexts that a forward pass is observed in.
-            with torch.inference_mode(), model.observed(show) as watch:
+            with torch.inference_mode(), model.observed(observe) as watch:
                 model.network(**batch.inputs)
             if watch.calls != (layers := len(model.capture.heads)):
                 raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
-            shown.put(None)
+            computed.put(None)
         except BaseException as error:
-            shown.put(error)
+            computed.put(error)
 
     thread = Thread(target=forward, name=f"headscope: {model.name}", daemon=True)
     try:
         thread.start()
-        while (block := shown.get()) is not None:
+        while (block := computed.get()) is not None:
             if isinstance(block, BaseException):
                 raise block
             yield block
@@ -92,5 +91,5 @@ def blocks(model: Model, batch: Batch) -> Generator[Block, None, None]:
             thread.join()
 
 
-def _rows(block: Block, batch: Batch) -> Rows:
+def _rows(block: AttentionBlock, batch: Batch) -> Rows:
     return Rows(block.attention, batch, block.examples, block.queries, block.scores)

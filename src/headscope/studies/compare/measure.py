@@ -1,4 +1,4 @@
-"""Several models over a corpus, as a labelled result: each later one beside the first."""
+"""Comparison of several models over a corpus as a result: each later model beside the first."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -31,24 +31,26 @@ def compare(
     *,
     pad_to: int = 0,
 ) -> xr.Dataset:
-    """The result of a study that compares models: one pass of all of them over the corpus.
+    """Compare models in one pass over the corpus.
 
-    Comparisons and the difference of each measure have the dimension `model`: the later models, by short names.
-    Inputs are padded to at least `pad_to` tokens, and longer ones are then as those over the models' limit.
+    Comparisons and differences of measures have the dimension `model`: the later models, by short names.
+
+    * `measures`, `comparisons`: names of modules in these folders.
+    * `pad_to`: pad inputs to at least this number of tokens, which is then also the limit.
 
     Raises `HeadscopeError` if the models cannot be compared, or no example fits into them.
     """
     refuse_unless_comparable(models)
     first, *later = short_names([model.name for model in models])
     measured = {name: catalog.load("measures", name) for name in measures}
-    found = {name: catalog.load("comparisons", name) for name in comparisons}
+    paired = {name: catalog.load("comparisons", name) for name in comparisons}
     limits = [model.max_tokens for model in models] + ([pad_to] if pad_to else [])
     words = Words(models[0].tokenizer, min(limits), settings.long)
     attributes = provenance(study, models[0], corpus, settings) | _named(first, later, models)
-    result = fold_pairs(Pass(models[0], corpus, settings, words, pad_to), models[1:], measured, found)
+    result = fold_pairs(Pass(models[0], corpus, settings, words, pad_to), models[1:], measured, paired)
     tallies, heads = result.value, models[0].capture.heads
     variables = {}
-    for name, module in found.items():
+    for name, module in paired.items():
         variables |= _labelled(_beside(module.VARIABLE, later), tallies[name], heads)
         variables |= _by_layer(_beside(module.VARIABLE, later, "layer"), tallies[f"layer_{name}"], len(heads))
     for name, module in measured.items():
@@ -58,7 +60,7 @@ def compare(
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """The last parts of paths, as many as tell them apart; names that are the same are numbered.
+    """Shortest distinct endings of paths; equal names are numbered.
 
     >>> short_names(["google/bert", "out/rte/model", "out/mrpc/model"])
     ['google/bert', 'rte/model', 'mrpc/model']
@@ -75,7 +77,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _named(first: str, later: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
-    """The attributes that say which models were compared; `model_sha256` and the like are those of the first."""
+    """Attributes of the compared models; `model_sha256` and the like are of the first."""
     names = [first, *later]
     return {
         "model": f"{first} → {', '.join(later)}",
@@ -90,7 +92,7 @@ WORDS = {"": "", "layer": "mean over heads of ", "difference": "change since the
 
 
 def _beside(variable: Variable, later: Sequence[str], what: str = "") -> Variable:
-    """A variable with the dimension `model`: itself, its mean over the heads of a layer, or its difference."""
+    """A variable with the dimension `model`: the comparison, its mean over heads of a layer, or a difference."""
     return replace(
         variable,
         name="_".join(filter(None, (what, variable.name))),

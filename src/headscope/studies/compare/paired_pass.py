@@ -1,6 +1,6 @@
-"""One pass of several models over a corpus: what sets each later model apart from the first.
+"""One pass of several models over a corpus: each later model beside the first.
 
-All models run in lockstep: both sides of a comparison are read off the same block while it is in cache.
+All models run in lockstep, so that both sides of a comparison are read from the same block while it is in cache.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from headscope.engine.passes import Pass, PassResult
 from headscope.engine.resampling_buffer import Buffer
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.compare.lockstep import together
+from headscope.studies.compare.lockstep import lockstep
 
 Modules = Mapping[str, ModuleType]
 
@@ -24,7 +24,7 @@ Modules = Mapping[str, ModuleType]
 def fold_pairs(
     first: Pass, later: Sequence[Model], measures: Modules, comparisons: Modules
 ) -> PassResult[dict[str, Tally]]:
-    """Tallies of each later model beside the first, all from one pass; see `compared` for their names and shapes.
+    """Tallies of each later model beside the first, from one pass; `compared` lists their names and shapes.
 
     * `first`: the pass of the first model; its encoder and its padding are those of all models.
     """
@@ -47,15 +47,15 @@ def compared(models: Sequence[Model], batch: Batch, measures: Modules, compariso
     pairs = [MeasureObserver(comparisons) for _ in models[1:]]
     for observer in (*own, *pairs):
         observer.start(batch)
-    with closing(together(models, batch)) as blocks:
+    with closing(lockstep(models, batch)) as blocks:
         for layer, rows in blocks:
-            for observer, its in zip(own, rows, strict=True):
-                observer.add(layer, its)
-            for observer, its in zip(pairs, rows[1:], strict=True):
-                observer.add(layer, rows[0], its)
+            for observer, own_rows in zip(own, rows, strict=True):
+                observer.add(layer, own_rows)
+            for observer, later_rows in zip(pairs, rows[1:], strict=True):
+                observer.add(layer, rows[0], later_rows)
     first, *later = [observer.finish() for observer in own]
-    found = [observer.finish() for observer in pairs]
-    values = {name: _stacked([each[name] for each in found]) for name in comparisons}
+    compared_values = [observer.finish() for observer in pairs]
+    values = {name: _stacked([each[name] for each in compared_values]) for name in comparisons}
     layers = {f"layer_{name}": _by_layer(values[name], models[0].capture.heads) for name in comparisons}
     changed = {
         f"difference_{name}": _stacked([_difference(each[name], first[name]) for each in later]) for name in measures
@@ -64,7 +64,7 @@ def compared(models: Sequence[Model], batch: Batch, measures: Modules, compariso
 
 
 def _stacked(values: list[Values]) -> Values:
-    """The same statistic of several models, with models as the dimension after heads."""
+    """A statistic of several models, [example, head, model, ...]."""
     return Values(
         torch.stack([each.values for each in values], dim=2), torch.stack([each.valid for each in values], dim=1)
     )

@@ -1,4 +1,4 @@
-"""The score of a task with the first model's weights put back into the lowest layers of each later one."""
+"""Scores of each later model with its lowest layers restored from the first model."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,14 +20,14 @@ SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), sec
 
 
 def refuse_unless_scored(models: Sequence[Model], task: Task, layers: int) -> None:
-    """Raise `HeadscopeError` unless each later model has a head for the task and as many layers."""
+    """Raise `HeadscopeError` unless each later model has a head for the task and at least `layers` layers."""
     depth = len(models[0].capture.heads)
     if layers > depth:
         raise HeadscopeError(f"restore {layers} is more than the {depth} layers of the models; use at most {depth}")
     for model in models[1:]:
         if model.network.base_model is model.network:
             raise HeadscopeError(
-                f"model '{model.name}' has no task head; name one that was fine-tuned on '{task.name}'"
+                f"model '{model.name}' has no task head; use a model that was fine-tuned on '{task.name}'"
             )
         _own(task, model)
 
@@ -37,25 +37,26 @@ def restored_scores(
 ) -> dict[str, xr.DataArray]:
     """Scores [model, restored, metric] of the later models, with 0 to `layers` of the lowest layers restored.
 
-    * `names`: of the later models; `embeddings`: restore them with layer 1.
+    * `names`: names of the later models.
+    * `embeddings`: restore the embeddings with layer 1.
 
-    Beside each score, and its difference from that of the model as it is, stands a 95% bootstrap interval; the
-    examples are drawn alike for both, so that the difference is a paired one.
+    Returns: `restored_score` and `restored_change` (since the fine-tuned model), each with a 95% bootstrap interval
+    from the same resamples, so that changes are paired differences.
     """
     first, *later = models
     draws = poisson_draws(range(task.dev.n_examples), settings.seed, settings.resamples)
-    found = []
+    scored = []
     for model in later:
         own = _own(task, model)
         answers = _answers(model, first, own, layers, settings, embeddings)
-        found.append(_scored(own, answers, draws))
-    scores, drawn = (np.stack(each, axis=-3) for each in zip(*found, strict=True))
+        scored.append(_scored(own, answers, draws))
+    scores, resamples = (np.stack(each, axis=-3) for each in zip(*scored, strict=True))
     coords = {"model": list(names), "restored": list(range(layers + 1)), "metric": list(task.metrics)}
     what = f"score of {task.name} with the lowest layers as in the first model"
-    changes, drawn_changes = scores - scores[:, :1], drawn - drawn[:, :, :1]
+    changes, of_changes = scores - scores[:, :1], resamples - resamples[:, :, :1]
     return {
-        **_labelled("restored_score", what, scores, drawn, coords, task.dev.n_examples),
-        **_labelled("restored_change", f"change of the {what}", changes, drawn_changes, coords, task.dev.n_examples),
+        **_variables("restored_score", what, scores, resamples, coords, task.dev.n_examples),
+        **_variables("restored_change", f"change of the {what}", changes, of_changes, coords, task.dev.n_examples),
     }
 
 
@@ -69,35 +70,35 @@ def _answers(
     model: Model, first: Model, task: Task, layers: int, settings: Settings, embeddings: bool
 ) -> Float[np.ndarray, "restored example output"]:
     inputs, _ = inputs_of(model, task.dev)
-    found = [outputs(model, inputs, settings)]
+    by_depth = [outputs(model, inputs, settings)]
     with restoring(model, first, embeddings=embeddings) as restore:
         for layer in range(1, layers + 1):
             restore(layer)
-            found.append(outputs(model, inputs, settings))
-    return np.stack(found)
+            by_depth.append(outputs(model, inputs, settings))
+    return np.stack(by_depth)
 
 
 def _scored(
     task: Task, answers: Float[np.ndarray, "restored example output"], draws: Float[np.ndarray, "resample example"]
 ) -> tuple[Float[np.ndarray, "restored metric"], Float[np.ndarray, "resample restored metric"]]:
-    """The scores, and those of each resample."""
+    """Returns: the scores; the scores of each resample."""
     targets = task.targets(task.dev)
     scores = [score(metric, answers, targets) for metric in task.metrics]
-    drawn = [resampled(metric, answers, targets, draws) for metric in task.metrics]
-    return np.stack(scores, axis=-1), np.stack(drawn, axis=-1)
+    of_resamples = [resampled(metric, answers, targets, draws) for metric in task.metrics]
+    return np.stack(scores, axis=-1), np.stack(of_resamples, axis=-1)
 
 
-def _labelled(
-    name: str, what: str, values: np.ndarray, drawn: np.ndarray, coords: dict[str, list], n_examples: int
+def _variables(
+    name: str, what: str, values: np.ndarray, resamples: np.ndarray, coords: dict[str, list], n_examples: int
 ) -> dict[str, xr.DataArray]:
-    """A variable with its interval and its number of examples."""
+    """A variable with interval and number of examples."""
     attributes = {"long_name": what, "units": "score", "source": SOURCE}
     bounds, counted = f"95% bootstrap interval of {what}", f"examples with {what}"
     dims = tuple(coords)
     return {
         name: xr.DataArray(values, coords, dims, attrs=attributes),
         f"{name}_ci": xr.DataArray(
-            interval(drawn),
+            interval(resamples),
             coords | {"bound": list(BOUNDS)},
             (*dims, "bound"),
             attrs=attributes | {"long_name": bounds},

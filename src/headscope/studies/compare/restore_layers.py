@@ -1,8 +1,8 @@
-"""Put a model's weights as they were before it was trained back into its lower layers, and take them out again.
+"""Restore the lower layers of a fine-tuned model to their weights before training, and undo it.
 
-Hao et al. 2019, as A Primer in BERTology (Rogers et al. 2020, section 5) sums it up: restoring the weights of lower
-layers to their original values does not dramatically hurt a fine-tuned model. The layers are those of the encoder;
-embeddings, of which the Primer says nothing, stay as they were trained unless they are asked for.
+Hao et al. 2019, after A Primer in BERTology (Rogers et al. 2020, section 5): restoring the weights of lower layers to
+their original values does not dramatically hurt a fine-tuned model. Layers are those of the encoder. The Primer does
+not mention embeddings; they are restored on request.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,11 +20,13 @@ Parts = list[list[nn.Module]]
 
 @contextmanager
 def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Iterator[Callable[[int], None]]:
-    """Within this context `restore(layer)` puts the source's weights into a layer of the model, counted from 1.
+    """Context of a function `restore(layer)` that puts the source's weights into a layer of the model, from 1.
 
-    Afterwards the model is as before. With `embeddings`, they are restored together with layer 1.
+    At the end of the context the model has its own weights again.
 
-    Raises `HeadscopeError` where the layers are not found, or the weights of one do not fit into the other.
+    * `embeddings`: restore the embeddings together with layer 1.
+
+    Raises `HeadscopeError` if the layers cannot be identified, or the weights differ in names or sizes.
     """
     ours, theirs = (_parts(each, embeddings) for each in (model, source))
     for mine, other in zip(ours, theirs, strict=True):
@@ -48,7 +50,7 @@ def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Itera
 
 
 def _parts(model: Model, embeddings: bool) -> Parts:
-    """The modules of each layer, from the first: one, or several in families that keep lists of parts (XLM)."""
+    """The modules of each layer: one, or several in families with lists of parts (XLM)."""
     lists: dict[str, nn.ModuleList] = {}
     for path, module in model.network.base_model.named_modules():
         within = any(path.startswith(f"{outer}.") for outer in lists)
@@ -56,7 +58,7 @@ def _parts(model: Model, embeddings: bool) -> Parts:
             lists[path] = module
     if not lists:
         kind = model.network.config.model_type
-        raise HeadscopeError(f"model type '{kind}': its layers cannot be told apart; leave out --restore")
+        raise HeadscopeError(f"model type '{kind}': its layers cannot be identified; leave out --restore")
     parts = [list(modules) for modules in zip(*lists.values(), strict=True)]
     if embeddings:
         parts[0] += _embeddings(model)
@@ -64,7 +66,7 @@ def _parts(model: Model, embeddings: bool) -> Parts:
 
 
 def _embeddings(model: Model) -> list[nn.Module]:
-    """What turns tokens into the states that enter the first layer: the module beside the layers, or its tables."""
+    """The modules below the first layer: the embedding module, or its tables."""
     base: Any = model.network.base_model
     word = base.get_input_embeddings()
     path = next(name for name, module in base.named_modules() if module is word)

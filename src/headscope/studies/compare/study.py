@@ -35,10 +35,15 @@ def run(
         bool, Option("--as-coded", help="Also the cosine of maps padded to 200 tokens, as the released code has it.")
     ] = False,
 ) -> xr.Dataset:
-    """What sets each later model apart from the first, in one pass; each mean with its 95% interval.
+    """Compare each later model with the first, in one pass; each mean has a 95% interval.
 
-    * `models`: the first is what the others are compared with; with a `task`, the others have a head for it.
-    * `task`: is scored with the later models, and with their lowest layers restored.
+    * `models`: Compare the first model with each of the others; with a `task` they need a head for it.
+    * `corpus`: Read attention on this text.
+    * `settings`: Set the seed, the batch size, the resamples and the progress.
+    * `task`: Score the later models on this task.
+    * `restore`: Score with the lowest 0 to K layers restored from the first model.
+    * `restore_embeddings`: Restore the embeddings together with layer 1.
+    * `as_coded`: Add the cosine of maps padded to 200 tokens, as in the paper's released code.
 
     Raises `HeadscopeError` if the models cannot be compared or scored, or no example fits into them.
 
@@ -49,7 +54,7 @@ def run(
     ({'model': 1, 'layer': 6, 'head': 12}, 1.0)
     """
     if restore and task is None:
-        raise HeadscopeError("restore needs a task to score; name it with --task NAME and --data FOLDER")
+        raise HeadscopeError("restore needs a task; name it with --task NAME --data FOLDER")
     if task:
         refuse_unless_scored(models, task, restore)
         settings.on_total(corpus.n_examples + (len(models) - 1) * (restore + 1) * task.dev.n_examples)
@@ -67,7 +72,7 @@ def _refuse_short(models: tuple[Model, ...]) -> None:
     for model in models:
         if model.max_tokens < PADDED_TO:
             raise HeadscopeError(
-                f"model '{model.name}' reads {model.max_tokens} tokens, and the released code pads to {PADDED_TO}; "
+                f"model '{model.name}' has at most {model.max_tokens} tokens, the released code pads to {PADDED_TO}; "
                 "leave out --as-coded"
             )
 
@@ -75,7 +80,7 @@ def _refuse_short(models: tuple[Model, ...]) -> None:
 def _with_scores(
     result: xr.Dataset, models: tuple[Model, ...], task: Task, layers: int, settings: Settings, embeddings: bool
 ) -> xr.Dataset:
-    """The result with the scores of the task, unless Ctrl-C comes before they are there."""
+    """Add the scores of the task, unless Ctrl-C comes first."""
     names = result["model"].values.tolist()
     attributes = {"task": task.name, "restored_embeddings": str(embeddings)}
     try:

@@ -1,5 +1,5 @@
-"""What does fine-tuning add: scores of tasks from pre-trained, random and frozen encoders?
+"""Scores after fine-tuning from pre-trained, random and frozen encoders.
 
-Kovaleva et al. 2019, Table 1: BERT as it is ("pretrained": an untrained classifier on it), from random
-weights, and from pre-trained ones; beside them "frozen", where the classifier alone is trained.
+Kovaleva et al. 2019, Table 1: an untrained classifier on BERT ("pretrained"), BERT trained from random weights, and
+BERT fine-tuned. Beside them "frozen": only the classifier is trained.
 """

@@ -21,10 +21,10 @@ TABLE_1: dict[str, dict[str, dict[str, float]]] = {
 
 
 def paper_score(task: str, init: str, metrics: Sequence[str]) -> list[float]:
-    """What the paper reports for each metric; NaN where it reports nothing.
+    """The paper's score for each metric; NaN where the paper has none.
 
     >>> paper_score("MRPC", "random", ["accuracy", "f1", "matthews"])
     [0.683, 0.812, nan]
     """
-    known = TABLE_1.get(task, {})
-    return [known.get(metric, {}).get(init, float("nan")) for metric in metrics]
+    published = TABLE_1.get(task, {})
+    return [published.get(metric, {}).get(init, float("nan")) for metric in metrics]

@@ -1,4 +1,4 @@
-"""What runs came to, as labelled scores: mean over seeds, spread, interval over examples, chance, the paper's."""
+"""Result variables of the runs: mean over seeds, spread, interval over examples, chance, and the paper's scores."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,9 +11,9 @@ from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.studies.finetune.published import paper_score
 from headscope.tasks import Task, resampled, score
-from headscope.training.run_record import Trained
+from headscope.training.run_record import TrainedOutputs
 
-# The loss is averaged over each of so many equal parts of a training.
+# Equal parts of a training over which the loss is averaged.
 PARTS = 50
 ROWS = ("task", "init", "metric")
 # Dimensions, long name, units, source.
@@ -35,20 +35,20 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
 }
 
 
-def labelled(
+def to_variables(
     tasks: Sequence[Task],
     inits: Sequence[str],
     seeds: Sequence[int],
-    found: Mapping[tuple[str, str, int], Trained],
+    trained: Mapping[tuple[str, str, int], TrainedOutputs],
     settings: Settings,
 ) -> xr.Dataset:
-    """The variables of a table; `found` has what each task, init and seed came to."""
+    """Result variables of the runs; `trained` holds the outputs of each task, init and seed."""
     coords = {
         "task": [task.name for task in tasks],
         "init": list(inits),
         "seed": list(seeds),
         "metric": list(dict.fromkeys(metric for task in tasks for metric in task.metrics)),
-        "epoch": list(range(1, 1 + max(len(each.epoch_outputs) for each in found.values()))),
+        "epoch": list(range(1, 1 + max(len(each.epoch_outputs) for each in trained.values()))),
         "progress": [(part + 1) / PARTS for part in range(PARTS)],
         "bound": list(BOUNDS),
     }
@@ -59,17 +59,17 @@ def labelled(
         where = {"task": task.name, "metric": list(task.metrics)}
         variables["chance"].loc[where] = _scores(task, constant(task, targets), targets)
         for init in inits:
-            trained = [found[task.name, init, seed] for seed in seeds]
-            for name, values in _cell(task, trained, targets, draws).items():
+            of_seeds = [trained[task.name, init, seed] for seed in seeds]
+            for name, values in _cell(task, of_seeds, targets, draws).items():
                 variables[name].loc[where | {"init": init}] = values
             variables["paper_score"].loc[where | {"init": init}] = paper_score(task.name, init, task.metrics)
-            losses = np.mean([loss_curve(each.train_loss) for each in trained], axis=0)
+            losses = np.mean([loss_curve(each.train_loss) for each in of_seeds], axis=0)
             variables["train_loss"].loc[{"task": task.name, "init": init}] = losses
     return xr.Dataset({name: array for name, array in variables.items() if not bool(array.isnull().all())})
 
 
 def constant(task: Task, targets: Float[np.ndarray, " example"]) -> Float[np.ndarray, "example output"]:
-    """What a model answers that always answers the same: the commonest class, or a number."""
+    """Outputs of a constant model: the most frequent class, or a constant score."""
     if task.kind == "regression":
         return np.zeros((len(targets), 1))
     counts = np.bincount(targets.astype(int), minlength=len(task.labels))
@@ -77,7 +77,7 @@ def constant(task: Task, targets: Float[np.ndarray, " example"]) -> Float[np.nda
 
 
 def loss_curve(losses: Float[np.ndarray, " step"]) -> Float[np.ndarray, " part"]:
-    """The mean loss of each of `PARTS` parts of a training; of fewer steps, each stands for several parts.
+    """Mean loss of each of `PARTS` equal parts of a training; with fewer steps than parts, steps are repeated.
 
     >>> loss_curve(np.array([3.0, 1.0]))[[0, 24, 25, 49]]
     array([3., 3., 1., 1.])
@@ -89,8 +89,8 @@ def loss_curve(losses: Float[np.ndarray, " step"]) -> Float[np.ndarray, " part"]
     return np.array([losses[start:stop].mean(dtype=np.float64) for start, stop in zip(starts, stops, strict=True)])
 
 
-def _cell(task: Task, trained: list[Trained], targets: np.ndarray, draws: np.ndarray) -> dict[str, np.ndarray]:
-    """The values of one task with one init; metrics are the last axis, bounds after them."""
+def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws: np.ndarray) -> dict[str, np.ndarray]:
+    """The values of one task and init, [..., metric] or [..., metric, bound]."""
     outputs = np.stack([each.outputs for each in trained])
     by_seed = _scores(task, outputs, targets)
     drawn = np.stack([resampled(metric, outputs, targets, draws).mean(-1) for metric in task.metrics], axis=-1)

@@ -18,11 +18,11 @@ from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import locate
 from headscope.models.devices import device_of
 from headscope.models.minilm import verify
-from headscope.studies.finetune.scores import labelled
-from headscope.studies.finetune.table1 import Place, Row, Run, runs
+from headscope.studies.finetune.scores import to_variables
+from headscope.studies.finetune.table1 import RunEnvironment, TableRow, TrainingRun, runs
 from headscope.tasks import Task
 from headscope.tasks.task import limited
-from headscope.training import Recipe, Trained, initial
+from headscope.training import TrainedOutputs, TrainingRecipe, initial
 from headscope.training.recipe import Init, Keep, Precision
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
@@ -38,7 +38,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     table: Annotated[bool, Option("--table", help="All four inits, as in Table 1 of Kovaleva et al. 2019.")] = False,
     init: Annotated[Init, Option(help="What training starts from; pretrained is not trained at all.")] = "finetuned",
     seeds: Annotated[int, Option(min=1, help="Train with so many seeds, from --seed on.")] = 1,
-    batch: Annotated[int, Option(min=1, help="Examples of a step.")] = 32,
+    batch: Annotated[int, Option(min=1, help="TaskExamples of a step.")] = 32,
     epochs: Annotated[int, Option(min=1, help="Passes over the training examples.")] = 3,
     learning_rate: Annotated[float, Option(help="Peak of the learning rate.")] = 2e-5,
     frozen_rate: Annotated[
@@ -53,18 +53,41 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         list[str] | None, Option(metavar="[TASK=]N", help="Train on N examples only, chosen at random.")
     ] = None,
 ) -> xr.Dataset:
-    """`score[task, init, metric]`: mean over seeds, with its spread, the epochs' scores, the loss and chance beside it.
+    """Fine-tune an encoder on each task from each init, and score it on dev.
 
-    What is done is kept in `directory`: each run (task, init, seed) and, of the first seed, its model, an
-    ordinary Hugging Face folder `models/TASK-INIT` (`model` where there is only one). A run that was
-    interrupted goes on from its last checkpoint and ends as it would have without; one that has ended is
-    read, not run again.
+    `directory` keeps each run (task, init, seed) and the model of the first seed, an ordinary Hugging Face
+    folder: `model`, or `models/TASK-INIT` of several. An interrupted run continues from its last checkpoint
+    and ends with the same weights; a completed run is not repeated.
 
-    Raises `HeadscopeError` if a task has no train split, a loss is no finite number, the disk is full, or
-    the folder has runs with other settings.
+    * `checkpoint`: Name the encoder: a Hugging Face id, a folder, or minilm.
+    * `tasks`: Train and score on these tasks.
+    * `settings`: Set the seed, the batch size, the resamples and the progress.
+    * `directory`: Keep runs and models in this folder.
+    * `loading`: Set the device, the dtype, the revision and remote code of the encoder.
+    * `table`: Train with all four inits, as in Table 1 of Kovaleva et al. 2019.
+    * `init`: Start from finetuned (pre-trained weights), random, frozen (train the classifier alone) or
+      pretrained (train nothing).
+    * `seeds`: Train with this number of seeds, from `--seed` on.
+    * `batch`: Train on this number of examples in a step.
+    * `epochs`: Train for this number of passes over the training examples.
+    * `learning_rate`: Set the peak of the learning rate.
+    * `frozen_rate`: Set the learning rate of the init frozen (default: `learning_rate`).
+    * `warmup`: Raise the learning rate during this fraction of the steps.
+    * `weight_decay`: Set the weight decay of AdamW.
+    * `precision`: Train in mixed precision: no, bf16 or fp16.
+    * `max_tokens`: Shorten longer inputs to this number of tokens.
+    * `keep`: Keep the model of the best epoch on dev, or of the last.
+    * `train_limit`: Train on N examples of each task, or of TASK, drawn at random from the train split as read;
+      `--limit` rules how many examples of each split are read.
+
+    Returns: `score[task, init, metric]`, the mean over seeds, with spread, interval, the scores of the epochs, the
+    loss, and chance.
+
+    Raises `HeadscopeError` if a task has no train split, a loss is not finite, the disk is full, or the folder
+    holds runs with other settings.
     """
     started, inits = time.monotonic(), INITS if table else (init,)
-    recipe = Recipe(
+    recipe = TrainingRecipe(
         batch=batch, epochs=epochs, learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay,
         precision=precision, max_tokens=max_tokens, keep=keep,
     )  # fmt: skip
@@ -72,17 +95,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipes = {each: replace(recipe, learning_rate=rates.get(each, learning_rate)) for each in inits}
     limits = _limits(train_limit or [], tasks)
     tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
-    place = _place(checkpoint, directory, **loading)
-    start = initial(place.checkpoint, tasks[0], inits[-1], settings.seed, remote_code=place.remote_code)
-    rows = [Row(task, max_tokens, start.model) for task in tasks]
-    models = _models(place.directory, tasks, inits)
-    planned = list(runs(rows, recipes, range(settings.seed, settings.seed + seeds), place.directory, models))
+    environment = _environment(checkpoint, directory, **loading)
+    start = initial(environment.checkpoint, tasks[0], inits[-1], settings.seed, remote_code=environment.remote_code)
+    rows = [TableRow(task, max_tokens, start.model) for task in tasks]
+    models = _models(environment.directory, tasks, inits)
+    planned = list(runs(rows, recipes, range(settings.seed, settings.seed + seeds), environment.directory, models))
     settings.on_total(sum(one.steps for one in planned))
-    found = {(one.row.task.name, one.init, one.seed): one.result(place, settings) for one in planned}
-    variables = labelled(tasks, inits, sorted({one.seed for one in planned}), found, settings)
-    attributes = _attributes(rows, place, settings) | {
+    trained = {(one.row.task.name, one.init, one.seed): one.result(environment, settings) for one in planned}
+    variables = to_variables(tasks, inits, sorted({one.seed for one in planned}), trained, settings)
+    attributes = _attributes(rows, environment, settings) | {
         "new_weights": ", ".join(start.new),
-        "skipped": json.dumps(_cut(rows, planned, found)),
+        "skipped": json.dumps(_cut(rows, planned, trained)),
         "recipe": json.dumps(
             recipe.as_settings() | {"frozen_rate": rates["frozen"], "train_examples": _trained_on(tasks)}
         ),
@@ -91,46 +114,46 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(variables.assign_attrs(attributes))
 
 
-def _place(
+def _environment(
     name: str,
     directory: Path,
     device: str | None = None,
     dtype: str = "float32",
     revision: str | None = None,
     remote_code: bool = False,
-) -> Place:
+) -> RunEnvironment:
     if dtype != "float32":
         raise HeadscopeError(f"dtype '{dtype}': weights are trained in float32; use --precision bf16 for speed")
-    found = locate(name, revision=revision, remote_code=remote_code)
-    sha256 = found.sha256
+    checkpoint = locate(name, revision=revision, remote_code=remote_code)
+    sha256 = checkpoint.sha256
     if name == "minilm":
         verify(sha256)
-    return Place(found, sha256, Path(directory), device_of(device), remote_code)
+    return RunEnvironment(checkpoint, sha256, Path(directory), device_of(device), remote_code)
 
 
 def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...]) -> dict[tuple[str, str], Path]:
-    """Where the models go."""
+    """The folder of each model."""
     if len(tasks) == len(inits) == 1:
         return {(tasks[0].name, inits[0]): directory / "model"}
     return {(task.name, init): directory / "models" / f"{task.name}-{init}" for task in tasks for init in inits}
 
 
 def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:
-    """The most training examples of each task, from "TASK=N" or "N"."""
+    """Limits of training examples by task, from "TASK=N" or "N"."""
     names = {_plain(task.name): task.name for task in tasks}
     limits = {}
     for one in given:
         task, _, number = one.rpartition("=")
         if not number.isdecimal() or int(number) < 1 or (task and _plain(task) not in names):
             raise HeadscopeError(
-                f"train limit '{one}' is not [TASK=]N with TASK one of {', '.join(names.values())}; write sst-2=8000"
+                f"train limit '{one}' is not [TASK=]N with TASK one of {', '.join(names.values())}; use e.g. sst-2=8000"
             )
         limits |= {names[each]: int(number) for each in names if not task or each == _plain(task)}
     return limits
 
 
 def _trained_on(tasks: tuple[Task, ...]) -> dict[str, int]:
-    """The number of training examples of each task that has any, as they were used."""
+    """Number of training examples of each task with a train split, after all limits."""
     return {task.name: task.train.n_examples for task in tasks if task.train}
 
 
@@ -138,23 +161,25 @@ def _plain(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
-def _attributes(rows: list[Row], place: Place, settings: Settings) -> dict[str, Any]:
+def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Settings) -> dict[str, Any]:
     devs = [row.task.dev for row in rows]
     sha256 = hashlib.sha256("".join(dev.sha256 for dev in devs).encode()).hexdigest() if devs[1:] else devs[0].sha256
     corpus = Corpus(", ".join(dev.name for dev in devs), sha256, sum(map(len, devs)), {}, lambda: iter(()))
-    found = place.checkpoint
-    model = replace(rows[0].reader, name=found.name, revision=found.revision, sha256=place.sha256)
+    checkpoint = environment.checkpoint
+    model = replace(rows[0].reader, name=checkpoint.name, revision=checkpoint.revision, sha256=environment.sha256)
     return provenance("finetune", model, corpus, settings) | {
         "n_examples": corpus.n_examples,
         "n_tokens": sum(len(encoded) for row in rows for encoded in row.dev[0]),
     }
 
 
-def _cut(rows: list[Row], planned: list[Run], found: dict[tuple[str, str, int], Trained]) -> dict[str, int]:
-    """How many inputs of each task were cut."""
+def _cut(
+    rows: list[TableRow], planned: list[TrainingRun], trained: dict[tuple[str, str, int], TrainedOutputs]
+) -> dict[str, int]:
+    """Number of shortened inputs of each task."""
     cut = {f"{row.task.name} dev examples cut": row.dev[1].total() for row in rows}
     for one in planned:
         if one.init != "pretrained":
             name = one.row.task.name
-            cut[f"{name} train examples cut"] = int(found[name, one.init, one.seed].cut)
+            cut[f"{name} train examples cut"] = int(trained[name, one.init, one.seed].cut)
     return {reason: count for reason, count in cut.items() if count}

@@ -1,4 +1,4 @@
-"""The runs of a table: each task with each init and each seed, kept one by one, so that a table can go on."""
+"""The training runs of a table: each task with each init and each seed, kept one by one."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,16 +18,16 @@ from headscope.files import replace_folder, writing
 from headscope.models import Model
 from headscope.models.checkpoint import Checkpoint
 from headscope.tasks import Task
-from headscope.training.dataset import Labelled
+from headscope.training.dataset import TrainingSet
 from headscope.training.initialisation import initial
-from headscope.training.loop import Examples, answers, train
-from headscope.training.recipe import Recipe
-from headscope.training.run_record import Journal, Trained
+from headscope.training.loop import TaskExamples, dev_outputs, train
+from headscope.training.recipe import TrainingRecipe
+from headscope.training.run_record import RunRecord, TrainedOutputs
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a table is computed and kept: the model's files, the folder, the device."""
+class RunEnvironment:
+    """The model's files, the folder and the device of a table."""
 
     checkpoint: Checkpoint
     sha256: str
@@ -37,10 +37,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A task with its inputs, which are made when they are first needed and then shared by its runs.
+class TableRow:
+    """A task with its inputs, which all of its runs share.
 
-    `reader` is any model with the tokenizer and the length of those that are trained.
+    * `reader`: a model with the tokenizer and the maximal length of the trained models.
     """
 
     task: Task
@@ -49,42 +49,42 @@ class Row:
 
     @cached_property
     def dev(self) -> tuple[list[Encoded], Counter[str]]:
-        """The dev inputs, and how many were cut."""
+        """The dev inputs. Returns: the inputs; numbers of shortened inputs."""
         return inputs_of(self.reader, self.task.dev, self.max_tokens)
 
     @cached_property
-    def examples(self) -> Examples:
-        """What is trained on and what is scored."""
+    def examples(self) -> TaskExamples:
+        """The training set, and inputs and targets of dev."""
         task, corpus = self.task, self.task.training()
         inputs, cut = inputs_of(self.reader, corpus, self.max_tokens)
-        labelled = Labelled(inputs, task.targets(corpus), task.kind == "regression")
-        return Examples(labelled, self.dev[0], task.targets(task.dev), cut.total())
+        training_set = TrainingSet(inputs, task.targets(corpus), task.kind == "regression")
+        return TaskExamples(training_set, self.dev[0], task.targets(task.dev), cut.total())
 
 
 @dataclass(frozen=True)
-class Run:
-    """One training: a task, an init, a seed; `model` is where its model goes, None where it is not kept."""
+class TrainingRun:
+    """A task, an init and a seed; `model` is the folder for the trained model, or None."""
 
-    row: Row
+    row: TableRow
     init: str
     seed: int
-    recipe: Recipe
-    journal: Journal
+    recipe: TrainingRecipe
+    record: RunRecord
     model: Path | None
 
     @property
     def steps(self) -> int:
-        """The steps that are to be done: none where nothing is trained, or all is done."""
-        if self.init == "pretrained" or self.journal.ended():
+        """Number of training steps still to do; 0 for a completed run and without training."""
+        if self.init == "pretrained" or self.record.completed():
             return 0
         return self.recipe.epochs * -(-self.row.task.training().n_examples // self.recipe.batch)
 
-    def settings(self, place: Place) -> dict[str, Any]:
-        """All that its numbers depend on."""
+    def settings(self, environment: RunEnvironment) -> dict[str, Any]:
+        """All settings that determine the numbers of the run."""
         task = self.row.task
         train = task.training() if self.init != "pretrained" else None
         return {
-            "model": place.sha256,
+            "model": environment.sha256,
             "task": task.name,
             "init": self.init,
             "seed": self.seed,
@@ -92,38 +92,40 @@ class Run:
             "dev": f"{task.dev.n_examples} examples of {task.dev.sha256}",
         } | self.recipe.as_settings()
 
-    def result(self, place: Place, settings: Settings) -> Trained:
-        """What the run comes to; it is run only if it has not ended before."""
-        self.journal.open(self.settings(place))
-        trained = self.journal.ended() or self._run(place, replace(settings, seed=self.seed))
-        if self.model and self.journal.model.is_dir():
+    def result(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:
+        """The outputs of the run, which is done unless it was completed before."""
+        self.record.open(self.settings(environment))
+        trained = self.record.completed() or self._run(environment, replace(settings, seed=self.seed))
+        if self.model and self.record.model.is_dir():
             with writing(self.model, resumable=True):
-                replace_folder(self.journal.model, self.model)
+                replace_folder(self.record.model, self.model)
         return trained
 
-    def _run(self, place: Place, settings: Settings) -> Trained:
-        start = initial(place.checkpoint, self.row.task, self.init, self.seed, remote_code=place.remote_code)
-        nn.Module.to(start.network, place.device)
+    def _run(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:
+        start = initial(
+            environment.checkpoint, self.row.task, self.init, self.seed, remote_code=environment.remote_code
+        )
+        nn.Module.to(start.network, environment.device)
         if self.init != "pretrained":
             save = self.model is not None
-            return train(start, self.row.task, self.row.examples, self.recipe, settings, self.journal, save=save)
-        outputs = answers(start.model, self.row.dev[0], settings)
-        trained = Trained(outputs, outputs[None][:0], np.zeros(0, dtype=np.float32))
-        self.journal.end(trained)
+            return train(start, self.row.task, self.row.examples, self.recipe, settings, self.record, save=save)
+        outputs = dev_outputs(start.model, self.row.dev[0], settings)
+        trained = TrainedOutputs(outputs, outputs[None][:0], np.zeros(0, dtype=np.float32))
+        self.record.complete(trained)
         return trained
 
 
 def runs(
-    rows: list[Row],
-    recipes: Mapping[str, Recipe],
+    rows: list[TableRow],
+    recipes: Mapping[str, TrainingRecipe],
     seeds: range,
     directory: Path,
     models: Mapping[tuple[str, str], Path],
-) -> Iterator[Run]:
-    """The runs of each task with each init of `recipes` and each seed; of the first seed the models are kept."""
+) -> Iterator[TrainingRun]:
+    """The runs of each task, init of `recipes` and seed; the models of the first seed are kept."""
     for row in rows:
         for init, recipe in recipes.items():
             for seed in seeds:
-                journal = Journal(directory / "runs" / f"{row.task.name}-{init}-{seed}")
+                record = RunRecord(directory / "runs" / f"{row.task.name}-{init}-{seed}")
                 model = models[row.task.name, init] if seed == seeds[0] and init != "pretrained" else None
-                yield Run(row, init, seed, recipe, journal, model)
+                yield TrainingRun(row, init, seed, recipe, record, model)

@@ -21,7 +21,7 @@ from headscope.engine.losses import NOT_ASKED, Answer, losses, masked
 from headscope.engine.task_inputs import AXES
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.masked_lm import tells_words
+from headscope.models.masked_lm import has_masked_lm_head
 from headscope.tasks import Task, aligned
 
 # The loss of each example, and which examples have one.
@@ -66,7 +66,7 @@ def objective_of(model: Model, corpus: Corpus, task: Task | None = None, seed: i
             f"model '{model.name}' has no loss: its tokenizer has no mask; name a task with --task NAME --data FOLDER"
         )
     hide = _Hidden(model.tokenizer, seed)
-    if tells_words(model.network):
+    if has_masked_lm_head(model.network):
         return Objective(MASKED, hide, _masked_loss)
     if task is not None:
         raise HeadscopeError(f"model '{model.name}' has no head for masked words; name a model that has")

@@ -1,5 +1,6 @@
-"""Remove the heads that matter least, and save a model that is really smaller.
+"""Remove the least important heads, and save the smaller model.
 
-Michel et al. 2019, section 4: heads go in the order of their importance, a share at a time, while the score is
-watched. Here their rows and columns are cut out of the weights, and the model can be trained in between.
+Michel et al. 2019, section 4: heads are removed in the order of their importance, some at a time, and the score is
+measured after each step. Here their rows and columns are cut out of the weights, and the model can be trained after
+each step.
 """

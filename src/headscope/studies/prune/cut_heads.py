@@ -1,4 +1,4 @@
-"""Prune: a model without some of its heads, really smaller, that answers as the whole one does with them zeroed."""
+"""Cut heads out of a model: a smaller model with the outputs of the original one with these heads zeroed."""
 
 import copy
 from collections.abc import Sequence
@@ -20,23 +20,21 @@ from headscope.models.heads import existing
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, pruning_of, whole
 
-# Largest difference from the masked model, relative to its largest output: rounding.
+# Largest rounding difference from the masked model, relative to its largest output.
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 
 
 def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
-    """The model without some of its heads: their rows and columns are cut out of its linear maps.
+    """Cut the rows and columns of some heads out of a copy of a model.
 
-    Michel et al. 2019 (section 4) and Voita et al. 2019 mask the heads that they prune; here they are gone.
-    The model given stays as it is. Saved with `network.save_pretrained`, the folder is loaded with
-    `headscope.load`: transformers' configurations cannot say that layers have different numbers of heads.
+    Michel et al. 2019 (section 4) and Voita et al. 2019 mask pruned heads; here they are removed.
+    The outputs for a short padded batch are compared with those of the model with the same heads zeroed.
 
-    * `remove`: the heads that go, numbered as the model is now. The heads of a pruned model are numbered
-      anew, from 1; its configuration says which of the whole model's it has lost.
+    * `remove`: the heads to remove, in the present numbering of the model. A pruned model numbers its heads
+      from 1 again; its configuration lists the removed heads of the original model.
 
-    Raises `HeadscopeError`, with the reason, for a model whose heads cannot be cut out: on a short padded
-    batch its outputs must be those of the model with the same heads zeroed. `ValueError` for an array of
-    another shape.
+    Raises `HeadscopeError`, with the reason, for a model whose heads cannot be cut out; `ValueError` for an array
+    of another shape.
 
     >>> from headscope import load
     >>> model, remove = load("minilm"), np.zeros((6, 12), dtype=bool)
@@ -47,7 +45,7 @@ def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
     heads = model.capture.heads
     stay = existing(heads) & ~remove
     if not stay.any():
-        raise HeadscopeError(f"model '{model.name}' would keep none of its heads; remove fewer")
+        raise HeadscopeError(f"model '{model.name}' would have no head left; remove fewer")
     if reason := _uncuttable(model):
         raise _refusal(model, reason)
     network = copy.deepcopy(model.network)
@@ -64,39 +62,39 @@ def _refusal(model: Model, reason: str, empty: Sequence[int] = ()) -> HeadscopeE
     kind = model.network.config.model_type
     if empty:
         return HeadscopeError(
-            f"layer {empty[0] + 1} would keep no head, for which the code of model type '{kind}' has no room "
-            f"({reason}); keep at least one in each layer"
+            f"layer {empty[0] + 1} would have no head left, which model type '{kind}' does not support ({reason}); "
+            "keep at least one in each layer"
         )
     return HeadscopeError(f"model type '{kind}' cannot be pruned: {reason}; disable its heads instead (ablate)")
 
 
 def _uncuttable(model: Model) -> str | None:
-    """Why the heads of a model cannot be cut out, where that is known beforehand."""
-    found = model.projections
-    if len({each.output for each in found}) < len(found):
-        return "its layers share their weights, so that none can lose a head alone"
-    if any(not each.fused and sizes(each.key)[1] != each.heads * each.width for each in found):
+    """The structural reason against cutting heads out of a model, or None."""
+    maps = model.projections
+    if len({each.output for each in maps}) < len(maps):
+        return "its layers share their weights"
+    if any(not each.fused and sizes(each.key)[1] != each.heads * each.width for each in maps):
         return "its heads share keys and values in groups"
     held = list(attentions(model.network))
-    if [each.output for each in held] != [each.output for each in found]:
-        return "its layers are not called in the order in which it holds them"
+    if [each.output for each in held] != [each.output for each in maps]:
+        return "its layers are not called in their stored order"
     if any(isinstance(module, nn.Embedding) for each in held for module in each.module.modules()):
         return "a layer makes a bias for the heads of all layers"
     if getattr(model.network.config, "auto_map", None):
-        return "it comes with code of its own, which would build it whole"
+        return "it comes with code of its own"
     return None
 
 
 @torch.inference_mode()
 def _difference(model: Model, remove: np.ndarray, network: PreTrainedModel) -> str | None:
-    """In what a pruned network differs from the model with the same heads zeroed; None if in nothing."""
+    """Difference of a pruned network from the model with the same heads zeroed, or None if outputs are equal."""
     inputs = check_inputs(model.network)
     with quiet(), model.changed(remove, "zero"):
         expected = model.network(**inputs)[0]
     try:
         with quiet():
             ours = network(**inputs)[0]
-    except Exception as error:  # whatever a model does with fewer heads than its code counts on
+    except Exception as error:  # any failure of the model's own code with fewer heads
         return f"{type(error).__name__}: {error}".splitlines()[0]
     if ours.shape != expected.shape:
         return f"its outputs would have the shape {tuple(ours.shape)} instead of {tuple(expected.shape)}"

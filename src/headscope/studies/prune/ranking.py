@@ -1,4 +1,4 @@
-"""How much each head matters: by the gradient of the loss, by disabling it, or as a saved result says."""
+"""Importance of each head: from gradients, from disabling it, or from a saved result."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from headscope.engine.task_inputs import asked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
-from headscope.studies.prune.removal import Pruned
+from headscope.studies.prune.removal import PrunedModel
 from headscope.tasks import LOWER_IS_BETTER, Task, score
 
 By = Literal["importance", "sweep"]
@@ -25,54 +25,56 @@ Importance = Float[np.ndarray, "layer head"]
 
 
 @dataclass
-class Ranking:
-    """What says how much a head matters: an estimator of importance, or the score that is lost without the head.
+class HeadRanking:
+    """The ranking of heads for removal.
 
-    * `again`: it is asked anew whenever heads are gone; else `known` is what it has said first.
+    * `by`: "importance" (gradients, by the `estimator`), or "sweep" (the loss of score without the head).
+    * `again`: recompute importance after each step.
+    * `latest`: the importance computed last, or read from a result.
 
-    Raises `HeadscopeError` if it is unknown.
+    Raises `HeadscopeError` for an unknown `by` or `estimator`.
     """
 
     by: By
     estimator: str
     again: bool = False
-    known: Importance | None = None
+    latest: Importance | None = None
 
     def __post_init__(self) -> None:
-        for name, known in {"by": get_args(By), "estimator": ESTIMATORS}.items():
-            if getattr(self, name) not in known:
-                raise HeadscopeError(f"{name} '{getattr(self, name)}' is unknown; use one of {', '.join(known)}")
+        for name, names in {"by": get_args(By), "estimator": ESTIMATORS}.items():
+            if getattr(self, name) not in names:
+                raise HeadscopeError(f"{name} '{getattr(self, name)}' is unknown; use one of {', '.join(names)}")
 
-    def of(self, pruned: Pruned, task: Task, settings: Settings) -> Importance:
-        """How much each head that is left matters to a task, on its train split, or on dev where there is none."""
-        if self.known is None or (self.again and pruned.gone):
+    def of(self, pruned: PrunedModel, task: Task, settings: Settings) -> Importance:
+        """Importance of the remaining heads on the train split of a task, or on dev if it has none."""
+        if self.latest is None or (self.again and pruned.gone):
             settings = replace(settings, on_total=lambda total: None)
             measure = self._importance if self.by == "importance" else self._sweep
-            self.known = pruned.as_it_was(measure(pruned, task, task.train or task.dev, settings))
-        return self.known
+            self.latest = pruned.at_original_places(measure(pruned, task, task.train or task.dev, settings))
+        return self.latest
 
     def work(self, heads: tuple[int, ...]) -> int:
-        """How often it goes through the examples."""
+        """Passes over the examples for one ranking of a model with these heads."""
         return 1 if self.by == "importance" else sum(heads) + len(heads)
 
-    def _importance(self, pruned: Pruned, task: Task, corpus: Corpus, settings: Settings) -> Importance:
-        found = importance(pruned.model, task, corpus, settings)["importance"]
-        return found.sel(estimator=self.estimator).values
+    def _importance(self, pruned: PrunedModel, task: Task, corpus: Corpus, settings: Settings) -> Importance:
+        estimates = importance(pruned.model, task, corpus, settings)["importance"]
+        return estimates.sel(estimator=self.estimator).values
 
-    def _sweep(self, pruned: Pruned, task: Task, corpus: Corpus, settings: Settings) -> Importance:
-        """By how much the score is worse without each head."""
+    def _sweep(self, pruned: PrunedModel, task: Task, corpus: Corpus, settings: Settings) -> Importance:
+        """Decrease of the score without each head."""
         questions, targets = asked(pruned.model, task, corpus, settings.seed), task.targets(corpus)
         metric = task.metrics[0]
-        found = sweep(questions, settings, mode="zero")
+        swept = sweep(questions, settings, mode="zero")
         there = existing(pruned.model.capture.heads)
         lost = np.full(there.shape, np.nan)
-        lost[there] = score(metric, found.plain, targets) - score(metric, found.heads[there], targets)
+        lost[there] = score(metric, swept.plain, targets) - score(metric, swept.heads[there], targets)
         return -lost if metric in LOWER_IS_BETTER else lost
 
     def read(self, source: Path, model: Model, task: Task) -> None:
-        """Learn it from a folder that the study `ablate` wrote for this model.
+        """Read the importance from a result of the study `ablate` on this model.
 
-        Raises `HeadscopeError` if there is none, or if it is of another model or lacks what is asked for.
+        Raises `HeadscopeError` if there is no result, or it is of another model or lacks this importance.
         """
         result = results.read(source)
         if result.attrs["model_sha256"] != model.sha256:
@@ -83,11 +85,11 @@ class Ranking:
         metric = task.metrics[0]
         try:
             if self.by == "importance":
-                found = result["importance"].sel(estimator=self.estimator)
+                values = result["importance"].sel(estimator=self.estimator)
             else:
-                found = (result["baseline"] - result["head_score"]).sel(metric=metric)
+                values = (result["baseline"] - result["head_score"]).sel(metric=metric)
         except KeyError as error:
             what = f"importance '{self.estimator}'" if self.by == "importance" else f"head_score of {metric}"
             raise HeadscopeError(f"result '{source}' has no {what}; leave --from out, or change --by") from error
         lower = self.by == "sweep" and metric in LOWER_IS_BETTER
-        self.known = found.transpose("layer", "head").values * (-1 if lower else 1)
+        self.latest = values.transpose("layer", "head").values * (-1 if lower else 1)

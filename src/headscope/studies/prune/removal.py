@@ -1,4 +1,4 @@
-"""Heads are removed, the least important first, and counted as they were before the first was gone."""
+"""Remove heads step by step, the least important first; heads keep the numbers of the original model."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,15 @@ from headscope.studies.prune.cut_heads import prune
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How many heads are to go.
+class PruningPlan:
+    """Numbers of heads to remove.
 
-    * `share`: of all heads, in the end; `step`: of all heads, at a time.
-    * `keep`: how many stay in each layer at least.
-    * `tolerance`: the most that the score may fall; None for no limit.
+    * `share`: fraction of all heads to remove in total.
+    * `step`: fraction of all heads to remove in one step.
+    * `keep`: least number of heads in each layer.
+    * `tolerance`: largest decrease of the score; None for no limit.
 
-    Raises `HeadscopeError` for a value that makes no sense.
+    Raises `HeadscopeError` for a value outside its range.
     """
 
     share: float = 0.5
@@ -31,31 +32,34 @@ class Plan:
     def __post_init__(self) -> None:
         for name in ("share", "step"):
             if not 0 < getattr(self, name) <= 1:
-                raise HeadscopeError(f"{name} {getattr(self, name)} is no share of the heads; use one above 0, up to 1")
+                raise HeadscopeError(
+                    f"{name} {getattr(self, name)} is not a fraction of the heads; use 0 < {name} <= 1, e.g. 0.1"
+                )
         if self.tolerance is not None and not 0 <= self.tolerance < np.inf:
-            raise HeadscopeError(f"tolerance {self.tolerance} makes no sense; use 0 or more, such as 0.01")
+            raise HeadscopeError(f"tolerance {self.tolerance} is out of range; use 0 or more, e.g. 0.01")
         if self.keep < 0:
-            raise HeadscopeError(f"keep {self.keep} makes no sense; use 0 or more heads in each layer")
+            raise HeadscopeError(f"keep {self.keep} is out of range; use 0 or more heads in each layer")
 
     def counts(self, heads: Sequence[int]) -> list[int]:
-        """How many heads of layers with so many are gone after each step.
+        """Number of removed heads after each step; `heads` are the numbers of heads of the layers.
 
-        >>> Plan(share=0.6, step=0.25).counts((4, 4))
+        >>> PruningPlan(share=0.6, step=0.25).counts((4, 4))
         [2, 4, 5]
         """
         total = sum(heads)
         goal = min(round(self.share * total), sum(max(0, number - self.keep) for number in heads), total - 1)
-        together = max(1, round(self.step * total))
-        return [*range(together, goal, together), goal] if goal else []
+        step = max(1, round(self.step * total))
+        return [*range(step, goal, step), goal] if goal else []
 
 
 def least_important(
     importance: Float[np.ndarray, "layer head"], left: Bool[np.ndarray, "layer head"], number: int, keep: int
 ) -> tuple[list[tuple[int, int]], set[tuple[int, int]]]:
-    """The next `number` heads to remove, in their order, and those that are spared, though it was their turn.
+    """Select the next `number` heads to remove; layers and heads count from 0.
 
-    A head is spared where only `keep` are left of its layer. Of heads that are equal the first goes first.
-    Layers and heads count from 0.
+    A head is spared if its layer has only `keep` heads left. Of equally important heads the first is removed first.
+
+    Returns: the heads to remove, in order; the less important heads that were spared.
 
     >>> importance, left = np.array([[0.1, 0.2], [0.3, 0.4]]), np.ones((2, 2), dtype=bool)
     >>> least_important(importance, left, number=2, keep=1)
@@ -75,11 +79,13 @@ def least_important(
 
 
 @dataclass(frozen=True)
-class Pruned:
-    """What is left of a model after some steps.
+class PrunedModel:
+    """A model after some steps of pruning.
 
-    * `gone`: the heads that were removed, in their order; layer and head of the model as it was, from 0.
-    * `spared`: heads whose turn it was, but of whose layer too few were left.
+    * `model`: the pruned model.
+    * `heads`: numbers of heads of the original layers.
+    * `gone`: the removed heads in order, as (layer, head) of the original model, from 0.
+    * `spared`: less important heads that stayed because their layer had too few left.
     """
 
     model: Model
@@ -89,30 +95,33 @@ class Pruned:
 
     @property
     def left(self) -> Bool[np.ndarray, "layer head"]:
-        """Which heads of the model as it was are left."""
+        """Remaining heads of the original model."""
         left = existing(self.heads)
         left[places(self.gone)] = False
         return left
 
-    def as_it_was(self, now: Float[np.ndarray, "layer head"]) -> Float[np.ndarray, "layer head"]:
-        """Values of the heads that are left, at the places that these had in the model as it was; NaN elsewhere."""
+    def at_original_places(self, now: Float[np.ndarray, "layer head"]) -> Float[np.ndarray, "layer head"]:
+        """Values of the remaining heads at the places of the original model; NaN elsewhere."""
         whole = np.full(self.left.shape, np.nan)
         whole[self.left] = now[existing(self.model.capture.heads)]
         return whole
 
-    def without(self, importance: Float[np.ndarray, "layer head"], number: int, keep: int) -> "Pruned":
-        """What is left once `number` heads are gone in all; `importance` is that of the heads as they were."""
+    def without(self, importance: Float[np.ndarray, "layer head"], number: int, keep: int) -> "PrunedModel":
+        """Remove the least important heads until `number` are removed in total.
+
+        `importance` is indexed by the original layer and head.
+        """
         chosen, spared = least_important(importance, self.left, number - len(self.gone), keep)
         gone = np.zeros(self.left.shape, dtype=bool)
         gone[places(chosen)] = True
         there = existing(self.model.capture.heads)
         remove = np.zeros(there.shape, dtype=bool)
         remove[there] = gone[self.left]
-        return Pruned(prune(self.model, remove), self.heads, (*self.gone, *chosen), self.spared | spared)
+        return PrunedModel(prune(self.model, remove), self.heads, (*self.gone, *chosen), self.spared | spared)
 
 
 def places(heads: Sequence[tuple[int, int]]) -> tuple[np.ndarray, ...]:
-    """The indices of these heads in an array [layer, head].
+    """Indices of heads in an array [layer, head].
 
     >>> np.arange(6).reshape(2, 3)[places([(0, 2), (1, 0)])]
     array([2, 3])
@@ -121,9 +130,9 @@ def places(heads: Sequence[tuple[int, int]]) -> tuple[np.ndarray, ...]:
 
 
 def smaller(
-    pruned: Pruned, plan: Plan, importance: Callable[[Pruned], Float[np.ndarray, "layer head"]]
-) -> Iterator[Pruned]:
-    """Ever smaller models, step by step; `importance` is asked for that of the heads before each."""
+    pruned: PrunedModel, plan: PruningPlan, importance: Callable[[PrunedModel], Float[np.ndarray, "layer head"]]
+) -> Iterator[PrunedModel]:
+    """The model after each step; `importance` is called with the model before it."""
     for number in plan.counts(pruned.heads):
         pruned = pruned.without(importance(pruned), number, plan.keep)
         yield pruned

@@ -1,4 +1,4 @@
-"""What pruning came to, step by step, as labelled variables."""
+"""The score after each step of pruning, and the result variables."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from jaxtyping import Float
 from headscope.engine.settings import Settings
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import interval, poisson_draws
-from headscope.studies.prune.removal import Pruned, places
+from headscope.studies.prune.removal import PrunedModel, places
 from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
 
-# Largest difference of answers that are the same, relative to the largest of them.
+# Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5
 PRUNED = "the pruned model"
 # Long name, units, source.
@@ -31,8 +31,8 @@ VARIABLES = {
 
 
 @dataclass(frozen=True)
-class Point:
-    """A step: how many heads each layer has left, and what the model then answers."""
+class PruningStep:
+    """A step: the remaining heads of each layer, the parameters, and the model's dev outputs."""
 
     heads: tuple[int, ...]
     parameters: int
@@ -40,38 +40,39 @@ class Point:
 
 
 @dataclass
-class Curve:
-    """How the score of a task falls as heads go.
+class ScoreCurve:
+    """The score of a task after each step.
 
-    * `targets`: the answers to the dev examples.
-    * `tolerance`: the most that the task's main metric may fall; None for no limit.
-    * `kept`: the smallest model so far that keeps to it; `end` is its point.
-    * `points`: the first is that of the whole model.
+    * `targets`: the targets of the dev examples.
+    * `tolerance`: largest decrease of the task's main metric; None for no limit.
+    * `kept`: the smallest model so far within the tolerance.
+    * `end`: the step of that model.
+    * `points`: all steps; the first is the original model.
     """
 
     task: Task
     targets: Float[np.ndarray, " example"]
     tolerance: float | None
-    kept: Pruned
-    end: Point
-    points: list[Point]
+    kept: PrunedModel
+    end: PruningStep
+    points: list[PruningStep]
 
-    def add(self, pruned: Pruned, outputs: Float[np.ndarray, "example output"]) -> bool:
-        """Take in a smaller model; whether its score is good enough, so that it is kept."""
+    def add(self, pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> bool:
+        """Add a smaller model. Returns: whether its score is within the tolerance, so that it is kept."""
         self.points.append(point(pruned, outputs))
         good = self.tolerance is None or self.fall(self.points[-1]) <= self.tolerance
         if good:
             self.kept, self.end = pruned, self.points[-1]
         return good
 
-    def fall(self, pruned: Point) -> float:
-        """By how much a model is worse than the whole one, in the task's main metric."""
+    def fall(self, pruned: PruningStep) -> float:
+        """Decrease of the task's main metric since the original model."""
         metric = self.task.metrics[0]
         before, after = (float(score(metric, each.outputs, self.targets)) for each in (self.points[0], pruned))
         return after - before if metric in LOWER_IS_BETTER else before - after
 
-    def labelled(self, settings: Settings) -> dict[str, xr.DataArray]:
-        """The variables of a result."""
+    def to_variables(self, settings: Settings) -> dict[str, xr.DataArray]:
+        """The result variables."""
         task, kept, outputs = self.task, self.kept, np.stack([each.outputs for each in self.points])
         draws = poisson_draws(range(len(self.targets)), settings.seed, settings.resamples)
         scores = np.stack([score(metric, outputs, self.targets) for metric in task.metrics], axis=-1)
@@ -95,13 +96,13 @@ class Curve:
         return {name: _variable(name, array, coords) for name, (array, coords) in values.items()}
 
     def reloaded(self, outputs: Float[np.ndarray, "example output"]) -> xr.DataArray:
-        """The score of the model that was kept, saved and loaded again, from what it answers then.
+        """The score of the kept model after saving and loading, from its dev outputs.
 
-        Raises `RuntimeError` if it does not answer as before.
+        Raises `RuntimeError` if the outputs have changed.
         """
         difference, scale = np.abs(outputs - self.end.outputs).max(), max(1.0, np.abs(self.end.outputs).max())
         if not difference <= SAME * scale:
-            raise RuntimeError(f"the saved model answers otherwise once it is loaded: by {difference:.1e}")
+            raise RuntimeError(f"outputs of the saved model differ by {difference:.1e} after loading")
         scores = np.array([score(metric, outputs, self.targets) for metric in self.task.metrics])
         return _variable("reloaded_score", scores, {"metric": list(self.task.metrics)})
 
@@ -110,18 +111,18 @@ def curve(
     task: Task,
     targets: Float[np.ndarray, " example"],
     tolerance: float | None,
-    whole: Pruned,
+    whole: PrunedModel,
     outputs: Float[np.ndarray, "example output"],
-) -> Curve:
-    """The curve of a model that has all of its heads, so far."""
+) -> ScoreCurve:
+    """The curve of a model with all of its heads, before the first step."""
     start = point(whole, outputs)
-    return Curve(task, targets, tolerance, whole, start, [start])
+    return ScoreCurve(task, targets, tolerance, whole, start, [start])
 
 
-def point(pruned: Pruned, outputs: Float[np.ndarray, "example output"]) -> Point:
-    """The step that led to this model."""
+def point(pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> PruningStep:
+    """The step of a model and its dev outputs."""
     parameters = sum(parameter.numel() for parameter in pruned.model.network.parameters())
-    return Point(pruned.model.capture.heads, parameters, outputs)
+    return PruningStep(pruned.model.capture.heads, parameters, outputs)
 
 
 def _variable(name: str, values: np.ndarray, coords: dict) -> xr.DataArray:

@@ -21,12 +21,12 @@ from headscope.engine.provenance import provenance
 from headscope.engine.task_inputs import asked
 from headscope.files import new_folder
 from headscope.models import Model, load
-from headscope.studies.prune.ranking import By, Ranking
-from headscope.studies.prune.removal import Plan, Pruned, smaller
+from headscope.studies.prune.ranking import By, HeadRanking
+from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.prune.score_curve import curve
 from headscope.tasks import Task, aligned
-from headscope.training.continued import further
-from headscope.training.recipe import Recipe
+from headscope.training.continued import continued_training
+from headscope.training.recipe import TrainingRecipe
 
 HALF = 0.5
 
@@ -52,15 +52,33 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     finetune_epochs: Annotated[int, Option(min=0, help="Train for so many epochs after each step.")] = 0,
     learning_rate: Annotated[float, Option(help="Peak of its learning rate.")] = 2e-5,
 ) -> xr.Dataset:
-    """`pruned_score[share_removed, metric]` of ever smaller models; the last is saved in `directory/model`.
+    """Remove the least important heads step by step, score each smaller model, and save the last.
 
-    Heads are chosen on the train split (on dev where there is none) and scored on dev. A head that is gone is
-    one whose output is 0. What is saved is loaded again, and must answer as before.
+    Heads are ranked on the train split (on dev without one) and scored on dev. Removal of a head is equivalent to
+    a head output of 0. The saved model is loaded again, and its outputs are compared.
 
-    Raises `HeadscopeError` if a model's heads cannot be cut out, a value makes no sense, or the disk is full.
+    * `model`: Prune this model, which was fine-tuned on the task.
+    * `task`: Rank and score heads on this task.
+    * `settings`: Set the seed, the batch size, the resamples and the progress.
+    * `directory`: Save the smaller model in `model` of this folder.
+    * `by`: Rank heads by importance (gradients), or by sweep (the score without each head).
+    * `estimator`: Rank by this estimator of importance.
+    * `source`: Read the ranking from a folder of the study ablate on this model.
+    * `share`: Remove this fraction of all heads (default: 0.5; with `tolerance`, as many as it allows).
+    * `tolerance`: Stop before the main metric falls by more than this.
+    * `step`: Remove this fraction of all heads at a time.
+    * `again`: Recompute head importance after each step.
+    * `keep`: Keep at least this number of heads in each layer.
+    * `finetune_epochs`: Train for this number of epochs after each step.
+    * `learning_rate`: Set the peak of the learning rate of that training.
+
+    Returns: `pruned_score[share_removed, metric]` and its change, with intervals; the remaining heads and the
+    parameters after each step; and the order of removal.
+
+    Raises `HeadscopeError` if the heads of a model cannot be cut out, a value is out of range, or the disk is full.
     """
-    started, ranking, most = time.monotonic(), Ranking(by, estimator, again), HALF if tolerance is None else 1.0
-    plan = Plan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
+    started, ranking, most = time.monotonic(), HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
+    plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
     names: Any = model.network.config.id2label
     task = aligned(task, names, model.name)
     if source:
@@ -72,13 +90,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     answer, work = answers, len(dev.inputs)
     if finetune_epochs:
-        recipe = Recipe(epochs=finetune_epochs, learning_rate=learning_rate, max_tokens=model.max_tokens, keep="last")
-        answer, work = further(model, task, list(dev.inputs), recipe, settings, directory)
+        recipe = TrainingRecipe(
+            epochs=finetune_epochs, learning_rate=learning_rate, max_tokens=model.max_tokens, keep="last"
+        )
+        answer, work = continued_training(model, task, list(dev.inputs), recipe, settings, directory)
     steps = len(plan.counts(heads))
     rankings = ((steps if again else 1) - bool(source)) * ranking.work(heads)
     settings.on_total(rankings * len(task.train or task.dev) + work * steps + 2 * len(dev.inputs))
 
-    whole, interrupted = Pruned(model, heads), {}
+    whole, interrupted = PrunedModel(model, heads), {}
     path = curve(task, targets, tolerance, whole, answers(model))
     try:
         for pruned in smaller(whole, plan, partial(ranking.of, task=task, settings=settings)):
@@ -89,7 +109,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             raise
         interrupted = {"interrupted": f"after {len(path.points) - 1} of {steps} steps"}
     saved = _saved(path.kept.model, directory / "model")
-    variables = path.labelled(settings) | {"reloaded_score": path.reloaded(answers(saved))}
+    variables = path.to_variables(settings) | {"reloaded_score": path.reloaded(answers(saved))}
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {
@@ -107,7 +127,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 
 def _saved(model: Model, folder: Path) -> Model:
-    """The model as it is loaded from the folder that it is now in."""
+    """Save a model and load it again."""
     with new_folder(folder) as scratch:
         with quiet():
             model.network.save_pretrained(scratch)
