@@ -259,7 +259,7 @@ def test_a_head_for_another_task_is_refused(three: tuple[Model, ...]) -> None:
 def test_models_that_cannot_be_compared_are_refused(three: tuple[Model, ...]) -> None:
     with pytest.raises(HeadscopeError, match="3 layers of 4 heads and 2 layers"):
         study.run((three[0], headscope.wrap(tiny_bert(num_hidden_layers=2), tiny_tokenizer())), some(4), QUICK)
-    with pytest.raises(HeadscopeError, match="compared with nothing"):
+    with pytest.raises(HeadscopeError, match="no model to compare with"):
         study.run(three[:1], some(4), QUICK)
 
 
