@@ -20,7 +20,7 @@ from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
 
 MOST_LABELS = 5
-MOST_SCORES = 64
+MOST_SCORES, MOST_COLUMNS = 64, 12
 FOLDERS = {
     "studies": "Studies",
     "measures": "Measures",
@@ -90,7 +90,8 @@ def print_result(result: xr.Dataset) -> None:
     for name in () if own else results.means(result):
         array = result[name]
         numbers = np.issubdtype(array.dtype, np.number) and array.notnull().any()
-        if array.dims and numbers and not {"layer", "head"} & set(array.dims) and array.size <= MOST_SCORES:
+        of_heads = {"layer", "head"} & set(array.dims)
+        if array.dims and numbers and not of_heads and array.size <= MOST_SCORES and array.shape[-1] <= MOST_COLUMNS:
             console.print(scores(array))
     if skipped := json.loads(attrs.get("skipped", "{}")):
         console.print("left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
@@ -116,7 +117,7 @@ def by_layer(result: xr.Dataset, width: int) -> Table:
         if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads:
             for row, values in _rows(array.mean("head")):
                 if not np.isnan(values).all():
-                    table.add_row(row, *(f"{value:.2f}" for value in values[shown]))
+                    table.add_row(row, *("" if np.isnan(value) else f"{value:z.2f}" for value in values[shown]))
     return table
 
 
@@ -124,11 +125,14 @@ def scores(array: xr.DataArray) -> Table:
     """The values of a variable that has no layers: a column for each label of its last dimension."""
     *rows, last = array.dims
     table = Table(
-        str(array.name).replace("_", " "), *map(str, array[last].values), box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        str(array.name).replace("_", " "),
+        *map(_label, array[last].values.tolist()),
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
     )
     flat = array.stack(row=rows) if rows else array.expand_dims("row")
     for values in flat.transpose("row", last):
-        name = " ".join(str(values[row].item()) for row in rows)
+        name = " ".join(_label(values[row].item()) for row in rows)
         table.add_row(name, *map(_number, values.values))
     return table
 
@@ -148,7 +152,11 @@ def laid_out(own: Own, width: int) -> Table:
 def _number(value: float) -> str:
     if np.isnan(value):
         return ""
-    return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:z.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _label(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:

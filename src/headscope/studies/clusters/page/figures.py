@@ -66,7 +66,8 @@ def _names(relation: xr.DataArray) -> xr.DataArray:
 def _divergences(result: xr.Dataset) -> Iterator[Figure]:
     layers = with_interval(result, "layer_divergence").drop_vars("n_examples", errors="ignore")
     caption = "The mean over all pairs of different heads; the diagonal is that of heads of the same layer."
-    yield Figure("layers", DIVERGENCES, matrix(layers, side=300), caption, "layer_divergence")
+    if layers.notnull().any():  # a model of one head has no pair of different heads
+        yield Figure("layers", DIVERGENCES, matrix(layers, side=300), caption, "layer_divergence")
     caption = "Each head beside each other, layer by layer: light squares on the diagonal are layers of like heads."
     pairs = result["divergence"].reset_coords(drop=True)
     yield Figure("heads", DIVERGENCES, matrix(pairs, side=520), caption, "divergence")

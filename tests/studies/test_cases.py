@@ -1,0 +1,52 @@
+"""Every study in the cases that are easily forgotten: a page with all its parts, or a refusal in one line."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from support.every_study import CASES, STUDIES, Run, arguments, prepare, run
+
+NO_TREES, NO_LINKS = "has no dependency trees; name a treebank", "has no annotated or dependency links; name a treebank"
+NO_MENTIONS, ONE_LABEL = "has no coreference; name a treebank", "have the label '0'; name the right column"
+REFUSED = {
+    **{("syntax", case): NO_TREES for case in ("not annotated", "no feature")},
+    **{("probe", case): NO_TREES for case in ("not annotated", "no feature")},
+    **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},
+    **{("coreference", case): NO_MENTIONS for case in ("not annotated", "no feature")},
+    **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "prune")},
+    ("finetune", "uneven heads"): "pruned/model' cannot be loaded",
+}
+# The last is a number that nobody has rounded.
+UGLY = re.compile(r"(?<![\w-])nan(?![\w-])|-0\.0+(?!\d)|\d\.\d{9,}")
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Run]:
+    """Run a study in a case, once."""
+    folder = prepare(tmp_path_factory.mktemp("cases"))
+    return cache(lambda study, case: run(*arguments(study, case, folder), out=folder / "out" / case / study))
+
+
+def text_of(page: Path) -> str:
+    """The words that a page shows: without its charts, their data and its tags."""
+    html = re.sub(r"<(script|style)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.sub(r"<[^>]*>", " ", html)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("study", STUDIES)
+def test_page_has_all_its_parts_or_the_study_refuses_in_a_line(study: str, case: str, ended: Callable) -> None:
+    result: Run = ended(study, case)
+    if (study, case) in REFUSED:
+        assert result.status == 2
+        *_, message = result.errors.splitlines()
+        assert (
+            message.startswith("headscope: ") and REFUSED[study, case] in message and "Traceback" not in result.errors
+        )
+        return
+    assert result.status == 0, result.errors
+    assert study == "relations" or UGLY.findall(result.output) == []
+    assert 'class="failed"' not in (result.directory / "report.html").read_text(encoding="utf-8")

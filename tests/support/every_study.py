@@ -1,0 +1,102 @@
+"""Every study, run from the command line on a tiny model and little text, in the cases that are easily forgotten.
+
+>>> arguments("profile", "one example", Path("models"))
+['profile', 'models/bert', 'sample', '--limit', '1', '--resamples', '20']
+"""
+
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from unittest.mock import patch
+
+from transformers import BertForSequenceClassification, GPT2ForSequenceClassification
+from typer.testing import CliRunner
+
+from headscope import catalog
+from headscope.cli.app import application
+from support.pages import WITHOUT_FILES
+from support.tiny import save_tiny, tiny_bert, tiny_gpt2
+
+STUDIES = catalog.names("studies")
+SAMPLE = ("sample", "--limit", "12")
+# A case: the model, the corpus, and the folder of the task.
+CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "annotated": ("bert", SAMPLE, "task"),
+    "not annotated": ("bert", ("plain.txt",), "task"),
+    "one example": ("bert", ("sample", "--limit", "1"), "one"),
+    "two examples": ("bert", ("sample", "--limit", "2"), "two"),
+    "no feature": ("bert", ("words.txt",), "words"),
+    "one head": ("one-head", SAMPLE, "task"),
+    "uneven heads": ("pruned/model", SAMPLE, "task"),
+    "decoder": ("decoder", SAMPLE, "task"),
+}
+PLAIN = ("The cat did not sleep.", "We went home early.", "Nothing is fine, she said.")
+ROWS = ("A man sings.", "It rains and rains.", "She left, but he stayed.", "We ate bread.", "Is it you?", "No, not me.")
+WORDS = ("Yes", "No", "Yes yes", "No no")
+# What makes a study quick.
+QUICK = {
+    "finetune": ("--epochs", "1", "--batch", "4"),
+    "patterns": ("--shown", "1"),
+    "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
+    "prune": ("--share", "0.5", "--step", "0.25"),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command that has ended: exit status, standard output, standard error, and the folder of its result."""
+
+    status: int
+    output: str
+    errors: str
+    directory: Path
+
+
+def arguments(study: str, case: str, folder: Path) -> list[str]:
+    """The command line of a study in a case, with the inputs that its `run` takes; files are those of `prepare`."""
+    model, corpus, task = CASES[case]
+    takes = signature(catalog.load("studies", study).run).parameters
+    models = [model, "other" if model == "bert" else model] if "models" in takes else [model]
+    source, limit = [str(folder / corpus[0]) if corpus[0].endswith(".txt") else corpus[0]], list(corpus[1:])
+    if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
+        source, limit = ["--task", "made", "--data", str(folder / task)], []
+    named = ["--corpus", *source] if "models" in takes else source
+    return [study, *(str(folder / each) for each in models), *named, *limit, "--resamples", "20", *QUICK.get(study, ())]
+
+
+def run(*given: str | Path, out: Path | None = None) -> Run:
+    """Run a command; figures are in its page, and not saved as files.
+
+    Raises whatever the command raises that is not an exit.
+    """
+    words = [*map(str, given), *(["-o", str(out)] if out else [])]
+    with patch(WITHOUT_FILES[0]):
+        ended = CliRunner().invoke(application(words), words)
+    if ended.exception and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    return Run(ended.exit_code, ended.stdout, ended.stderr, out or Path())
+
+
+def prepare(folder: Path) -> Path:
+    """Write the models, the texts and the tasks of `CASES`; return the folder."""
+    (folder / "plain.txt").write_text("\n".join([*PLAIN, ""]), encoding="utf-8")
+    (folder / "words.txt").write_text("\n".join([*WORDS[:2], ""]), encoding="utf-8")
+    for name, train, dev in (("task", ROWS, ROWS), ("one", ROWS, ROWS[:1]), ("two", ROWS, ROWS[:2])):
+        _table(folder / name, train, dev)
+    _table(folder / "words", WORDS, WORDS)
+    labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+    one = {"num_hidden_layers": 1, "num_attention_heads": 1}
+    for name, seed, config in (("bert", 0, sizes), ("other", 1, sizes), ("one-head", 0, sizes | one)):
+        save_tiny(folder / name, tiny_bert(seed, BertForSequenceClassification, **config, **labels))
+    save_tiny(folder / "decoder", tiny_gpt2(0, GPT2ForSequenceClassification, n_embd=8, n_head=2, **labels))
+    pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
+    assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
+    return folder
+
+
+def _table(folder: Path, train: tuple[str, ...], dev: tuple[str, ...]) -> None:
+    folder.mkdir()
+    for split, rows in {"train": train, "dev": dev}.items():
+        lines = [f"{text}\t{number % 2}" for number, text in enumerate(rows)]
+        (folder / f"{split}.tsv").write_text("\n".join(["sentence\tlabel", *lines, ""]), encoding="utf-8")
