@@ -3,8 +3,8 @@
 import pytest
 
 from headscope import HeadscopeError
-from headscope.cli.inputs import NEEDS, made, options_of
-from headscope.cli.study import _shared
+from headscope.cli.inputs import INPUTS, made, options_of
+from headscope.cli.options import shared
 from support.tiny import save_tiny
 
 TABLE = "sentence\tlabel\nThe cat slept.\tyes\nThe dog ran.\tno\nA bird sat.\tyes\n"
@@ -23,11 +23,11 @@ def given(tmp_path):
 def _parameters():
     import inspect
 
-    return inspect.signature(_shared).parameters
+    return inspect.signature(shared).parameters
 
 
 def test_every_option_that_an_input_needs_is_there():
-    assert {option for options in NEEDS.values() for option in options} <= set(_parameters())
+    assert {option for each in INPUTS.values() for option in each.options} <= set(_parameters())
 
 
 def test_options_of_inputs():

@@ -59,7 +59,7 @@ def test_part_that_cannot_be_made_leaves_table_page_and_numbers(
 def test_table_that_cannot_be_printed_says_where_the_numbers_are(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headscope.cli.study.print_result", broken)
+    monkeypatch.setattr("headscope.cli.terminal.print_result", broken)
     status, _, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path))
     assert status == 1
     assert f"the numbers are saved in '{tmp_path / 'result.nc'}'" in message

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from headscope import __version__, catalog
-from headscope.cli.errors import mended
+from headscope.cli.errors import user_errors
 from headscope.cli.head import head
-from headscope.cli.study import command, placeholder
-from headscope.cli.terminal import print_catalog
+from headscope.cli.study import command, verbs
 
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
 
@@ -21,12 +20,19 @@ def main() -> None:
 
 
 def application(arguments: list[str]) -> typer.Typer:
-    """The commands; of the studies only the one that `arguments` name is imported."""
+    """The commands; `headscope STUDY VERB` is a command of its own where the study has such a verb."""
     app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
     app.callback()(options)
     for study in catalog.names("studies"):
-        make = command if study in arguments[:1] else placeholder
-        app.command(study, help=catalog.summary("studies", study))(make(study))
+        summary, further = catalog.summary("studies", study), verbs(study)
+        if arguments[:1] == [study] and further.keys() & arguments[1:2]:
+            group = typer.Typer(help=summary)
+            for verb, run in further.items():
+                group.command(verb)(run)
+            app.add_typer(group, name=study)
+        else:
+            also = f"Further commands: {', '.join(f'{study} {verb}' for verb in further)}." if further else None
+            app.command(study, help=summary, epilog=also)(command(study))
     app.command("list")(list_catalog)
     app.command("report")(report)
     app.command("head")(head)
@@ -50,6 +56,8 @@ def options(
 
 def list_catalog() -> None:
     """List the studies, the measures and the kinds of corpora."""
+    from headscope.cli.terminal import print_catalog
+
     print_catalog()
 
 
@@ -61,7 +69,7 @@ def report(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Write the page and the figures of a saved result again; of several, also a page of all heads."""
-    with mended(debug):
+    with user_errors(debug):
         from headscope.report import rebuild, rebuild_all
 
         for page in [rebuild(directory)] if (directory / "result.nc").exists() else rebuild_all(directory):

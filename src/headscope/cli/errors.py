@@ -9,12 +9,12 @@ import typer
 from headscope.errors import DrawingError, HeadscopeError
 
 INCOMPLETE = 1
-MENDABLE = 2
+USER_ERROR = 2
 INTERRUPTED = 130
 
 
 @contextmanager
-def mended(debug: bool) -> Iterator[None]:
+def user_errors(debug: bool) -> Iterator[None]:
     """Within this context an error that a user can mend ends the program with one line and status 2.
 
     A page that could not be made whole ends it with status 1.
@@ -25,7 +25,7 @@ def mended(debug: bool) -> Iterator[None]:
         if debug:
             raise
         typer.secho(f"headscope: {error}", err=True, fg=typer.colors.RED)
-        raise typer.Exit(INCOMPLETE if isinstance(error, DrawingError) else MENDABLE) from None
+        raise typer.Exit(INCOMPLETE if isinstance(error, DrawingError) else USER_ERROR) from None
     except KeyboardInterrupt as stop:
         typer.secho(": ".join(["headscope: interrupted", *map(str, stop.args)]), err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table as Laid
 from rich.text import Text
 
-from headscope.cli.errors import mended
+from headscope.cli.errors import user_errors
 from headscope.cli.options import Debug
-from headscope.cli.terminal import laid_out, without_nan
 from headscope.errors import HeadscopeError
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def head(
     debug: Debug = False,
 ) -> None:
     """Tell all that is known of a head, from all results in some folders; without HEAD rank the heads."""
-    with mended(debug):
+    with user_errors(debug):
         from headscope.report.cards import gather
 
         heads, folders = split(places)
@@ -101,6 +100,8 @@ class Printer:
     def table(self, table: "Table", *, intervals: bool = True) -> None:
         """A table for people, with its caption."""
         if not self.as_json:
+            from headscope.cli.terminal import laid_out
+
             self.line(table.caption, "bold")
             self.console.print(laid_out(_beside(table) if intervals else table, self.console.width))
 
@@ -119,6 +120,8 @@ class Printer:
     def finish(self) -> None:
         """Print what programs read."""
         if self.as_json:
+            from headscope.cli.terminal import without_nan
+
             typer.echo(json_.dumps(without_nan(self.found), allow_nan=False))
 
 

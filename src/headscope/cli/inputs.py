@@ -12,6 +12,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,42 +25,36 @@ LOADING = ("device", "dtype", "revision", "remote_code")
 READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
 RUNNING = ("long", "seed", "batch_tokens", "resamples")
-ALWAYS = ("out", "json", "debug")
 
-# Whatever is wrong with the folder, the texts or the model is said in this order, before anything is computed.
-NEEDS = {
-    "directory": (),
-    "task": TASK,
-    "tasks": TASK,
-    "corpus": ("corpus", *READING, "long"),
-    "corpora": ("corpora", *READING, "data", "long"),
-    "training": ("training", "training_limit", *READING, "long"),
-    "read_corpora": ("corpora", *READING, "data"),
-    "model": ("model", *LOADING),
-    "models": ("models", *LOADING),
-    "checkpoint": ("model", *LOADING),
-    "loading": LOADING,
-    "settings": ("seed", "batch_tokens", "resamples"),
-}
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a function: the shared options that it is made from, and how it is made.
+
+    * `make`: from the values of the options, and from the inputs that were made before.
+    """
+
+    options: tuple[str, ...]
+    make: Callable[[Given, Given], Any]
 
 
 def options_of(inputs: Mapping[str, bool]) -> set[str]:
     """The shared options that these inputs, which may be left out or not, are made from."""
-    names: set[str] = {*ALWAYS, *(option for name in inputs for option in NEEDS[name])}
+    names: set[str] = {option for name in inputs for option in INPUTS[name].options}
     if inputs.get("task") is False:
         names |= {"corpus", *READING}
     return (names - {"corpus"}) | {"other"} if {"models", "corpus"} <= names else names
 
 
 def made(inputs: Mapping[str, bool], given: Given) -> dict[str, Any]:
-    """The inputs, all but the settings; `inputs` says of each whether it may be left out.
+    """The inputs; `inputs` says of each whether it may be left out.
 
     Raises `HeadscopeError` for the first of them that cannot be made.
     """
     done: dict[str, Any] = {}
-    for name in NEEDS:
-        if name in inputs and name in MAKERS:
-            done[name] = MAKERS[name](given, done)
+    for name, each in INPUTS.items():
+        if name in inputs:
+            done[name] = each.make(given, done)
             if name == "task" and done[name] is None and not inputs[name]:
                 done[name] = _masked(given)
     return done
@@ -155,7 +150,7 @@ def _model(given: Given, done: Given) -> Any:
 
     name, code = given["model"], {each: given[each] for each in ("revision", "remote_code")}
     head = done["task"] is not None or has_words_head(name, **code) if "task" in done else False
-    return models.load(name, head=head, **_loading(given, done))
+    return models.load(name, head=head, **{each: given[each] for each in LOADING})
 
 
 def _models(given: Given, done: Given) -> Any:
@@ -166,27 +161,28 @@ def _models(given: Given, done: Given) -> Any:
         raise HeadscopeError(f"model '{names[0]}' is compared with nothing; name two or more models")
     # The first is what a model was before it was trained, and needs no task head.
     heads = [done.get("task") is not None and place > 0 for place in range(len(names))]
-    return tuple(models.load(name, head=head, **_loading(given, done)) for name, head in zip(names, heads, strict=True))
+    loading = {each: given[each] for each in LOADING}
+    return tuple(models.load(name, head=head, **loading) for name, head in zip(names, heads, strict=True))
 
 
-def _checkpoint(given: Given, done: Given) -> str:
-    return given["model"]
+def _settings(given: Given, done: Given) -> Any:
+    from headscope.engine import Settings
+
+    return Settings(**{name: given[name] for name in RUNNING if name in given})
 
 
-def _loading(given: Given, done: Given) -> dict[str, Any]:
-    return {name: given[name] for name in LOADING}
-
-
-MAKERS: dict[str, Callable[[Given, Given], Any]] = {
-    "directory": _directory,
-    "task": _task,
-    "tasks": _tasks,
-    "corpus": _corpus,
-    "corpora": _corpora,
-    "training": _training,
-    "read_corpora": lambda given, done: partial(_corpora, given, done),
-    "model": _model,
-    "models": _models,
-    "checkpoint": _checkpoint,
-    "loading": _loading,
+# Whatever is wrong with the folder, the texts or the model is said in this order, before anything is computed.
+INPUTS = {
+    "directory": Input(("out",), _directory),
+    "task": Input(TASK, _task),
+    "tasks": Input(TASK, _tasks),
+    "corpus": Input(("corpus", *READING, "long"), _corpus),
+    "corpora": Input(("corpora", *READING, "data", "long"), _corpora),
+    "training": Input(("training", "training_limit", *READING, "long"), _training),
+    "read_corpora": Input(("corpora", *READING, "data"), lambda given, done: partial(_corpora, given, done)),
+    "model": Input(("model", *LOADING), _model),
+    "models": Input(("models", *LOADING), _models),
+    "checkpoint": Input(("model", *LOADING), lambda given, done: given["model"]),
+    "loading": Input(LOADING, lambda given, done: {name: given[name] for name in LOADING}),
+    "settings": Input(("seed", "batch_tokens", "resamples"), _settings),
 }

@@ -106,3 +106,37 @@ RemoteCode = Annotated[
 
 Json = Annotated[bool, Option("--json", help="Print the result as JSON instead of a table.")]
 Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]
+
+
+def shared(  # noqa: PLR0913 (each is an option of the command line)
+    *,
+    model: Model = "minilm",
+    models: Models,
+    corpus: Source = "sample",
+    corpora: Sources = None,
+    other: Other = None,
+    out: Out = None,
+    kind: Kind = None,
+    columns: Columns = None,
+    task: Task = None,
+    data: Data = None,
+    regression: Regression = None,
+    split: Split = None,
+    segment: Segment = 128,
+    limit: Limit = None,
+    training: Training = None,
+    training_limit: TrainingLimit = None,
+    skip_bad: SkipBad = False,
+    annotate: Annotate = None,
+    long: Long = "skip",
+    seed: Seed = 0,
+    device: Device = None,
+    dtype: Dtype = "float32",
+    batch_tokens: BatchTokens = 2048,
+    resamples: Resamples = 1000,
+    revision: Revision = None,
+    remote_code: RemoteCode = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The options that studies share, in the order of the help."""

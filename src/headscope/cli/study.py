@@ -1,97 +1,78 @@
-"""The command of a study: make its inputs, run, save, report."""
+"""The commands of a study: make the inputs of a function, call it, save and show its result."""
 
+import ast
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from headscope import catalog
-from headscope.cli import options
-from headscope.cli.commands import Function, asked_for, functions
-from headscope.cli.errors import INTERRUPTED, mended, numbers_kept
-from headscope.cli.inputs import RUNNING, made, options_of
-from headscope.cli.terminal import as_json, in_lines, print_page, print_result, progress_bar, without_nan
+from headscope.cli.errors import INTERRUPTED, numbers_kept, user_errors
+from headscope.cli.functions import Function, names, read
+from headscope.cli.inputs import made, options_of
+from headscope.cli.options import shared
 
-
-def placeholder(study: str) -> Callable[[], None]:
-    """A command without options, for the list of commands."""
-    return lambda: None
+ALWAYS = {"json", "debug"}
 
 
 def command(study: str) -> Callable[..., None]:
-    """The command of a study: the shared options that its inputs ask for, and those that only it has.
+    """The command that runs a study and writes its result, its figures and its page."""
+    function = read(study, "study", "run")
+    inputs = {"directory": False} | dict(function.inputs)
+    return _command(function, inputs, _defaults(study), partial(_run_study, study, function, inputs))
 
-    A study's `OPTIONS` are its own defaults of shared options; for `INSTEAD` see `headscope.cli.commands`.
-    """
-    module = catalog.load("studies", study)
-    known = functions(module)
+
+def verbs(study: str) -> dict[str, Callable[..., None]]:
+    """The further commands of a study: the functions of its `commands.py`, which return what is printed."""
+    found = [read(study, "commands", name) for name in names(study, "commands")]
+    return {each.name: _command(each, each.inputs, {}, partial(_run_verb, study, each)) for each in found}
+
+
+def _defaults(study: str) -> dict[str, Any]:
+    """A study's own defaults of shared options: `OPTIONS` of its `study.py`, read from its source."""
+    parts = ast.parse((catalog.ROOT / "studies" / study / "study.py").read_text(encoding="utf-8")).body
+    assigned = [part for part in parts if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == "OPTIONS"]
+    return ast.literal_eval(assigned[0].value) if assigned else {}
+
+
+def _command(
+    function: Function, inputs: Mapping[str, bool], defaults: Mapping[str, Any], call: Callable[[dict[str, Any]], None]
+) -> Callable[..., None]:
+    """A command with the shared options of the inputs, then the options of the function."""
 
     def run(**given: Any) -> None:
-        with mended(given["debug"]):
-            chosen = asked_for(known, given)
-            extra = {name: given[name] for name in chosen.own}
-            (_run if chosen is known[0] else _run_instead)(study, chosen, extra, given)
+        with user_errors(given["debug"]):
+            call(given)
 
-    shared = inspect.signature(_shared, eval_str=True).parameters
-    wanted = set().union(*(options_of(each.inputs) for each in known))
-    defaults = getattr(module, "OPTIONS", {})
-    parameters = [
-        each.replace(default=defaults.get(name, each.default)) for name, each in shared.items() if name in wanted
-    ]
-    parameters += {name: each for function in known for name, each in function.own.items()}.values()
-    chosen = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
-    run.__signature__ = inspect.Signature(chosen)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in chosen}
+    wanted = options_of(inputs) | ALWAYS
+    options = inspect.signature(shared, eval_str=True).parameters.items()
+    parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
+    parameters = (
+        [*function.options.values(), *parameters]
+        if function.name != "run"
+        else [*parameters, *function.options.values()]
+    )
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__doc__ = function.summary
     return run
 
 
-def _shared(  # noqa: PLR0913 (each is an option of the command line)
-    *,
-    model: options.Model = "minilm",
-    models: options.Models,
-    corpus: options.Source = "sample",
-    corpora: options.Sources = None,
-    other: options.Other = None,
-    out: options.Out = None,
-    kind: options.Kind = None,
-    columns: options.Columns = None,
-    task: options.Task = None,
-    data: options.Data = None,
-    regression: options.Regression = None,
-    split: options.Split = None,
-    segment: options.Segment = 128,
-    limit: options.Limit = None,
-    training: options.Training = None,
-    training_limit: options.TrainingLimit = None,
-    skip_bad: options.SkipBad = False,
-    annotate: options.Annotate = None,
-    long: options.Long = "skip",
-    seed: options.Seed = 0,
-    device: options.Device = None,
-    dtype: options.Dtype = "float32",
-    batch_tokens: options.BatchTokens = 2048,
-    resamples: options.Resamples = 1000,
-    revision: options.Revision = None,
-    remote_code: options.RemoteCode = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
-) -> None:
-    """The options that studies share."""
-
-
-def _run(study: str, function: Function, extra: dict[str, Any], given: dict[str, Any]) -> None:
+def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
     from headscope import report, results
-    from headscope.engine import Settings
+    from headscope.cli.terminal import as_json, print_page, print_result, progress_bar
 
     given["out"] = given["out"] or Path("out") / study
-    ready = made({"directory": False} | dict(function.inputs), given)
+    ready = made(inputs, given)
     directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
     with progress_bar(study, _examples(ready)) as (progress, expect):
-        ready["settings"] = Settings(**_running(given), on_progress=progress, on_total=expect, keep_interrupted=True)
-        result = function.call(**ready, **extra)
+        ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect, keep_interrupted=True)
+        result = function.load()(**ready, **{name: given[name] for name in function.options})
     saved = results.save(result, directory)
     with numbers_kept(saved, given["debug"]):
         if given["json"]:
@@ -105,24 +86,20 @@ def _run(study: str, function: Function, extra: dict[str, Any], given: dict[str,
         raise typer.Exit(INTERRUPTED)
 
 
-def _run_instead(study: str, function: Function, extra: dict[str, Any], given: dict[str, Any]) -> None:
-    from headscope.engine import Settings
+def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:
+    from headscope.cli.terminal import in_lines, progress_bar, without_nan
 
-    given["out"] = given["out"] or Path("out") / study
+    given["out"] = given.get("out") or Path("out") / study
     ready = made(function.inputs, given)
     with progress_bar(function.name, None) as (progress, expect):
-        if "settings" in function.inputs:
-            ready["settings"] = Settings(**_running(given), on_progress=progress, on_total=expect)
-        found = function.call(**ready, **extra)
+        if "settings" in ready:
+            ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect)
+        found = function.load()(**ready, **{name: given[name] for name in function.options})
     typer.echo(json.dumps(without_nan(found)) if given["json"] else in_lines(found))
 
 
-def _running(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in RUNNING if name in given}
-
-
 def _examples(ready: dict[str, Any]) -> int | None:
-    """How many examples a pass reads; None where the study will say."""
+    """The number of examples that a pass reads; None where the study will say."""
     if "corpus" in ready:
         return ready["corpus"].n_examples
     if "corpora" in ready:

@@ -24,7 +24,7 @@ TINY = Recipe(synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=
 
 
 def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(application(["patterns"]), ["patterns", *arguments])
+    return CliRunner().invoke(application(["patterns", *arguments]), ["patterns", *arguments])
 
 
 def folder(path: Path, number: int = 60) -> Path:
@@ -45,7 +45,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_command_writes_can_be_used(tmp_path: Path) -> None:
     maps, out = folder(tmp_path / "maps"), tmp_path / "out"
-    result = invoke("--train", str(maps), "-o", str(out), "--seed", "3", "--json")
+    result = invoke("train", str(maps), "-o", str(out), "--seed", "3", "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert {each.name for each in out.iterdir()} == {"weights.safetensors", "MODEL_CARD.md"}
@@ -54,7 +54,7 @@ def test_what_the_command_writes_can_be_used(tmp_path: Path) -> None:
     assert found["weights.safetensors"] == str(out / "weights.safetensors")
     assert found["held_out"]["classifier"]["accuracy"] == card["held_out"]["classifier"]["accuracy"]
     assert (out / "MODEL_CARD.md").read_text(encoding="utf-8") == page(card)
-    scored = invoke("--evaluate", str(maps), "--weights", str(out / "weights.safetensors"), "--json")
+    scored = invoke("evaluate", str(maps), "--weights", str(out / "weights.safetensors"), "--json")
     assert json.loads(scored.stdout)["not_trained_on"]["n"] == card["held_out"]["classifier"]["n"]
 
 
@@ -86,7 +86,7 @@ def test_the_page_has_the_scores_of_all_and_the_confusions() -> None:
 def test_folders_that_cannot_be_trained_on_are_told_in_one_line(tmp_path: Path) -> None:
     few = folder(tmp_path / "few", 3)
     for maps, said in ((tmp_path, "has no labels.jsonl"), (few, "3 labelled maps are too few to train on")):
-        result = invoke("--train", str(maps), "-o", str(tmp_path / "out"))
+        result = invoke("train", str(maps), "-o", str(tmp_path / "out"))
         assert result.exit_code == 2
         assert said in result.stderr
         assert result.stderr.strip().count("\n") == 0
@@ -102,14 +102,14 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.
 
 def test_an_interrupted_write_leaves_the_old_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maps, out = folder(tmp_path / "maps"), tmp_path / "out"
-    assert invoke("--train", str(maps), "-o", str(out)).exit_code == 0
+    assert invoke("train", str(maps), "-o", str(out)).exit_code == 0
     before = load(out / "weights.safetensors").of_cells.weight.clone()
 
     def full(source: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("headscope.files.os.replace", full)
-    result = invoke("--train", str(maps), "-o", str(out), "--seed", "4")
+    result = invoke("train", str(maps), "-o", str(out), "--seed", "4")
     assert result.exit_code == 2
     assert "no space left on the disk; make room or choose another folder" in result.stderr
     torch.testing.assert_close(load.__wrapped__(out / "weights.safetensors").of_cells.weight, before)

@@ -156,7 +156,7 @@ def test_a_file_that_is_no_classifier_is_said(model: headscope.Model, sample: Co
 
 
 def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(application(["patterns"]), ["patterns", *arguments])
+    return CliRunner().invoke(application(["patterns", *arguments]), ["patterns", *arguments])
 
 
 def test_the_command_reads_several_corpora(tmp_path: Path) -> None:
@@ -177,14 +177,14 @@ def test_the_command_reads_1000_examples_unless_told_otherwise() -> None:
 
 def test_the_classifier_is_scored_on_a_folder_of_labelled_maps(tmp_path: Path) -> None:
     folder(tmp_path, 12, label="heterogeneous")
-    found = json.loads(invoke("--evaluate", str(tmp_path), "--json").stdout)
+    found = json.loads(invoke("evaluate", str(tmp_path), "--json").stdout)
     assert {"accuracy", "macro_f1", "f1"} <= found.keys()
     assert 0 <= found["accuracy"] <= 1 and set(found["f1"]) == set(PATTERNS)
 
 
 def test_two_files_of_labels_are_compared(tmp_path: Path) -> None:
     one, other = (folder(tmp_path / name, 3, label=name) / "labels.jsonl" for name in ("block", "vertical"))
-    found = json.loads(invoke("--agreement", str(one), str(other), "--json").stdout)
+    found = json.loads(invoke("agreement", str(one), str(other), "--json").stdout)
     assert found == {"n_maps": 3, "agreement": 0.0, "kappa": 0.0, "differ": {"block / vertical": 3}}
 
 
@@ -194,11 +194,11 @@ def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pyte
         "headscope.studies.patterns.labels.serve", lambda session, port, say: served.append((session, port))
     )
     out = ("-o", str(tmp_path / "maps"), "--number", "5", "--limit", "9")
-    result = invoke("minilm", "sample", "--label", "--port", "7", *out, "--json")
+    result = invoke("label", "minilm", "sample", "--port", "7", *out, "--json")
     assert json.loads(result.stdout) == {"labels": str(tmp_path / "maps" / "labels.jsonl"), "labelled": 0, "maps": 5}
     served[0][0].label(0, "block")
     monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded again"))
-    assert json.loads(invoke("--label", *out, "--json").stdout)["labelled"] == 1
-    named = invoke(str(tmp_path / "maps"), "--label", "--annotator", "ann", "--json")
+    assert json.loads(invoke("label", *out, "--json").stdout)["labelled"] == 1
+    named = invoke("label", str(tmp_path / "maps"), "--annotator", "ann", "--json")
     assert json.loads(named.stdout)["labels"] == str(tmp_path / "maps" / "labels-ann.jsonl")
     assert [port for _, port in served] == [7, 0, 0]

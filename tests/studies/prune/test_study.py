@@ -76,7 +76,7 @@ def test_one_head_of_each_layer_stays_by_default(planted, tmp_path):
 
 def test_scores_are_those_of_the_whole_model_with_the_heads_zeroed(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
-    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, share=0.875, step=0.125)
+    result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, share=0.875, step=0.125)
     inputs, targets = inputs_of(planted, TASK.dev)[0], TASK.targets(TASK.dev)
     answers = []
     for gone in range(7):
@@ -113,7 +113,7 @@ def test_a_saved_result_says_the_order_and_nothing_is_computed_again(by, planted
     monkeypatch.setattr(ranking, "importance", None)
     monkeypatch.setattr(ranking, "sweep", None)
     source = saying(tmp_path / "ablate", ORDER, planted)
-    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, by=by, share=0.75)
+    result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, by=by, share=0.75)
     assert removed(result) == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 3), (2, 2)]
     assert result.attrs["spared"] == 1, "it was the turn of 1-4"
     assert result.attrs["chosen_on"] == str(source)
@@ -141,13 +141,13 @@ def test_a_saved_result_that_does_not_fit(changes, message, planted, tmp_path):
     estimator = changes.pop("estimator", "michel")
     source = saying(tmp_path / "ablate", ORDER, planted, **changes)
     with pytest.raises(HeadscopeError, match=message):
-        run(planted, TASK, QUICK, directory=tmp_path, source=source, estimator=estimator)
+        run(planted, TASK, QUICK, directory=tmp_path, from_=source, estimator=estimator)
 
 
 def test_pruning_stops_before_the_score_falls_too_far(planted, tmp_path):
     """The head that decides is the fourth to go."""
     source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.9], [0.5, 0.6, 0.4, 0.7]]), planted)
-    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, tolerance=0.1, step=0.125)
+    result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, tolerance=0.1, step=0.125)
     assert removed(result) == [(1, 1), (1, 2), (1, 3)]
     assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
@@ -158,7 +158,7 @@ def test_pruning_stops_before_the_score_falls_too_far(planted, tmp_path):
 
 def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_path):
     source = saying(tmp_path / "ablate", np.array([[0.5, 0.2, 0.3, 0.9], [0.5, 0.6, 0.1, 0.7]]), planted)
-    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, tolerance=0.0, step=0.125)
+    result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, tolerance=0.0, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
     assert all(finding.text for finding in study_page(result).findings())
@@ -186,9 +186,7 @@ def test_heads_are_ranked_once_or_anew_after_each_step(again, times, tmp_path, m
 @pytest.mark.parametrize("by", ["importance", "sweep"])
 def test_heads_are_ranked_anew_where_a_layer_has_none_left(by, planted, tmp_path):
     source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.4], [0.8, 0.7, 0.6, 0.5]]), planted)
-    result = run(
-        planted, TASK, QUICK, directory=tmp_path, by=by, source=source, again=True, share=1.0, keep=0, step=0.5
-    )
+    result = run(planted, TASK, QUICK, directory=tmp_path, by=by, from_=source, again=True, share=1.0, keep=0, step=0.5)
     assert result["heads_left"].values.tolist() == [[4, 4], [0, 4], [0, 1]]
     assert DECIDES not in removed(result) and (result["pruned_score"] == 1).all()
 
@@ -332,7 +330,7 @@ def test_what_was_done_before_ctrl_c_is_saved(planted, tmp_path):
 
 def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
-    result = run(planted, TASK, QUICK, directory=tmp_path, source=source, share=0.75)
+    result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, share=0.75)
     result.attrs["corpus"] = result.attrs["chosen_on"]
     told = {finding.topic: finding.text for finding in study_page(result).findings()}
     assert "1 head stayed although it was their turn: no layer keeps fewer than 1" in told["Heads removed"]

@@ -1,9 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
-from typing import Annotated
-
 import xarray as xr
-from typer import Option
 
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
@@ -18,9 +15,16 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    entropy: Annotated[bool, Option(help="Measure the entropy too.")] = True,
+    entropy: bool = True,
 ) -> xr.Dataset:
     """Attention to the token itself; keyword arguments beyond the three become options of the command.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `entropy`: Measure the entropy too.
 
     Raises `HeadscopeError` if no example fits into the model.
 

@@ -5,16 +5,14 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from typer import Option
 
 from headscope import results
 from headscope.ablation.journal import Journal, opened
 from headscope.ablation.sweep import sweep
-from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gradient_importance import importance as by_gradient
@@ -45,14 +43,10 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     directory: Path,
-    heads: Annotated[
-        list[str] | None, Option(metavar="SET", help="Also without these heads together: 3-7,4-*; several sets: again.")
-    ] = None,
-    mode: Annotated[
-        Mode, Option(help="What a disabled head does: look at all tokens alike, give nothing, or its mean.")
-    ] = "uniform",
-    metrics: Annotated[str, Option(help="Scores, separated by commas; by default the task's own and its loss.")] = "",
-    importance: Annotated[bool, Option(help="Rank heads by gradient, too, on training examples.")] = True,
+    heads: list[str] | None = None,
+    mode: Literal["uniform", "zero", "mean"] = "uniform",
+    metrics: str = "",
+    importance: bool = True,
 ) -> xr.Dataset:
     """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
 
@@ -61,8 +55,16 @@ def run(
     of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
     `directory/ablate.journal`; the same call goes on from there.
 
-    * `mode`: see `Model.changed`.
-    * `heads`: sets of heads, see `models.heads.parse`.
+    Arguments:
+
+    * `model`: Model with a head for the task.
+    * `task`: Task to score the model on.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `directory`: Folder of the result.
+    * `heads`: Set of heads to disable together, as 3-7,4-*; may be repeated.
+    * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
+    * `metrics`: Scores, separated by commas; by default those of the task and its loss.
+    * `importance`: Also rank heads by gradient, on training examples.
 
     Raises `HeadscopeError` if the model has no head for the task, a name is unknown, the journal is of another
     sweep, or the disk is full.

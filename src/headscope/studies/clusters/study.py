@@ -6,7 +6,6 @@ from typing import Annotated
 
 import numpy as np
 import xarray as xr
-from typer import Option
 
 from headscope import catalog, results
 from headscope.corpora import Corpus
@@ -15,6 +14,7 @@ from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.ranges import Range
 from headscope.results.named import Named
 from headscope.results.variables import by_layer, label
 from headscope.studies.clusters import annotations as beside
@@ -32,18 +32,10 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    clusters: Annotated[
-        int | None, Option(help="Number of clusters; by default the one of 2 to 12 that sets them furthest apart.")
-    ] = None,
-    patterns: Annotated[
-        Path | None, Option(metavar="DIR", help="A folder that 'patterns' wrote, to colour heads by.")
-    ] = None,
-    syntax: Annotated[
-        Path | None, Option(metavar="DIR", help="A folder that 'syntax' wrote, to label heads by.")
-    ] = None,
-    as_coded: Annotated[
-        bool, Option("--as-coded", help="Smooth attention and sum over tokens, as the released code does.")
-    ] = False,
+    clusters: Annotated[int, Range(1)] | None = None,
+    patterns: Path | None = None,
+    syntax: Path | None = None,
+    as_coded: bool = False,
 ) -> xr.Dataset:
     """`divergence[layer, head, other_layer, other_head]`: the Jensen-Shannon divergence of two heads' attention.
 
@@ -60,6 +52,16 @@ def run(
 
     `as_coded` does as the released code: attention is mixed with 0.1% of uniform attention before it is compared, and
     divergences are summed over all tokens of all examples, so that long examples weigh more.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `clusters`: Number of clusters; by default the number from 2 to 12 with the best silhouette.
+    * `patterns`: Folder of a `patterns` result of this model, to colour heads by.
+    * `syntax`: Folder of a `syntax` result of this model, to label heads by.
+    * `as_coded`: Smooth attention and sum over tokens, as the released code does.
 
     Raises `HeadscopeError` if a folder has no such result of this model, the number of clusters is none that there
     can be, or no example fits into the model.

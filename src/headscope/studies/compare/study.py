@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import xarray as xr
-from typer import Option
 
 from headscope.comparisons.padded_similarity import PADDED_TO
 from headscope.corpora import Corpus
@@ -11,6 +10,7 @@ from headscope.engine import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.measures import SURFACE
 from headscope.models import Model
+from headscope.ranges import Range
 from headscope.results import check
 from headscope.studies.compare.measure import compare
 from headscope.studies.compare.restoration import refuse_unless_scored, restored_scores
@@ -25,17 +25,13 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     task: Task | None = None,
-    restore: Annotated[
-        int, Option(metavar="K", min=0, help="Score with the first model's weights in the lowest 0 to K layers.")
-    ] = 0,
-    restore_embeddings: Annotated[
-        bool, Option("--restore-embeddings", help="With layer 1, restore the embeddings too.")
-    ] = False,
-    as_coded: Annotated[
-        bool, Option("--as-coded", help="Also the cosine of maps padded to 200 tokens, as the released code has it.")
-    ] = False,
+    restore: Annotated[int, Range(0)] = 0,
+    restore_embeddings: bool = False,
+    as_coded: bool = False,
 ) -> xr.Dataset:
     """Compare each later model with the first, in one pass; each mean has a 95% interval.
+
+    Arguments:
 
     * `models`: Compare the first model with each of the others; with a `task` they need a head for it.
     * `corpus`: Read attention on this text.

@@ -1,11 +1,10 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import xarray as xr
-from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -15,6 +14,7 @@ from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import halves
 from headscope.studies.coreference import gender_bias, head_variables
@@ -32,14 +32,9 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    tokens: Annotated[int, Option(help="Most tokens of a segment of a document, special tokens included.")] = 128,
-    context: Annotated[
-        Context,
-        Option(help="Documents in segments one after the other, their first segment only, or in windows that overlap."),
-    ] = "segments",
-    singletons: Annotated[
-        bool, Option(help="Mentions of entities that are mentioned once are candidates; CoNLL-2012 has none.")
-    ] = True,
+    tokens: Annotated[int, Range(1)] = 128,
+    context: Literal["segments", "first", "windows"] = "segments",
+    singletons: bool = True,
 ) -> xr.Dataset:
     """`accuracy[layer, head, mention_type]`: mentions whose head word attends most to that of one of its antecedents.
 
@@ -57,6 +52,15 @@ def run(
     * `attention_gap`, `preference_gap`: of WinoBias and Winogender (`coreference.stereotypes`).
 
     Intervals are over documents, passages, or pairs of sentences.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `tokens`: Largest number of tokens of a segment of a document, special tokens included.
+    * `context`: Inputs made of a document: consecutive segments, the first segment only, or overlapping windows.
+    * `singletons`: Keep entities with one mention as candidates; CoNLL-2012 has none.
 
     Raises `HeadscopeError` if the corpus has no coreference, or if no mention has an antecedent in its segment.
 

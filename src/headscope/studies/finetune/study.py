@@ -5,10 +5,9 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import xarray as xr
-from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -18,12 +17,13 @@ from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import locate
 from headscope.models.devices import device_of
 from headscope.models.minilm import verify
+from headscope.ranges import Range
 from headscope.studies.finetune.scores import to_variables
 from headscope.studies.finetune.table1 import RunEnvironment, TableRow, TrainingRun, runs
 from headscope.tasks import Task
 from headscope.tasks.task import limited
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
-from headscope.training.recipe import Init, Keep, Precision
+from headscope.training.recipe import Init
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
 
@@ -35,29 +35,27 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     *,
     directory: Path,
     loading: dict[str, Any],
-    table: Annotated[bool, Option("--table", help="All four inits, as in Table 1 of Kovaleva et al. 2019.")] = False,
-    init: Annotated[Init, Option(help="What training starts from; pretrained is not trained at all.")] = "finetuned",
-    seeds: Annotated[int, Option(min=1, help="Train with so many seeds, from --seed on.")] = 1,
-    batch: Annotated[int, Option(min=1, help="TaskExamples of a step.")] = 32,
-    epochs: Annotated[int, Option(min=1, help="Passes over the training examples.")] = 3,
-    learning_rate: Annotated[float, Option(help="Peak of the learning rate.")] = 2e-5,
-    frozen_rate: Annotated[
-        float | None, Option(help="Learning rate of the init 'frozen'; by default --learning-rate.")
-    ] = None,
-    warmup: Annotated[float, Option(help="Share of the steps in which the learning rate rises.")] = 0.1,
-    weight_decay: Annotated[float, Option(help="Weight decay of AdamW.")] = 0.01,
-    precision: Annotated[Precision, Option(help="Mixed precision of training.")] = "no",
-    max_tokens: Annotated[int, Option(help="Longer inputs are cut.")] = 128,
-    keep: Annotated[Keep, Option(help="Keep the model of the best epoch on dev, or of the last.")] = "best",
-    train_limit: Annotated[
-        list[str] | None, Option(metavar="[TASK=]N", help="Train on N examples only, chosen at random.")
-    ] = None,
+    table: bool = False,
+    init: Literal["finetuned", "pretrained", "random", "frozen"] = "finetuned",
+    seeds: Annotated[int, Range(1)] = 1,
+    batch: Annotated[int, Range(1)] = 32,
+    epochs: Annotated[int, Range(1)] = 3,
+    learning_rate: Annotated[float, Range(0)] = 2e-5,
+    frozen_rate: Annotated[float, Range(0)] | None = None,
+    warmup: Annotated[float, Range(0, 1)] = 0.1,
+    weight_decay: Annotated[float, Range(0)] = 0.01,
+    precision: Literal["no", "bf16", "fp16"] = "no",
+    max_tokens: Annotated[int, Range(1)] = 128,
+    keep: Literal["best", "last"] = "best",
+    train_limit: list[str] | None = None,
 ) -> xr.Dataset:
     """Fine-tune an encoder on each task from each init, and score it on dev.
 
     `directory` keeps each run (task, init, seed) and the model of the first seed, an ordinary Hugging Face
     folder: `model`, or `models/TASK-INIT` of several. An interrupted run continues from its last checkpoint
     and ends with the same weights; a completed run is not repeated.
+
+    Arguments:
 
     * `checkpoint`: Name the encoder: a Hugging Face id, a folder, or minilm.
     * `tasks`: Train and score on these tasks.

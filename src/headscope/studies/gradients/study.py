@@ -38,7 +38,13 @@ FROM = Variable(
 )
 
 
-def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, task: Task | None = None) -> xr.Dataset:
+def run(
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    task: Task | None = None,
+) -> xr.Dataset:
     """`gradient[layer, head, token_class]`: the mean of |dLoss/dA[i, j]| over the weights of each class of keys j.
 
     It is taken over all queries and the keys of the class in an example, then over examples. The attribute `loss`
@@ -51,7 +57,13 @@ def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, task: Ta
     * `rank_correlation[token_class]`: over heads, of attention to a class with its gradient (Spearman).
     * `attention_to`, `sep_to_sep`: attention of the same inputs, as in `profile`.
 
-    `task`: of which `corpus` is a split; the model has a head for it.
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `task`: Task of which `corpus` is a split; its loss is used. By default masked words, else the embedding of
+      the text.
 
     Raises `HeadscopeError` if the model has no loss, a loss is not finite, or no example fits into the model.
 

@@ -1,78 +1,85 @@
-"""What the command `patterns` does instead of the study: train or score the classifier, label maps, compare labels."""
+"""Further commands of `patterns`: train and score the classifier, label maps, compare labels."""
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option
-
 from headscope import models
 from headscope.corpora import Corpus
 from headscope.engine import Settings
+from headscope.ranges import Range
 from headscope.studies.patterns import labels
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.labels import labelled_maps
+from headscope.studies.patterns.training import evaluate as evaluation
 from headscope.studies.patterns.training import save
-from headscope.studies.patterns.training.evaluate import evaluate as scored
+from headscope.studies.patterns.training import train as training
 from headscope.studies.patterns.training.recipe import RECIPE
-from headscope.studies.patterns.training.train import train as trained
-
-PANEL = "Instead of the study"
 
 
-def train(
-    train: Annotated[
-        Path,
-        Option(metavar="MAPS", help="Train a classifier on a folder of labelled maps.", rich_help_panel=PANEL),
-    ],
-    directory: Path,
-    settings: Settings,
-) -> dict[str, Any]:
-    """Where the weights and their card are, and the scores on texts that they were not trained on.
+def train(maps: Path, directory: Path, settings: Settings) -> dict[str, Any]:
+    """Train a classifier on a folder of labelled maps.
+
+    Returns: the paths of the weights and of their card, and the scores on texts that were held out.
+
+    Arguments:
+
+    * `maps`: Folder of labelled maps: maps.npz and labels.jsonl.
+    * `directory`: Folder of the weights.
+    * `settings`: Seed and progress.
 
     Raises `HeadscopeError` if the folder has too few labelled maps.
     """
-    classifier = trained(labelled_maps.read(train), settings.seed, RECIPE, settings.on_progress, settings.on_total)
+    classifier = training.train(
+        labelled_maps.read(maps), settings.seed, RECIPE, settings.on_progress, settings.on_total
+    )
     files = save.write(directory, classifier)
     return {name: str(path) for name, path in files.items()} | save.summary(classifier.card)
 
 
-def evaluate(
-    evaluate: Annotated[
-        Path, Option(metavar="MAPS", help="Score the classifier on a folder of labelled maps.", rich_help_panel=PANEL)
-    ],
-    weights: Annotated[
-        Path | None, Option(metavar="FILE", help="A classifier that --train wrote; by default the one built in.")
-    ] = None,
-) -> dict[str, Any]:
-    """`accuracy`, `macro_f1` and `f1` by pattern, with intervals over texts.
+def evaluate(maps: Path, weights: Path | None = None) -> dict[str, Any]:
+    """Score the classifier on a folder of labelled maps.
+
+    Returns: `accuracy`, `macro_f1` and `f1` by pattern, with intervals over texts.
+
+    Arguments:
+
+    * `maps`: Folder of labelled maps: maps.npz and labels.jsonl.
+    * `weights`: Classifier that `headscope patterns train` wrote; by default the built-in classifier.
 
     Raises `HeadscopeError` if the folder has no labelled maps.
     """
-    return scored(labelled_maps.read(evaluate), network.load(weights))
+    return evaluation.evaluate(labelled_maps.read(maps), network.load(weights))
 
 
-def label(  # noqa: PLR0913 (each is an option of the command)
-    label: Annotated[
-        bool,
-        Option(
-            "--label",
-            help="Label maps of MODEL and CORPUS in the browser; or those of a folder, named as MODEL.",
-            rich_help_panel=PANEL,
-        ),
-    ],
+def label(
     checkpoint: str,
     loading: dict[str, Any],
     read_corpora: Callable[[], tuple[Corpus, ...]],
     directory: Path,
     settings: Settings,
     *,
-    number: Annotated[int, Option(min=1, help="How many maps to label.", rich_help_panel=PANEL)] = 100,
-    annotator: Annotated[str, Option(help="Your name, if others label the same maps.", rich_help_panel=PANEL)] = "",
-    port: Annotated[int, Option(min=0, max=65535, help="Port of the local page; 0: any.", rich_help_panel=PANEL)] = 0,
+    number: Annotated[int, Range(1)] = 100,
+    annotator: str = "",
+    port: Annotated[int, Range(0, 65535)] = 0,
 ) -> dict[str, Any]:
-    """Serve the page until Ctrl-C. Maps are drawn once; labels are saved one by one, and taken up again next time.
+    """Label maps of MODEL and CORPUS in the browser until Ctrl-C, or the maps of a folder that is named as MODEL.
+
+    Maps are sampled once; labels are saved one by one, and the next call goes on from there.
+
+    Returns: the file of the labels, the number of labelled maps, and the number of maps.
+
+    Arguments:
+
+    * `checkpoint`: Name of a model, or a folder of maps.
+    * `loading`: Device and revision of the model.
+    * `read_corpora`: Reads the corpora.
+    * `directory`: Folder of the maps.
+    * `settings`: Seed, batch size and progress.
+    * `number`: Number of maps to label.
+    * `annotator`: Name of the annotator, where several label the same maps.
+    * `port`: Port of the local page; 0 for any free port.
 
     Raises `HeadscopeError` if there is nothing to label, or the port is taken.
     """
@@ -85,19 +92,16 @@ def label(  # noqa: PLR0913 (each is an option of the command)
     return {"labels": str(session.path), "labelled": sum(map(bool, session.labels)), "maps": len(session.maps)}
 
 
-def agreement(
-    agreement: Annotated[
-        tuple[Path, Path],
-        Option(
-            "--agreement",
-            metavar="FILE FILE",
-            help="Compare two files of labels: share of maps and Cohen's kappa.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-) -> dict[str, Any]:
-    """`n_maps`, `agreement`, `kappa`, and which labels `differ` how often.
+def agreement(first: Path, second: Path) -> dict[str, Any]:
+    """Compare two files of labels of the same maps.
+
+    Returns: `n_maps`, `agreement` (share of maps), `kappa` (Cohen), and `differ`, the differing labels with counts.
+
+    Arguments:
+
+    * `first`: Labels of one annotator.
+    * `second`: Labels of another annotator.
 
     Raises `HeadscopeError` if they have no labelled map in common.
     """
-    return labels.agreement(*agreement)
+    return labels.agreement(first, second)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
-from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -20,17 +19,16 @@ from headscope.engine import DEFAULTS, Settings
 from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.models import Model
+from headscope.ranges import Range
 from headscope.results.variable import Variable
 from headscope.results.variables import label
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns import commands
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest
 from headscope.studies.patterns.observer import Classified
 
 OPTIONS = {"limit": 1000}  # as in the paper
-INSTEAD = (commands.train, commands.evaluate, commands.label, commands.agreement)
 
 _LABELS = {"source": "Kovaleva et al. 2019, section 4.1", "coords": {"pattern": PATTERNS}}
 SHARE = Variable(name="share", long_name="share of maps with each pattern", units="share of maps", **_LABELS)
@@ -47,16 +45,22 @@ def run(
     corpora: tuple[Corpus, ...],
     settings: Settings = DEFAULTS,
     *,
-    shown: Annotated[int, Option(min=0, help="Example maps of each pattern in the report.")] = 3,
-    weights: Annotated[
-        Path | None, Option(metavar="FILE", help="A classifier that --train wrote; by default the one built in.")
-    ] = None,
+    shown: Annotated[int, Range(0)] = 3,
+    weights: Path | None = None,
 ) -> xr.Dataset:
     """`share[layer, head, pattern]` and `share_total[pattern]` of each corpus (dimension `task` if there are several).
 
     A map has the pattern that is the most probable; `probability` is the mean over examples. The coordinate
     `dominant` names the pattern that most of a head's maps have. `map` has the clearest maps of each pattern,
     `head_map` those of each head, of the two patterns that it has most often.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpora`: One or more corpora, measured apart.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `shown`: Number of example maps of each pattern in the report.
+    * `weights`: Classifier that `headscope patterns train` wrote; by default the built-in classifier.
 
     Raises `HeadscopeError` if no example of a corpus fits into the model.
 

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import numpy as np
 import xarray as xr
-from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -17,6 +16,7 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
+from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.probe.experiments import KINDS, RANDOM, Trials
 from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
@@ -32,19 +32,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings: Settings = DEFAULTS,
     *,
     training: Corpus | None = None,
-    vectors: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Word vectors (GloVe, word2vec); by default the model's own input embeddings."),
-    ] = None,
-    random: Annotated[bool, Option(help="Also parse with the attention of random weights, new for each seed.")] = True,
-    seeds: Annotated[int, Option(min=1, help="Train with so many seeds, from --seed on.")] = 3,
-    epochs: Annotated[int, Option(min=1, help="Most passes over the training sentences.")] = 10,
-    batch: Annotated[int, Option(min=1, help="Most sentences of a step.")] = 32,
-    learning_rate: Annotated[float, Option(help="Learning rate of parsers that see words.")] = 0.001,
-    attention_rate: Annotated[float, Option(help="Learning rate of parsers that see attention alone.")] = 0.05,
-    held_out: Annotated[float, Option(help="Share of the training sentences that say when to stop.")] = 0.1,
-    patience: Annotated[int, Option(min=1, help="Stop after so many epochs without a smaller held-out loss.")] = 2,
-    memory: Annotated[float, Option(help="Gigabytes of attention to keep in memory; the rest goes to disk.")] = 4.0,
+    vectors: str | None = None,
+    random: bool = True,
+    seeds: Annotated[int, Range(1)] = 3,
+    epochs: Annotated[int, Range(1)] = 10,
+    batch: Annotated[int, Range(1)] = 32,
+    learning_rate: Annotated[float, Range(0)] = 0.001,
+    attention_rate: Annotated[float, Range(0)] = 0.05,
+    held_out: Annotated[float, Range(0, 1)] = 0.1,
+    patience: Annotated[int, Range(1)] = 2,
+    memory: Annotated[float, Range(0)] = 4.0,
 ) -> xr.Dataset:
     """`uas[probe]`: the share of words that get their syntactic head, punctuation left out, roots among them.
 
@@ -60,6 +57,23 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     to [CLS] and [SEP], and the vector 0, so that in parsers with words its weights depend on the dependent; the
     baseline of distances has 64 hidden units, not 256; batches, several epochs, and early stopping on training
     sentences that are held out.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `training`: Corpus to train on; by default, four fifths of `corpus` for each fifth to test on.
+    * `vectors`: File of word vectors (GloVe, word2vec); by default the model's own input embeddings.
+    * `random`: Also parse with the attention of random weights, new for each seed.
+    * `seeds`: Number of runs, each with its own seed, counted up from the seed.
+    * `epochs`: Largest number of passes over the training sentences.
+    * `batch`: Sentences of a step.
+    * `learning_rate`: Learning rate of parsers that see words.
+    * `attention_rate`: Learning rate of parsers that see attention only.
+    * `held_out`: Share of the training sentences for early stopping.
+    * `patience`: Stop after this number of epochs without a smaller held-out loss.
+    * `memory`: Gigabytes of attention to keep in memory; the rest goes to disk.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, the vectors
     cannot be read, or the disk is full.

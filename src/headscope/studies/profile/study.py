@@ -9,8 +9,18 @@ from headscope.measures import SURFACE
 from headscope.models import Model
 
 
-def run(model: Model, corpus: Corpus, settings: Settings = DEFAULTS) -> xr.Dataset:
+def run(
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+) -> xr.Dataset:
     """Every surface statistic of every head, each with its 95% interval and its number of examples.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
 
     Raises `HeadscopeError` if no example fits into the model.
 

@@ -5,23 +5,22 @@ import time
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
-from typer import Option
 
 from headscope import results
 from headscope.capture.transformers_logging import quiet
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.answers import answered
-from headscope.engine.importance_estimators import ESTIMATORS
 from headscope.engine.provenance import provenance
 from headscope.engine.task_inputs import asked
 from headscope.files import new_folder
 from headscope.models import Model, load
-from headscope.studies.prune.ranking import By, HeadRanking
+from headscope.ranges import Range
+from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.prune.score_curve import curve
 from headscope.tasks import Task, aligned
@@ -37,25 +36,23 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings: Settings = DEFAULTS,
     *,
     directory: Path,
-    by: Annotated[By, Option(help="What says how much a head matters.")] = "importance",
-    estimator: Annotated[str, Option(help=f"Of importance: {', '.join(ESTIMATORS)}.")] = "michel",
-    source: Annotated[
-        Path | None, Option("--from", metavar="DIR", help="A folder that 'ablate' wrote, which says it already.")
-    ] = None,
-    share: Annotated[
-        float | None, Option(help="Share of heads to remove; by default 0.5, with --tolerance as many as it allows.")
-    ] = None,
-    tolerance: Annotated[float | None, Option(help="Stop before the main metric falls by more than this.")] = None,
-    step: Annotated[float, Option(help="Share of heads that go at a time.")] = 0.1,
-    again: Annotated[bool, Option("--again", help="Ask which heads matter anew after each step.")] = False,
-    keep: Annotated[int, Option(help="Heads that stay in each layer at least.")] = 1,
-    finetune_epochs: Annotated[int, Option(min=0, help="Train for so many epochs after each step.")] = 0,
-    learning_rate: Annotated[float, Option(help="Peak of its learning rate.")] = 2e-5,
+    by: Literal["importance", "sweep"] = "importance",
+    estimator: Literal["michel", "michel_code", "text_pruner", "run_bertology"] = "michel",
+    from_: Path | None = None,
+    share: Annotated[float, Range(0, 1)] | None = None,
+    tolerance: Annotated[float, Range(0)] | None = None,
+    step: Annotated[float, Range(0, 1)] = 0.1,
+    again: bool = False,
+    keep: Annotated[int, Range(0)] = 1,
+    finetune_epochs: Annotated[int, Range(0)] = 0,
+    learning_rate: Annotated[float, Range(0)] = 2e-5,
 ) -> xr.Dataset:
     """Remove the least important heads step by step, score each smaller model, and save the last.
 
     Heads are ranked on the train split (on dev without one) and scored on dev. Removal of a head is equivalent to
     a head output of 0. The saved model is loaded again, and its outputs are compared.
+
+    Arguments:
 
     * `model`: Prune this model, which was fine-tuned on the task.
     * `task`: Rank and score heads on this task.
@@ -63,7 +60,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `directory`: Save the smaller model in `model` of this folder.
     * `by`: Rank heads by importance (gradients), or by sweep (the score without each head).
     * `estimator`: Rank by this estimator of importance.
-    * `source`: Read the ranking from a folder of the study ablate on this model.
+    * `from_`: Read the ranking from a folder of the study ablate on this model.
     * `share`: Remove this fraction of all heads (default: 0.5; with `tolerance`, as many as it allows).
     * `tolerance`: Stop before the main metric falls by more than this.
     * `step`: Remove this fraction of all heads at a time.
@@ -81,8 +78,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
     names: Any = model.network.config.id2label
     task = aligned(task, names, model.name)
-    if source:
-        ranking.read(source, model, task)
+    if from_:
+        ranking.read(from_, model, task)
     dev, targets, heads = asked(model, task, task.dev, settings.seed), task.targets(task.dev), model.capture.heads
 
     def answers(model: Model) -> Float[np.ndarray, "example output"]:
@@ -95,7 +92,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         )
         answer, work = continued_training(model, task, list(dev.inputs), recipe, settings, directory)
     steps = len(plan.counts(heads))
-    rankings = ((steps if again else 1) - bool(source)) * ranking.work(heads)
+    rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
     settings.on_total(rankings * len(task.train or task.dev) + work * steps + 2 * len(dev.inputs))
 
     whole, interrupted = PrunedModel(model, heads), {}
@@ -114,7 +111,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {
         "task": task.name,
-        "chosen_on": str(source or (task.train or task.dev).name),
+        "chosen_on": str(from_ or (task.train or task.dev).name),
         "spared": len(path.kept.spared - set(path.kept.gone)),
         "pruned_sha256": saved.sha256,
         "pruning": json.dumps(how),

@@ -4,11 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -36,21 +35,10 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    links: Annotated[
-        str | None,
-        Option(help="annotated, dependency or pairs (section 4.5); by default annotated, else dependency."),
-    ] = None,
-    limits: Annotated[
-        str | None,
-        Option(
-            metavar="WORDS,SPAN,DISTANCE",
-            help="Most words of a sentence and of an end, least distance; 12,3,2 (default for FrameNet) or none.",
-        ),
-    ] = None,
-    untrained: Annotated[bool, Option(help="Ask an untrained model too, as a baseline.")] = True,
-    as_coded: Annotated[
-        bool, Option("--as-coded", help="Pair the pieces of both ends one by one, as the released code does.")
-    ] = False,
+    links: Literal["annotated", "dependency", "pairs"] | None = None,
+    limits: str | None = None,
+    untrained: bool = True,
+    as_coded: bool = False,
 ) -> xr.Dataset:
     """`link_attention[layer, head, relation, direction]`: the mean over sentences of the largest attention of a link.
 
@@ -75,6 +63,17 @@ def run(
     `as_coded` pairs the first piece of a source with the first of a target, the second with the second, and so on (with
     a target of one piece, only the first piece of the source counts), and wants a distance of 3. The released code also
     takes as core only the elements of the frame's core sets, and the first occurrence of a piece: that is left out.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `links`: Kind of links (pairs: section 4.5); by default annotated links, else dependency relations.
+    * `limits`: WORDS,SPAN,DISTANCE: most words of a sentence, most words of an end, least distance; 12,3,2 for
+      FrameNet, else none.
+    * `untrained`: Also measure a model with random weights, as a baseline.
+    * `as_coded`: Pair the pieces of both ends one by one, as the released code does.
 
     Raises `HeadscopeError` if the corpus has no such links, none is left by the limits, or no example fits into the
     model.

@@ -1,11 +1,9 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from typing import Annotated
 
 import numpy as np
 import xarray as xr
-from typer import Option
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -28,11 +26,8 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    subtypes: Annotated[bool, Option("--subtypes", help="Keep the subtypes of relations: nsubj:pass.")] = False,
-    as_coded: Annotated[
-        bool,
-        Option("--as-coded", help="Choose heads and score them on the same sentences, as the released code does."),
-    ] = False,
+    subtypes: bool = False,
+    as_coded: bool = False,
 ) -> xr.Dataset:
     """`accuracy[layer, head, relation, direction]` over all words, beside it the best fixed offset of each relation.
 
@@ -48,6 +43,14 @@ def run(
     `as_coded` does as the released notebook: attention from a word is that of its first token (the paper says the
     mean), "all" has punctuation and roots, which no head can find; offsets are -3 to 2 and stop at the sentence's
     ends; heads and offsets are chosen on what they are scored on. Its special case for `poss` is left out.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `subtypes`: Keep the subtypes of relations, as nsubj:pass.
+    * `as_coded`: Choose heads and score them on the same sentences, as the released code does.
 
     Raises `HeadscopeError` if the corpus has no dependency trees, or no example fits into the model.
 

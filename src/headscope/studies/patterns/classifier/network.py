@@ -125,7 +125,8 @@ def load(path: Path | None = None, device: str | torch.device = "cpu") -> Classi
             classifier.load_state_dict({name: stored.get_tensor(name) for name in stored.keys()})
     except (OSError, SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise HeadscopeError(f"'{path}' is not a classifier of patterns: {reason}; name one --train wrote") from error
+        remedy = "name the weights that 'headscope patterns train' wrote"
+        raise HeadscopeError(f"'{path}' is not a classifier of patterns: {reason}; {remedy}") from error
     return classifier.fused().to(device)
 
 

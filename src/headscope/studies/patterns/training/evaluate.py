@@ -33,7 +33,7 @@ def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[
     classifier = classifier or load()
     maps = [each for each in maps if each.label]
     if not maps:
-        raise HeadscopeError("no map has a label; label them with headscope patterns --label")
+        raise HeadscopeError("no map has a label; label them with headscope patterns label")
     probabilities, labels = probabilities_of(maps, classifier), labels_of(maps)
     texts = [text(each) for each in maps]
     known = set(classifier.card.get("texts", ()))

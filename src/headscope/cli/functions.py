@@ -1,0 +1,120 @@
+"""The functions that commands call, read from their source: nothing is imported until a function is called.
+
+The type of an argument is a plain Python type: `bool`, `int`, `float`, `str`, `Path`, `list[str]`, a `Literal`, one of
+these `| None`, or a number `Annotated` with its `Range`. Its line in the docstring is its help.
+"""
+
+import ast
+import importlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import typer
+
+from headscope import catalog
+from headscope.cli.inputs import INPUTS
+from headscope.ranges import Range
+
+TYPES = {"Annotated": Annotated, "Literal": Literal, "Path": Path, "Range": Range}
+LINE = re.compile(r"^\* `(\w+)`: (.+?)$(?=\n[^ ]|\n*\Z)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function that a command calls.
+
+    * `summary`: the first line of its docstring.
+    * `inputs`: the arguments in `headscope.cli.inputs.INPUTS`, and whether each may be left out.
+    * `options`: the other arguments, as parameters of a command.
+    """
+
+    module: str
+    name: str
+    summary: str
+    inputs: Mapping[str, bool]
+    options: Mapping[str, Parameter]
+
+    def load(self) -> Callable[..., Any]:
+        """Import the function."""
+        return getattr(importlib.import_module(self.module), self.name)
+
+
+def read(study: str, file: str, name: str) -> Function:
+    """A function of a file of a study, for instance `run` of `study`.
+
+    >>> list(read("syntax", "study", "run").options)
+    ['subtypes', 'as_coded']
+    """
+    return _function(f"headscope.studies.{study}.{file}", _definitions(study, file)[name])
+
+
+def names(study: str, file: str) -> list[str]:
+    """The public functions of a file of a study; none if there is no such file.
+
+    >>> names("patterns", "commands")
+    ['train', 'evaluate', 'label', 'agreement']
+    """
+    return [name for name in _definitions(study, file) if not name.startswith("_")]
+
+
+def documented(docstring: str) -> dict[str, str]:
+    """The help of each argument: its line in a list of the docstring; of two lines of one name the last.
+
+    >>> documented('''Do it.
+    ...
+    ... * `seed`: Seed of everything
+    ...   random.
+    ... ''')
+    {'seed': 'Seed of everything random.'}
+    """
+    return {name: " ".join(text.split()) for name, text in LINE.findall(docstring)}
+
+
+def _definitions(study: str, file: str) -> dict[str, ast.FunctionDef]:
+    path = catalog.ROOT / "studies" / study / f"{file}.py"
+    parts = ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []
+    return {part.name: part for part in parts if isinstance(part, ast.FunctionDef)}
+
+
+def _function(module: str, part: ast.FunctionDef) -> Function:
+    docstring = ast.get_docstring(part) or ""
+    helps, given = documented(docstring), part.args
+    positional: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
+    defaults = [*positional, *given.defaults, *given.kw_defaults]
+    inputs, options = {}, {}
+    for argument, default in zip([*given.args, *given.kwonlyargs], defaults, strict=True):
+        if argument.arg in INPUTS:
+            inputs[argument.arg] = default is not None and ast.unparse(default) == "None"
+        else:
+            options[argument.arg] = _parameter(argument, default, helps.get(argument.arg, ""))
+    return Function(module, part.name, docstring.partition("\n")[0], inputs, options)
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None, help: str) -> Parameter:
+    """An argument as a parameter of a command: an option, or without a default a positional argument."""
+    assert argument.annotation is not None
+    hint = eval(ast.unparse(argument.annotation), {}, TYPES)  # of the package's own source
+    kind, bounds = _bare(hint)
+    flag = "--" + argument.arg.strip("_").replace("_", "-")
+    limits: dict[str, Any] = {"min": bounds.least, "max": bounds.most} if bounds else {}
+    if default is None:
+        described, value = typer.Argument(metavar=argument.arg.upper(), help=help), Parameter.empty
+    else:
+        value = ast.literal_eval(default)
+        flag = f"{flag}/--no-{flag[2:]}" if value is True else flag
+        described = typer.Option(flag, help=help, **limits)
+    hint = Annotated[kind, described]
+    return Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=value, annotation=hint)
+
+
+def _bare(hint: Any) -> tuple[Any, Range | None]:
+    """A type without its range, and the range."""
+    for each in (hint, *get_args(hint)):
+        if get_origin(each) is Annotated:
+            kind, bounds = get_args(each)
+            return (kind if each is hint else kind | None), bounds
+    return hint, None

@@ -1,0 +1,24 @@
+"""The values that a number may have, as a part of its type: `Annotated[int, Range(1)]`."""
+
+from dataclasses import dataclass
+
+from headscope.errors import HeadscopeError
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from `least` to `most`, both included.
+
+    >>> Range(0, 1).check("share", 2)
+    Traceback (most recent call last):
+    headscope.errors.HeadscopeError: share 2: use a number from 0 to 1
+    """
+
+    least: float
+    most: float | None = None
+
+    def check(self, name: str, value: float) -> None:
+        """Raise `HeadscopeError` for a value outside the range, and for one that is not a number."""
+        if not self.least <= value <= (float("inf") if self.most is None else self.most):
+            allowed = f"at least {self.least}" if self.most is None else f"a number from {self.least} to {self.most}"
+            raise HeadscopeError(f"{name} {value}: use {allowed}")
