@@ -18,7 +18,6 @@ from types import ModuleType
 from headscope import catalog
 from headscope.corpora import annotate, kinds
 from headscope.corpora.options import DEFAULTS, Offsets, Options
-from headscope.corpora.parsing.storable import unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.types import Example, segment_text
@@ -89,20 +88,19 @@ def read(source: str | Path = "sample", options: Options = DEFAULTS, *, offsets:
 
 def _examples(kind: str, sources: list[str], options: Options, skipped: Counter[str]) -> Iterator[Example]:
     reader = catalog.load("corpora/readers", kind)
-    ids: set[str] = set()
-    examples = (example for source in sources for example in _good(reader, source, options, skipped, ids))
-    annotated = annotate.annotate(examples, options.annotate) if options.annotate else examples
+    found = (example for source in sources for example in _good(reader, source, options, skipped))
+    annotated = annotate.annotate(found, options.annotate) if options.annotate else found
     return islice(annotated, options.limit)
 
 
-def _good(reader: ModuleType, source: str, options: Options, skipped: Counter[str], ids: set[str]) -> Iterator[Example]:
+def _good(reader: ModuleType, source: str, options: Options, skipped: Counter[str]) -> Iterator[Example]:
     for item in reader.examples(source, options):
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
-        elif problem := _problem(item, source, ids):
+        elif isinstance(item, Bad):
             if not options.skip_bad:
                 remedy = "mend it, or leave such examples out with --skip-bad"
-                raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
+                raise HeadscopeError(f"corpus '{source}', line {item.line}: {item.message}; {remedy}")
             skipped["bad"] += 1
         elif all(segment_text(segment).strip() for segment in item.segments):
             yield item
@@ -110,23 +108,18 @@ def _good(reader: ModuleType, source: str, options: Options, skipped: Counter[st
             skipped["empty"] += 1
 
 
-def _problem(item: Example | Bad, source: str, ids: set[str]) -> str:
-    """The place and the problem of an item; "" for a good example, whose id joins `ids`."""
-    if isinstance(item, Bad):
-        return f"line {item.line}: {item.message}"
-    wrong = "another example has this id" if item.id in ids else unstorable(item)
-    if not item.id.startswith(f"{Path(source).name}:"):  # with a line number it is unique, and need not be kept
-        ids.add(item.id)
-    return f"example '{item.id[:40]}': {wrong}" if wrong else ""
-
-
 def _why(skipped: Counter[str]) -> str:
     return f" ({', '.join(f'{count} {reason}' for reason, count in skipped.items())})" if skipped else ""
 
 
 def _content(example: Example) -> bytes:
-    """The bytes that the hash of a corpus without files is made of."""
-    return "\0".join([*(segment_text(segment) for segment in example.segments), str(example.label)]).encode()
+    """What the hash is of; raises `HeadscopeError` where JSON has half of a surrogate pair, which is no text."""
+    texts = [segment_text(segment) for segment in example.segments]
+    try:
+        return "\0".join([*texts, str(example.label)]).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise HeadscopeError(f"corpus example '{example.id}': {half!a} is half of a character; mend it") from error
 
 
 def _name(place: str, sources: list[str]) -> str:

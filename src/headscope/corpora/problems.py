@@ -1,4 +1,4 @@
-"""Problems that a reader yields beside examples: lines that cannot be read, and items left out on purpose."""
+"""What a reader yields beside examples: what is bad, and what is left out."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Bad(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An item left out on purpose, `count` times; `read` adds it to the counts of the corpus.
+    """Something left out on purpose, `count` times; `read` adds it to the corpus' counts.
 
     >>> Skipped("words cut", 12).count
     12

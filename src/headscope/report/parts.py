@@ -32,3 +32,16 @@ class Figure:
     chart: Any
     caption: str
     variable: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeadKind:
+    """A kind that a head has by measured numbers.
+
+    * `kind`: a key of `kinds.COLOURS`; `word`: its label under the map of the head ("det", "previous").
+    """
+
+    layer: int
+    head: int
+    kind: str
+    word: str

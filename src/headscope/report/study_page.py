@@ -2,7 +2,8 @@
 
 They are read from `studies/NAME/page/`: `findings.py` has `findings(result)` and perhaps `highlights(result)`, the few
 that stand first; `figures.py` has `figures(result)`, `tables.py` has `tables(result)`. A study without findings or
-figures gets those of `report/default_page`. `card.py` may have any of these:
+figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the atlas. `card.py` may
+have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
   columns.
@@ -24,7 +25,7 @@ from altair.utils.schemapi import debug_mode
 
 from headscope import catalog, results
 from headscope.report import default_page
-from headscope.report.parts import Figure, Finding
+from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.report.tables import Table
 
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
@@ -80,6 +81,11 @@ class StudyPage:
         part = self._part("card")
         names = {"hidden": "HIDDEN"} | {name: name for name in HOOKS}
         return StudyCard(**{field: getattr(part, name) for field, name in names.items() if hasattr(part, name)})
+
+    def kinds(self) -> list[HeadKind]:
+        """The kinds of heads that the numbers of the study show."""
+        part = self._part("kinds")
+        return list(part.kinds(self.result)) if part else []
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():

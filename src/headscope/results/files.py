@@ -17,8 +17,10 @@ from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
 
 def means(result: xr.Dataset) -> list[str]:
     """The variables that are not the interval or the count of another, nor maps, in their order."""
-    beside = ("_ci", "_n_examples")
-    return [str(name) for name, array in result.items() if not str(name).endswith(beside) and "query" not in array.dims]
+    beside, maps = ("_ci", "_n_examples"), {"query", "typical_input"}
+    return [
+        str(name) for name, array in result.items() if not str(name).endswith(beside) and not maps & set(array.dims)
+    ]
 
 
 def check(result: xr.Dataset) -> xr.Dataset:

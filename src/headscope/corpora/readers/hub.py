@@ -21,7 +21,7 @@ def locate(source: str, options: Options) -> list[str]:
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
-    """Each row of `options.split` (None: validation, test or train, the first that there is); classes by their names.
+    """Each row of `options.split` (None: validation, test or train, what there is first); classes by their names.
 
     Raises `HeadscopeError` if the data set cannot be reached or has no such split or columns.
     """
@@ -57,7 +57,7 @@ def _load(source: str) -> Any:
         return datasets.load_from_disk(source) if saved else datasets.load_dataset(source, streaming=True)
     name, _, config = source.partition(":")
     if not constants.HF_HUB_OFFLINE:
-        # first, since `datasets` tries for half a minute where there is no network
+        # asked once and first: `datasets` itself tries for half a minute where there is no network
         HfApi().dataset_info(name, timeout=SECONDS)
     return datasets.load_dataset(name, config or None, streaming=not constants.HF_HUB_OFFLINE)
 

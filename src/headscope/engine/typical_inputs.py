@@ -1,0 +1,132 @@
+"""Typical inputs of a corpus, and the attention maps of all heads on them, kept for people to look at."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+import xarray as xr
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
+from headscope.engine.batches import collator
+from headscope.models import Model
+
+MOST_TOKENS = 64  # a longer input cannot be read in a small map; it is cut
+SAMPLE = 64
+LEVELS = 255
+SOURCE = "inputs of median length, chosen by the seed"
+
+
+def with_typical_maps(result: xr.Dataset, model: Model, corpus: Corpus, number: int = 3, seed: int = 0) -> xr.Dataset:
+    """The result with the attention maps of a few typical inputs of its corpus, for all heads.
+
+    * `number`: how many inputs; 0 for none.
+    """
+    maps = typical_maps(model, typical_inputs(model, corpus, number, seed)) if number else {}
+    return result.assign(maps)
+
+
+def typical_inputs(model: Model, corpus: Corpus, number: int, seed: int = 0) -> list[Encoded]:
+    """A few inputs of median length from a random sample of the corpus, in its order; longer ones are cut at 64 tokens.
+
+    The sample has at most 64 examples: time and memory do not grow with the corpus.
+    """
+    generator = np.random.default_rng(seed)
+    chosen = generator.choice(corpus.n_examples, min(SAMPLE, corpus.n_examples), replace=False)
+    wanted = set(chosen.tolist())
+    examples = [example for index, example in enumerate(corpus) if index in wanted]
+    encoder = Words(model.tokenizer, min(MOST_TOKENS, model.max_tokens), "truncate", aligned=True)
+    inputs = list(encoder.encode(examples))
+    if not inputs:
+        return []
+    median = np.median([len(encoded) for encoded in inputs])
+    ranks = generator.permutation(len(inputs))
+    nearest = np.lexsort((ranks, [abs(len(encoded) - median) for encoded in inputs]))[:number]
+    return [inputs[index] for index in sorted(nearest.tolist())]
+
+
+def typical_maps(model: Model, inputs: Sequence[Encoded]) -> dict[str, xr.DataArray]:
+    """The attention maps of all heads on a few inputs, as bytes: 255 is the largest attention of a map.
+
+    Returns: `typical_map[typical_input, layer, head, typical_query, typical_key]`, and the attention that 255 stands
+    for, `typical_map_maximum[typical_input, layer, head]`; nothing without inputs.
+    """
+    if not inputs:
+        return {}
+    heads, side = model.capture.heads, max(map(len, inputs))
+    whole = np.zeros((len(inputs), len(heads), max(heads), side, side), np.uint8)
+    maximum = np.full(whole.shape[:3], np.nan, np.float32)
+    for number, encoded in enumerate(inputs):
+        for layer, attention in enumerate(maps_of_input(model, encoded)):
+            levels, peak = quantised(attention)
+            whole[number, layer, : heads[layer], : len(encoded), : len(encoded)] = levels
+            maximum[number, layer, : heads[layer]] = peak
+    return _variables(whole, maximum, [_tokens(model, encoded, side) for encoded in inputs], inputs)
+
+
+def maps_of_input(model: Model, encoded: Encoded) -> list[Float[np.ndarray, "head query key"]]:
+    """The attention maps of one input, layer by layer, by a forward pass of its own."""
+    batch = collator(model)([replace(encoded, index=0)])
+    observer = _MapKeeper(len(model.capture.heads))
+    with torch.inference_mode(), model.observed(observer):
+        model.network(**batch.inputs)
+    return [np.concatenate(rows, axis=1) for rows in observer.rows]
+
+
+def quantised(
+    attention: Float[np.ndarray, "head query key"],
+) -> tuple[UInt8[np.ndarray, "head query key"], Float[np.ndarray, " head"]]:
+    """Attention in 255 equal steps up to the largest of each map. Returns: the steps, and the largest attention.
+
+    >>> levels, maximum = quantised(np.array([[[0.5, 0.25], [0.0, 0.5]]]))
+    >>> levels.tolist(), maximum.tolist()
+    ([[[255, 128], [0, 255]]], [0.5])
+    """
+    maximum = attention.max((1, 2))
+    scaled = attention / np.where(maximum > 0, maximum, 1)[:, None, None] * LEVELS
+    return np.rint(scaled).astype(np.uint8), maximum
+
+
+class _MapKeeper:
+    """An observer that copies all maps of one input."""
+
+    def __init__(self, layers: int):
+        self.rows: list[list[np.ndarray]] = [[] for _ in range(layers)]
+
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+    ) -> None:
+        self.rows[layer].append(attention[0].float().cpu().numpy())
+
+
+def _tokens(model: Model, encoded: Encoded, side: int) -> list[str]:
+    tokens = model.tokenizer.convert_ids_to_tokens(encoded.inputs["input_ids"].tolist())
+    return [*tokens, *[""] * (side - len(tokens))]
+
+
+def _variables(
+    whole: UInt8[np.ndarray, "input layer head query key"],
+    maximum: Float[np.ndarray, "input layer head"],
+    tokens: list[list[str]],
+    inputs: Sequence[Encoded],
+) -> dict[str, xr.DataArray]:
+    places = {"layer": np.arange(1, whole.shape[1] + 1), "head": np.arange(1, whole.shape[2] + 1)}
+    coords = places | {
+        "typical_input": [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs],
+        "typical_token": (("typical_input", "typical_query"), np.array(tokens, dtype=object)),
+    }
+    first = ("typical_input", "layer", "head")
+    maps = xr.DataArray(whole, coords, (*first, "typical_query", "typical_key"))
+    maps.encoding = {"zlib": True, "complevel": 4}
+    names = {"long_name": "attention maps of typical inputs", "units": "255ths of the largest attention of the map"}
+    largest = {"long_name": "largest attention of each map of typical inputs", "units": "share of attention"}
+    return {
+        "typical_map": maps.assign_attrs(names | {"source": SOURCE}),
+        "typical_map_maximum": xr.DataArray(
+            maximum, {name: coords[name] for name in first}, first, attrs=largest | {"source": SOURCE}
+        ),
+    }

@@ -1,0 +1,89 @@
+"""The atlas of a page: every head once, with its real map and what it does."""
+
+import base64
+import zlib
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope import Model, profile
+from headscope.engine.typical_inputs import with_typical_maps
+from headscope.figures.map_image import palette, png
+from headscope.models import wrap
+from headscope.report.atlas import Atlas, atlas_of
+from headscope.report.kinds import COLOURS
+from support.tiny import tiny_bert, tiny_tokenizer
+from support.typed import corpus_of
+
+
+@pytest.fixture(scope="module")
+def result() -> xr.Dataset:
+    model: Model = wrap(tiny_bert(), tiny_tokenizer())
+    corpus = corpus_of("The old dog ran.", "She saw the bird.", "It was <img src=x>.")
+    return with_typical_maps(profile(model, corpus), model, corpus, 2)
+
+
+@pytest.fixture(scope="module")
+def atlas(result: xr.Dataset) -> Atlas:
+    made = atlas_of(result)
+    assert made is not None
+    return made
+
+
+def pixels(image: str) -> np.ndarray:
+    """The levels of an image, read from its file."""
+    content = base64.b64decode(image.removeprefix("data:image/png;base64,"))
+    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
+    start = content.index(b"IDAT") + 4
+    rows = np.frombuffer(zlib.decompress(content[start:]), np.uint8).reshape(height, width + 1)
+    return rows[:, 1:]
+
+
+def test_every_head_has_its_map_of_each_input(result: xr.Dataset, atlas: Atlas) -> None:
+    assert [head.name for head in atlas.heads] == [f"{layer}-{head}" for layer in (1, 2, 3) for head in (1, 2, 3, 4)]
+    head = atlas.layers[1][2]
+    assert len(head.images) == len(atlas.inputs) == 2
+    for number, tokens in enumerate(atlas.inputs):
+        expected = result["typical_map"].sel(layer=2, head=3).values[number, : len(tokens), : len(tokens)]
+        assert np.array_equal(pixels(head.images[number]), expected)
+
+
+def test_head_that_a_layer_lacks_is_left_out(result: xr.Dataset) -> None:
+    uneven = result.copy(deep=True)
+    uneven["typical_map_maximum"].loc[{"layer": 2, "head": 4}] = np.nan
+    made = atlas_of(uneven)
+    assert made is not None
+    assert [len(layer) for layer in made.layers] == [4, 3, 4]
+
+
+def test_kinds_frame_the_heads_and_make_the_legend(result: xr.Dataset) -> None:
+    planted = result.copy(deep=True)
+    for name in ("attention_offset", "attention_to", "entropy"):
+        planted[name][:] = 0
+    planted["attention_offset"].loc[{"layer": 1, "head": 2, "offset": -1}] = 0.9
+    planted["attention_to"].loc[{"layer": 1, "head": 2, "token_class": "cls"}] = 0.5
+    made = atlas_of(planted)
+    assert made is not None
+    head = made.layers[0][1]
+    assert (head.kind, head.second, head.words) == ("previous", "cls", "previous")
+    assert [(kind, count) for kind, _, _, count in made.legend] == [("previous", 1), ("mixed", 11)]
+
+
+def test_no_map_is_stored_or_wanted(result: xr.Dataset) -> None:
+    assert atlas_of(result.drop_vars(["typical_map", "typical_map_maximum"])) is None
+
+
+def test_figure_has_a_frame_and_an_image_for_each_head(atlas: Atlas) -> None:
+    spec = atlas.figure().chart.to_dict(validate=False)
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["image", "square", "text"]
+    (rows,) = spec["datasets"].values()
+    assert len(rows) == 12
+
+
+def test_white_is_no_attention_and_the_scale_is_a_square_root() -> None:
+    colours = palette().astype(int)
+    assert colours[0].tolist() == [255, 255, 255]
+    assert abs(2 * (colours[0] - colours[64]) - (colours[0] - colours[255])).max() <= 2
+    assert png(np.zeros((2, 3), np.uint8)).startswith(b"\x89PNG")
+    assert set(COLOURS) >= {"relation", "mixed"}
