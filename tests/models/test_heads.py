@@ -76,3 +76,8 @@ def test_the_shortest_name() -> None:
     assert name(parse("1-1,1-2,1-3,1-4,3-2", HEADS), HEADS) == "1-*,3-2"
     assert name(np.ones((3, 4), dtype=bool), HEADS) == "*-*"
     assert name(np.zeros((3, 4), dtype=bool), HEADS) == ""
+
+
+def test_a_number_of_thousands_of_digits_is_no_head() -> None:
+    with pytest.raises(HeadscopeError, match="is no head; write LAYER-HEAD"):
+        parse(f"1-{'9' * 5000}", HEADS)

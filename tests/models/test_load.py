@@ -119,7 +119,7 @@ def test_an_encoder_decoder_has_no_head_to_keep(tmp_path):
     with quiet():
         save_tiny(tmp_path, tiny_network(BartConfig(**ENCODER_DECODER), kind=BartForSequenceClassification))
     assert refusal(tmp_path, head=True) == (
-        f"model '{tmp_path}' is an encoder-decoder, of which the encoder has no head; leave it out"
+        f"model '{tmp_path}' is an encoder-decoder, and its encoder has no task head; load it without"
     )
 
 

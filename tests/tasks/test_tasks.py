@@ -8,6 +8,7 @@ from headscope import HeadscopeError
 from headscope.corpora import Options
 from headscope.corpora import read as read_corpus
 from headscope.tasks import aligned, masked, read
+from headscope.tasks.task import unlearnable
 
 PAIRS = "index\tsentence1\tsentence2\tlabel\n"
 RTE = PAIRS + "0\tIt rains.\tIt is wet.\tentailment\n1\tIt rains.\tIt is dry.\tnot_entailment\n"
@@ -128,3 +129,21 @@ def test_labels_in_the_order_of_the_model(tmp_path):
         aligned(task, {0: "a", 1: "b", 2: "c"}, "m")
     with pytest.raises(HeadscopeError, match=r"model .m. has the labels good, bad.*id2label"):
         aligned(task, {0: "good", 1: "bad"}, "m")
+
+
+@pytest.mark.parametrize("label", ["nan", "inf", "-inf"])
+def test_a_target_that_is_not_finite_is_refused_with_its_example(tmp_path, label):
+    folder = write(tmp_path, dev=table("0.5", "1.5", label), train=table("0.5", "1.5"))
+    with pytest.raises(HeadscopeError, match=rf"example '.*': label '{label}', expected a finite number"):
+        read("mine", folder, regression=True)
+
+
+def test_a_text_as_a_score_is_refused(tmp_path):
+    with pytest.raises(HeadscopeError, match="label 'b', expected a finite number"):
+        read("mine", write(tmp_path, dev=table("0.5", "b")), regression=True)
+
+
+def test_dev_labels_that_training_lacks_are_counted(tmp_path):
+    task = read("mine", write(tmp_path, dev=table("a", "b", "c", "c"), train=table("a", "b")))
+    assert unlearnable(task) == {"c": 2}
+    assert not unlearnable(read("mine", write(tmp_path, dev=table("a", "b"), train=table("b", "a", "c"))))

@@ -1,4 +1,4 @@
-"""Load a model, observe its attention, and bring a corpus to it as batches."""
+"""Models: load or wrap one, to observe or change its attention."""
 
 from headscope.models.load import load
 from headscope.models.model import Model, wrap

@@ -1,6 +1,5 @@
-"""Find a model's files: a local folder, the built-in model, or the hub; and say what is wrong with them."""
+"""The files of a model: in a local folder, of the built-in model, or from the hub."""
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -10,14 +9,17 @@ from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
+from headscope.models.weights import refuse_adapters, sha256_of, weight_files
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+# The key of a pruned model's configuration; such a model is built by our own code.
+PRUNING = "headscope_pruning"
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.vocab")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The folder of a model's files, the name it was asked for, and the hub's commit if it came from there."""
+    """The name of a model, the folder of its files, and the hub's commit of a hub model."""
 
     name: str
     folder: Path
@@ -30,20 +32,15 @@ class Checkpoint:
 
     @property
     def sha256(self) -> str:
-        """The hash of the weights: of the file, or of all files in the order of their names."""
-        digest = hashlib.sha256()
-        for path in sorted(self.folder.glob("*.safetensors")):
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
-        return digest.hexdigest()
+        """The hash of the weight files that are read, in the order of their names."""
+        return sha256_of(weight_files(self.folder, self.name))
 
 
 def locate(name: str, *, revision: str | None = None, remote_code: bool = False) -> Checkpoint:
-    """The files of a model, downloaded only if `name` is a hub name.
+    """Find the files of a model; only a hub model is downloaded.
 
-    Raises `HeadscopeError` if there is no such model, or if it cannot be used: its attention cannot be
-    captured, its weights are a pickle, it has no tokenizer, or it needs code of its own.
+    Raises `HeadscopeError` if there is no such model, or it cannot be used: its attention cannot be captured, its
+    weights are not safetensors, an adapter lies beside them, it has no tokenizer, or it needs code of its own.
     """
     folder = Path(name).expanduser()
     if not folder.is_dir() and name == "minilm":
@@ -58,7 +55,7 @@ def locate(name: str, *, revision: str | None = None, remote_code: bool = False)
     checkpoint = Checkpoint(name, folder, commit)
     for refuse in (_refuse_config, _refuse_weights, _refuse_tokenizer):
         refuse(checkpoint)
-    if "auto_map" in checkpoint.config and not remote_code:
+    if "auto_map" in checkpoint.config and PRUNING not in checkpoint.config and not remote_code:
         raise HeadscopeError(
             f"model '{name}' needs code from its own folder; read it, then allow it with --trust-remote-code"
         )
@@ -66,7 +63,7 @@ def locate(name: str, *, revision: str | None = None, remote_code: bool = False)
 
 
 def _refuse_path(name: str, path: Path) -> None:
-    """Whatever cannot be a hub name, or has a file of that name."""
+    """Raise `HeadscopeError` for a name that cannot be a hub name, or is a file."""
     if path.is_file():
         raise HeadscopeError(f"model '{name}' is a file; name the folder that holds it")
     if not HUB_NAME.fullmatch(name):
@@ -83,21 +80,25 @@ def _refuse_config(checkpoint: Checkpoint) -> None:
         raise HeadscopeError(f"model '{name}': the folder has no config.json; name a folder that save_pretrained wrote")
     try:
         kind = checkpoint.config.get("model_type", "")
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         raise HeadscopeError(
             f"model '{name}': config.json is no JSON object ({error}); save the model again"
         ) from error
+    if not isinstance(kind, str):
+        raise HeadscopeError(
+            f"model '{name}': model_type in config.json is {str(kind)[:40]!r}, not a name; save the model again"
+        )
+    if "transformers_weights" in checkpoint.config:
+        raise HeadscopeError(
+            f"model '{name}': transformers_weights in config.json names other weights; save the model again"
+        )
     if kind in REFUSED:
         raise HeadscopeError(f"model '{name}': type '{kind}' {REFUSED[kind]}; use another model")
 
 
 def _refuse_weights(checkpoint: Checkpoint) -> None:
-    if not any(checkpoint.folder.glob("*.safetensors")):
-        pickled = ", ".join(sorted(path.name for path in checkpoint.folder.glob("*.bin")))
-        raise HeadscopeError(
-            f"model '{checkpoint.name}' has no .safetensors weights{f', but {pickled}' if pickled else ''}; "
-            "load it with transformers where you trust it and save_pretrained it again"
-        )
+    weight_files(checkpoint.folder, checkpoint.name)
+    refuse_adapters(checkpoint.folder, checkpoint.name)
 
 
 def _refuse_tokenizer(checkpoint: Checkpoint) -> None:

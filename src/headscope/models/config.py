@@ -1,4 +1,4 @@
-"""Read a model's configuration as transformers understands it."""
+"""A model's configuration, read by transformers."""
 
 from transformers import AutoConfig, PreTrainedConfig
 
@@ -7,9 +7,9 @@ from headscope.models.checkpoint import Checkpoint
 
 
 def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrainedConfig:
-    """The configuration of a model.
+    """Read the configuration of a model.
 
-    Raises `HeadscopeError` if transformers does not know its model type or one of its values.
+    Raises `HeadscopeError` if transformers does not support its model type or one of its values.
     """
     with (
         quiet(),

@@ -1,4 +1,4 @@
-"""Where a model computes, and in which precision, from the words a user writes."""
+"""Devices and number formats by name."""
 
 import torch
 
@@ -9,9 +9,9 @@ DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 
 def device_of(name: str | None) -> torch.device:
-    """The device of that name; for None a GPU if there is one.
+    """The device of a name; None means a GPU if there is one.
 
-    Raises `HeadscopeError` if it is unknown or is not there.
+    Raises `HeadscopeError` for an unknown or missing device.
     """
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     if name.partition(":")[0] not in DEVICES:
@@ -24,9 +24,9 @@ def device_of(name: str | None) -> torch.device:
 
 
 def dtype_of(name: str) -> torch.dtype:
-    """The number format of that name.
+    """The number format of a name.
 
-    Raises `HeadscopeError` if it is none of `DTYPES`.
+    Raises `HeadscopeError` for a name outside `DTYPES`.
 
     >>> dtype_of("bfloat16")
     torch.bfloat16

@@ -1,7 +1,6 @@
-"""HeadSlice attention down to some of its heads: fewer rows and columns in its linear maps, in place.
+"""Cut heads out of the linear maps of attention: fewer rows and columns, in place.
 
-Which linear maps and numbers of a module hold heads is told from their size and name. That all were found is
-for `prune` to check.
+Linear maps and numbers of heads are identified by size and name; `prune` checks the outputs.
 """
 
 import inspect
@@ -16,30 +15,31 @@ from transformers.pytorch_utils import Conv1D
 
 from headscope.capture.projections import Attention, attentions
 
-# What modules call the number of their heads, and the numbers of all heads together.
+# Attributes of modules: the number of heads, and the width of all heads together.
 HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head", "num_key_value_heads")
 WIDTHS = ("all_head_size", "split_size", "embed_dim", "inner_dim")
-# Families whose fused maps go head by head, each with its query, key and value; in others it is the other way round.
+# Families with fused maps in the order [head, part]; others have [part, head] (parts: query, key, value).
 BY_HEAD = ("gpt_neox", "persimmon")
 
 
 @dataclass(frozen=True)
 class HeadSlice:
-    """Which heads of a layer stay: the numbers `kept`, from 0, of `heads`, each `width` wide."""
+    """The heads `kept` (from 0) of a layer with `heads` heads, each `width` wide."""
 
     kept: tuple[int, ...]
     heads: int
     width: int
 
     def index(self, size: int, by_head: bool = False) -> Tensor:
-        """What stays of `size` numbers: all heads once, or three times where query, key and value are fused."""
+        """Indices of the kept heads among `size` rows: all heads once, or three times in a fused map."""
         parts = size // (self.heads * self.width)
         shape = (1, self.heads, parts * self.width) if by_head else (parts, self.heads, self.width)
+        # [part, head, width] -> [kept rows]
         return torch.arange(size).view(shape)[:, list(self.kept)].flatten()
 
 
 def slice_heads(network: nn.Module, heads: Sequence[int], kept: Sequence[Sequence[int]]) -> None:
-    """HeadSlice each layer's attention to the heads `kept`, numbered from 0; `heads` is how many it has now."""
+    """Cut each layer's attention down to the heads `kept`, from 0; `heads` are the present numbers of heads."""
     by_head = network.config.model_type in BY_HEAD  # type: ignore[union-attr]
     for attention, number, some in zip(list(attentions(network)), heads, kept, strict=True):
         if len(some) < number:
@@ -65,19 +65,19 @@ def _slice(attention: Attention, piece: HeadSlice, by_head: bool) -> None:
 
 
 def sizes(linear: Any) -> tuple[int, int]:
-    """How many numbers a linear map takes and makes."""
+    """Input and output size of a linear map."""
     first, second = linear.weight.shape
     return (first, second) if isinstance(linear, Conv1D) else (second, first)
 
 
 def _keep(linear: Any, index: Tensor, *, inputs: bool) -> None:
-    """Leave only some of the numbers that a linear map takes, or of those that it makes."""
+    """Keep only some inputs or outputs of a linear map."""
     dim = int(inputs) if isinstance(linear, nn.Linear) else 1 - int(inputs)
     linear.weight = _selected(linear.weight, dim, index)
     if not inputs and linear.bias is not None:
         linear.bias = _selected(linear.bias, 0, index)
-    taken, made = sizes(linear)
-    for name, size in {"in_features": taken, "nx": taken, "out_features": made, "nf": made}.items():
+    n_in, n_out = sizes(linear)
+    for name, size in {"in_features": n_in, "nx": n_in, "out_features": n_out, "nf": n_out}.items():
         if hasattr(linear, name):
             setattr(linear, name, size)
 
@@ -90,7 +90,7 @@ def _selected(weight: Tensor, dim: int, index: Tensor) -> nn.Parameter:
 def _slice_bias(
     piece: HeadSlice, module: nn.Module, args: tuple, keywords: dict[str, Any]
 ) -> tuple[tuple, dict[str, Any]]:
-    """Of a bias that all layers share ([example, head, query, key]), the heads of this layer."""
+    """Cut a bias shared by all layers, [example, head, query, key], down to the heads of this layer."""
     given = inspect.signature(module.forward).bind(*args, **keywords)
     bias = given.arguments.get("position_bias")
     if bias is not None:

@@ -8,16 +8,16 @@ from jaxtyping import Bool
 
 from headscope.errors import HeadscopeError
 
-ONE = re.compile(r"(\d+|\*)-(\d+|\*)", re.ASCII)
+ONE = re.compile(r"(\d{1,9}|\*)-(\d{1,9}|\*)", re.ASCII)
 
 
 def parse(names: str, heads: Sequence[int]) -> Bool[np.ndarray, "layer head"]:
-    """Which heads are named.
+    """Parse names of heads.
 
-    * `names`: LAYER-HEAD, separated by commas; both count from 1, and "*" stands for every one that there is.
-    * `heads`: the number of heads of each layer; in a layer with fewer than another, the rest are never named.
+    * `names`: LAYER-HEAD, separated by commas; both count from 1, and "*" means all.
+    * `heads`: the number of heads of each layer.
 
-    Raises `HeadscopeError` for a head that the model does not have, and for what is no name.
+    Raises `HeadscopeError` for a head outside the model, and for an invalid name.
 
     >>> parse("1-2,2-*", heads=(3, 2)).astype(int)
     array([[0, 1, 0],
@@ -27,7 +27,9 @@ def parse(names: str, heads: Sequence[int]) -> Bool[np.ndarray, "layer head"]:
     for name in names.split(","):
         match = ONE.fullmatch(name.strip())
         if match is None:
-            raise HeadscopeError(f"heads '{names}': '{name.strip()}' is no head; write LAYER-HEAD, as in 3-7,4-*")
+            raise HeadscopeError(
+                f"heads '{names[:80]}': '{name.strip()[:40]}' is no head; write LAYER-HEAD, as in 3-7,4-*"
+            )
         layer, head = (None if number == "*" else int(number) - 1 for number in match.groups())
         _refuse_missing(name.strip(), layer, head, heads)
         rows, columns = (slice(None) if number is None else number for number in (layer, head))
@@ -36,7 +38,7 @@ def parse(names: str, heads: Sequence[int]) -> Bool[np.ndarray, "layer head"]:
 
 
 def name(chosen: Bool[np.ndarray, "layer head"], heads: Sequence[int]) -> str:
-    """The shortest name of a set of heads; empty if it is.
+    """The shortest name of a set of heads; "" for none.
 
     >>> name(parse("2-1,1-2,2-2", heads=(3, 2)), heads=(3, 2))
     '1-2,2-*'
@@ -53,7 +55,7 @@ def name(chosen: Bool[np.ndarray, "layer head"], heads: Sequence[int]) -> str:
 
 
 def existing(heads: Sequence[int]) -> Bool[np.ndarray, "layer head"]:
-    """Which heads there are: not all that the array has room for, where layers differ in their number.
+    """Mask of existing heads, for layers with different numbers of heads.
 
     >>> existing((3, 2)).astype(int)
     array([[1, 1, 1],

@@ -1,18 +1,20 @@
-"""Download a model's files from the Hugging Face hub, or find them in its cache."""
+"""A model's files from the Hugging Face hub or its cache."""
 
 from pathlib import Path
 
 from headscope.errors import HeadscopeError
 
-# What is at the top of a repository: below it lie the same weights in other formats.
-FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["*/*"]
+# Folders hold the same weights in other formats, except the numbered modules of sentence-transformers (1_Pooling).
+FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["[!0-9]*/*"]
 SECONDS = 5
 
 
 def download(source: str, revision: str | None, remedy: str = "") -> Path:
-    """The folder of a hub model's files; its name is the hub's commit.
+    """Download a hub model; the name of the returned folder is the hub's commit.
 
-    Raises `HeadscopeError` if there is no such model or revision, or no way to it; `remedy` says what helps then.
+    * `remedy`: ends the message about an unreachable hub.
+
+    Raises `HeadscopeError` if there is no such model or revision, or the hub cannot be reached.
     """
     from huggingface_hub import errors, snapshot_download
 
@@ -25,7 +27,7 @@ def download(source: str, revision: str | None, remedy: str = "") -> Path:
     except errors.RevisionNotFoundError as error:
         raise HeadscopeError(f"model '{source}' has no revision '{revision}' on the hub; name another") from error
     except errors.GatedRepoError as error:
-        raise HeadscopeError(f"model '{source}' asks for consent on its hub page; give it, then log in") from error
+        raise HeadscopeError(f"model '{source}' is gated: accept its terms on its hub page, then log in") from error
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
         raise HeadscopeError(f"model '{source}' is no folder here and is not on the hub; check its name") from error
     except Exception as error:  # the libraries under the hub raise their own kinds for a lost network
@@ -34,7 +36,7 @@ def download(source: str, revision: str | None, remedy: str = "") -> Path:
 
 
 def _is_reachable(source: str, revision: str | None) -> bool:
-    """Ask for the model once, with a limit: `snapshot_download` waits for a silent network for ever."""
+    """Request the model once, with a time limit: `snapshot_download` waits forever for a silent network."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 

@@ -1,4 +1,4 @@
-"""Load a model by name: a Hugging Face id, a local folder, or the built-in `minilm`."""
+"""Load a model: a Hugging Face id, a local folder, or the built-in `minilm`."""
 
 from typing import Any
 
@@ -17,10 +17,11 @@ from headscope.models.minilm import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.tokenizer import load_tokenizer
+from headscope.models.weights import refuse_non_finite, refuse_report
 
 
 def load(
-    name: str = "minilm",
+    name: str | Checkpoint = "minilm",
     *,
     head: bool = False,
     device: str | None = None,
@@ -28,33 +29,33 @@ def load(
     revision: str | None = None,
     remote_code: bool = False,
 ) -> Model:
-    """A model ready to be observed, once it has passed the self-check; of an encoder-decoder, its encoder.
+    """Load a model and check that its attention is captured exactly; of an encoder-decoder, its encoder.
 
-    * `name`: a Hugging Face id, a folder that `save_pretrained` wrote, or `minilm`.
-    * `head`: keep the task head that the checkpoint names, so that `model.network` gives its outputs.
-    * `device`: where it computes; by default a GPU if there is one.
-    * `dtype`: of its weights: float32, bfloat16, float16 or float64. Attention is observed in float32.
+    * `name`: a Hugging Face id, a folder written by `save_pretrained`, `minilm`, or a located checkpoint.
+    * `head`: keep the task head of the checkpoint, so that `model.network` returns its outputs.
+    * `device`: a device of torch (default: a GPU if there is one).
+    * `dtype`: format of the weights: float32, bfloat16, float16 or float64. Attention is observed in float32.
     * `revision`: the branch, tag or commit of a hub model.
-    * `remote_code`: allow Python code that comes with the model to run.
+    * `remote_code`: run Python code from the model's folder.
 
-    Raises `HeadscopeError` for anything that a user can mend, and for models whose attention cannot be
-    captured exactly. Only safetensors weights are read.
+    Only safetensors weights are read. Raises `HeadscopeError` if the model cannot be loaded completely, has weights
+    that are not finite, a tokenizer of another model, or attention that cannot be captured exactly.
 
     >>> model = load("minilm")
     >>> model.capture.method, len(model.capture.heads), model.capture.heads[0]
     ('attention interface', 6, 12)
     """
     place, kind = device_of(device), dtype_of(dtype)
-    checkpoint = locate(name, revision=revision, remote_code=remote_code)
+    checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
     config = load_config(checkpoint, remote_code=remote_code)
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
     sha256 = checkpoint.sha256
-    if name == "minilm":
+    if checkpoint.name == "minilm":
         verify(sha256)
     network = _network(checkpoint, config, kind, head, remote_code)
     network = (network if head else without_decoder(network)).eval()
     nn.Module.to(network, place)
-    return Model(name, network, tokenizer, check(network), checkpoint.revision, sha256)
+    return Model(checkpoint.name, network, tokenizer, check(network), checkpoint.revision, sha256)
 
 
 def _network(
@@ -76,37 +77,22 @@ def _network(
             output_loading_info=True,
             **code,
         )
-    _refuse_random(checkpoint.name, report, head)
+    refuse_report(checkpoint.name, network, report, head=head)
+    refuse_non_finite(checkpoint.name, network)
     if pruning:
         network.__class__ = kind
     return network
 
 
 def _head_class(checkpoint: Checkpoint, config: PreTrainedConfig) -> type[PreTrainedModel]:
-    """The class that the checkpoint names, unless it is the one without a head."""
+    """The class with a task head that the checkpoint names."""
     named = checkpoint.config.get("architectures") or []
     kind = getattr(transformers, str(named[0]), None) if isinstance(named, list) and named else None
     headless = transformers.MODEL_MAPPING.get(type(config), None)
     if config.is_encoder_decoder:
         raise HeadscopeError(
-            f"model '{checkpoint.name}' is an encoder-decoder, of which the encoder has no head; leave it out"
+            f"model '{checkpoint.name}' is an encoder-decoder, and its encoder has no task head; load it without"
         )
     if not isinstance(kind, type) or not issubclass(kind, PreTrainedModel) or kind is headless:
         raise HeadscopeError(f"model '{checkpoint.name}' names no task head (architectures: {named}); load it without")
     return kind
-
-
-def _refuse_random(name: str, report: dict[str, Any], head: bool) -> None:
-    """Weights that the checkpoint lacks would be random; `from_pretrained` only logs that."""
-    # Many checkpoints come without a pooler, and attention needs none; a task head may.
-    missing = sorted(key for key in report["missing_keys"] if head or "pooler" not in key)
-    for keys, what in (
-        (missing, "missing from the checkpoint"),
-        (report["mismatched_keys"], "of another size than in config.json"),
-    ):
-        if keys:
-            first = sorted(str(key[0] if isinstance(key, tuple) else key) for key in keys)[0]
-            raise HeadscopeError(
-                f"model '{name}': {len(keys)} weights are {what} ({first}, ...); "
-                "they would be random: name a complete checkpoint"
-            )

@@ -1,28 +1,29 @@
-"""Whether a model has a head that tells masked words: its name is one that transformers knows."""
+"""Detection of a head for masked words, by the names of the classes in transformers."""
 
 from transformers import PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from headscope.models.checkpoint import locate
+from headscope.models.checkpoint import Checkpoint, locate
 
 
 def has_masked_lm_head(network: PreTrainedModel) -> bool:
-    """Whether a network has the head."""
-    return _known([type(network).__name__])
+    """True for a network with a head for masked words."""
+    return _predicts_words([type(network).__name__])
 
 
-def has_words_head(name: str, *, revision: str | None = None, remote_code: bool = False) -> bool:
-    """Whether the first architecture that a checkpoint names has the head; see `load` for the arguments.
+def has_words_head(name: str | Checkpoint, *, revision: str | None = None, remote_code: bool = False) -> bool:
+    """True if the first architecture of a checkpoint has a head for masked words; see `load` for the arguments.
 
     Raises `HeadscopeError` if there is no such checkpoint.
 
     >>> has_words_head("minilm")
     False
     """
-    return _known(locate(name, revision=revision, remote_code=remote_code).config.get("architectures"))
+    checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
+    return _predicts_words(checkpoint.config.get("architectures"))
 
 
-def _known(architectures: object) -> bool:
+def _predicts_words(architectures: object) -> bool:
     return bool(
         isinstance(architectures, list)
         and architectures

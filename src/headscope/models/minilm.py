@@ -20,7 +20,7 @@ def package_folder() -> Path | None:
 
 
 def verify(sha256: str) -> None:
-    """Raise `HeadscopeError` unless the weights are the known ones."""
+    """Raise `HeadscopeError` unless `sha256` is the hash of the original weights."""
     if sha256 != SHA256:
         raise HeadscopeError(
             f"model 'minilm': weights have sha256 {sha256}, expected {SHA256}; install 'headscope[demo]' again"

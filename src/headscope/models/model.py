@@ -21,11 +21,12 @@ from headscope.errors import HeadscopeError
 
 @dataclass(frozen=True)
 class Model:
-    """A network that passed the self-check, with its tokenizer and where it comes from.
+    """A network that passed the self-check, with its tokenizer and origin.
 
-    * `name`: what it was loaded by; `revision`: the hub's commit, if it came from there.
+    * `name`: its hub id, folder or other name.
+    * `capture`: the method of capture, and the number of heads of each layer.
+    * `revision`: the commit of a hub model.
     * `sha256`: the hash of its weights.
-    * `capture`: how its attention is captured, and its heads by layer.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Model:
 
     @property
     def device(self) -> torch.device:
-        """Where the network computes."""
+        """The device of the network."""
         return self.network.device
 
     @property
@@ -49,30 +50,30 @@ class Model:
     def projections(self) -> tuple[Projections, ...]:
         """The linear maps of each layer's attention.
 
-        Raises `HeadscopeError` for a model in which they are not found.
+        Raises `HeadscopeError` for a model with other kinds of attention.
         """
-        found = projections(self.network, self.capture)
-        if found is None:
+        maps = projections(self.network, self.capture)
+        if maps is None:
             kind = self.network.config.model_type
             raise HeadscopeError(
-                f"model type '{kind}': the linear maps of its attention are not known; use another model"
+                f"model type '{kind}': the linear maps of its attention cannot be identified; use another model"
             )
-        return found
+        return maps
 
     def observed(self, observer: Observer) -> AbstractContextManager[Watch]:
-        """Within this context, forward passes of the network show their attention to `observer`.
+        """Context in which forward passes of the network pass their attention to `observer`.
 
-        Where attention is changed, in a context around this one or inside of it, what is shown is the changed one.
+        Together with a context that changes attention, the observer sees the changed attention.
         """
         return CAPTURES[self.capture.method](self.network, observer)
 
     @contextmanager
     def intervened(self, intervention: Intervention) -> Iterator[None]:
-        """Within this context, forward passes of the network compute with what `intervention` makes of attention.
+        """Context in which forward passes of the network compute with attention replaced by `intervention`.
 
-        Several such contexts within each other work one after the other, the outermost first.
+        Nested contexts apply one after the other, the outermost first.
 
-        Raises `RuntimeError` if a layer's attention went past the intervention.
+        Raises `RuntimeError` if the attention of a layer was not replaced.
         """
         with CAPTURES[self.capture.method](self.network, intervention, changes=True) as watch:
 
@@ -94,15 +95,15 @@ class Model:
         mode: Mode = "uniform",
         means: Float[np.ndarray, "layer head width"] | None = None,
     ) -> AbstractContextManager[None]:
-        """Within this context the disabled heads do not do what they have learned; afterwards all is as before.
+        """Context in which the `disabled` heads do nothing that they have learned.
 
         * `disabled`: see `heads.parse`.
         * `mode`: "uniform", attention is 1/L over the keys that a query sees (Kovaleva et al. 2019, 4.6); "zero",
-          the head's output is 0; "mean", it is the head's vector in `means` (`engine.head_means`).
+          the head's output is 0; "mean", the head's output is its vector in `means` (`ablation.head_means`).
 
-        An observer sees uniform and zero attention, and of mode "mean" the attention that is then not used.
+        An observer sees uniform or zero attention; in mode "mean" it sees the unused attention.
 
-        Raises `HeadscopeError` for an unknown mode, and for "mean" in a model whose linear maps are not found.
+        Raises `HeadscopeError` for an unknown mode, and for "mean" in a model whose linear maps cannot be identified.
         """
         refuse(mode, disabled, self.capture.heads, means)
         if mode == "mean" and means is not None:
@@ -111,7 +112,7 @@ class Model:
 
 
 def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str = "in memory") -> Model:
-    """A model made from a network that is in memory already; of an encoder-decoder, its encoder.
+    """Make a model from a network in memory; of an encoder-decoder, its encoder.
 
     Raises `HeadscopeError` if its attention cannot be captured exactly.
     """
@@ -120,7 +121,7 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
-    """Of an encoder-decoder its encoder, any other network as it is.
+    """The encoder of an encoder-decoder; any other network itself.
 
     Raises `HeadscopeError` if the encoder is no model of its own.
     """
@@ -134,7 +135,7 @@ def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
 
 
 def max_tokens(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
-    """The longest input that both the tokenizer and the position embeddings allow."""
+    """The longest input in tokens, by the tokenizer and the position embeddings."""
     positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 0
     if config.model_type in COUNTED_FROM_PADDING:
         positions -= getattr(config, "pad_token_id", 0) + 1
@@ -142,7 +143,7 @@ def max_tokens(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> 
     return min(limits, default=10**9)
 
 
-# These number positions from the padding token's id on, and so have that many fewer of them.
+# Positions of these start after the padding token's id, so that there are fewer of them.
 COUNTED_FROM_PADDING = {
     "camembert",
     "data2vec-text",

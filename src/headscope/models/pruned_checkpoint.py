@@ -1,4 +1,4 @@
-"""Which heads a pruned model has lost: kept in its configuration, from which it is built again."""
+"""The removed heads of a pruned model, in its configuration, and the class that is built without them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,21 +11,24 @@ from jaxtyping import Bool
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from headscope.errors import HeadscopeError
+from headscope.models.checkpoint import PRUNING
 from headscope.models.head_slicing import slice_heads
 
-# Of config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}}, layers and heads from 1.
-KEY = "headscope_pruning"
+# In config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}}, layers and heads from 1.
+KEY = PRUNING
+# More heads or layers than any model has.
+MOST = 10_000
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """How many heads each layer was made with, and the numbers of those that are left, from 0."""
+    """The number of heads of each original layer, and the remaining heads, from 0."""
 
     heads: tuple[int, ...]
     kept: tuple[tuple[int, ...], ...]
 
     def without(self, remove: Bool[np.ndarray, "layer head"]) -> "Pruning":
-        """What is left once more heads go; `remove` counts the heads that are left, not those that were.
+        """Remove further heads; `remove` indexes the remaining heads, not the original ones.
 
         >>> once = Pruning((3,), ((0, 1, 2),)).without(np.array([[True, False, False]]))
         >>> once.without(np.array([[True, False]])).kept
@@ -38,7 +41,7 @@ class Pruning:
         return Pruning(self.heads, tuple(left))
 
     def as_config(self) -> dict[str, Any]:
-        """What is stored: layers and heads from 1.
+        """The stored form: layers and heads from 1.
 
         >>> Pruning((3, 3), ((0, 2), (0, 1, 2))).as_config()
         {'heads': [3, 3], 'removed': {'1': [2]}}
@@ -51,28 +54,30 @@ class Pruning:
 
 
 def whole(heads: tuple[int, ...]) -> Pruning:
-    """Of a model that has all its heads."""
+    """The state of a model with all of its heads."""
     return Pruning(heads, tuple(tuple(range(number)) for number in heads))
 
 
 def pruning_of(config: PreTrainedConfig) -> Pruning | None:
-    """Which heads a model has lost, from its configuration; None for one that has all of them.
+    """The removed heads in a configuration; None for a model with all of its heads.
 
-    Raises `HeadscopeError` if what is stored makes no sense.
+    Raises `HeadscopeError` if the stored heads are not valid.
     """
     stored = getattr(config, KEY, None)
     if stored is None:
         return None
     try:
         return _read(stored)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise HeadscopeError(
-            f"config.json: {KEY} is no list of removed heads ({error}); prune the whole model again"
+            f"config.json: {KEY} is no list of removed heads ({str(error)[:120]}); prune the original model again"
         ) from error
 
 
 def _read(stored: Mapping[str, Any]) -> Pruning:
     heads = tuple(int(number) for number in stored["heads"])
+    if not (0 < len(heads) <= MOST and all(0 < number <= MOST for number in heads)):
+        raise ValueError(f"layers and their heads are 1 to {MOST}")
     lost = {int(layer): {int(head) for head in numbers} for layer, numbers in stored["removed"].items()}
     for layer, numbers in lost.items():
         if not (1 <= layer <= len(heads) and numbers <= set(range(1, heads[layer - 1] + 1))):
@@ -87,7 +92,7 @@ def _read(stored: Mapping[str, Any]) -> Pruning:
 
 
 def built(kind: type[PreTrainedModel], pruning: Pruning) -> type[PreTrainedModel]:
-    """A class of models that lose their heads as soon as they are built, so that `from_pretrained` fills the rest."""
+    """A class of models without the removed heads, for `from_pretrained` to fill."""
 
     def build(self: PreTrainedModel, *args: Any, **keywords: Any) -> None:
         kind.__init__(self, *args, **keywords)
@@ -97,7 +102,7 @@ def built(kind: type[PreTrainedModel], pruning: Pruning) -> type[PreTrainedModel
 
 
 def headless_class(config: PreTrainedConfig) -> type[PreTrainedModel]:
-    """The class of a model without a task head; of an encoder-decoder, of its encoder."""
+    """The class of a model without a task head; for an encoder-decoder the class of its encoder."""
     kind: Any = transformers.MODEL_MAPPING[type(config)]
     if not config.is_encoder_decoder:
         return kind

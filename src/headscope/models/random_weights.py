@@ -1,4 +1,4 @@
-"""The same model before it was trained: what its architecture and its tokens alone give, as a baseline."""
+"""A model with random weights, as a baseline for its architecture and tokens."""
 
 import copy
 from typing import Any
@@ -13,10 +13,9 @@ from headscope.models.pruned_checkpoint import built, pruning_of
 
 
 def untrained(model: Model, seed: int = 0) -> Model:
-    """A model of the same configuration and tokenizer, its weights drawn as the model's own code draws them.
+    """A model of the same configuration and tokenizer with random weights by the model's own code.
 
-    For a BERT that is a normal distribution. The same seed gives the same weights; random numbers elsewhere stay
-    what they would have been.
+    For BERT that is a normal distribution. The same seed gives the same weights; other random numbers are unaffected.
 
     Raises `HeadscopeError` if the model cannot be built from its configuration, or not captured exactly.
 

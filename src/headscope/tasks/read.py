@@ -111,6 +111,7 @@ def _is_score(counts: Counter[str]) -> bool:
         numbers = [float(label) for label in counts]
     except ValueError:
         return False
+    # A label "nan" or "inf" among numbers is refused by `Task.targets`, with its example.
     return len(numbers) > MOST_CLASSES or not all(number.is_integer() for number in numbers)
 
 

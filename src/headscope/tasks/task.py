@@ -1,5 +1,7 @@
 """A task: labelled examples, and the metrics of a model on them."""
 
+import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -51,11 +53,28 @@ class Task:
             return 0.0
         if self.kind == "classification" and label in self.labels:
             return float(self.labels.index(str(label)))
-        if self.kind == "regression" and label is not None:
-            return float(label)
-        expected = " or ".join(f"'{name}'" for name in self.labels) or "a number"
+        if self.kind == "regression" and (number := _finite(label)) is not None:
+            return number
+        expected = " or ".join(f"'{name}'" for name in self.labels) or "a finite number"
         given = "no label" if label in (None, "") else f"label '{label}'"
         raise HeadscopeError(f"task '{self.name}', example '{where}': {given}, expected {expected}; correct the label")
+
+
+def _finite(label: str | float | None) -> float | None:
+    """The label as a number; None if it is not a finite one."""
+    try:
+        number = float(label)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def unlearnable(task: Task) -> Counter[str]:
+    """Numbers of dev examples by label, for the classes that the train split lacks."""
+    if task.kind != "classification":
+        return Counter()
+    learned = {str(example.label) for example in task.training()}
+    return Counter(label for example in task.dev if (label := str(example.label)) not in learned)
 
 
 def limited(task: Task, examples: int) -> Task:

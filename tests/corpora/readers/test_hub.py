@@ -1,5 +1,7 @@
 """Data sets of the hub, as far as a machine without network can tell: saved folders, local files, clear errors."""
 
+import io
+import tarfile
 import time
 
 import datasets
@@ -101,6 +103,43 @@ def test_name_and_configuration_reach_the_library(monkeypatch):
         asked.append((name, config, streaming))
         return datasets.IterableDatasetDict([("validation", table(1).to_iterable_dataset())])
 
+    def builder(name, config):
+        asked.append((name, config))
+        return type("Parquet", (), {"__module__": "datasets.packaged_modules.parquet.parquet"})()
+
     monkeypatch.setattr(datasets, "load_dataset", load)
+    monkeypatch.setattr(datasets, "load_dataset_builder", builder)
     assert labels(read("hub:nyu-mll/glue:mrpc")) == ["yes"]
-    assert asked == ["nyu-mll/glue", ("nyu-mll/glue", "mrpc", True)]
+    assert asked == ["nyu-mll/glue", ("nyu-mll/glue", "mrpc"), ("nyu-mll/glue", "mrpc", True)]
+
+
+def packed(folder, name, **members):
+    """A folder with a .tar whose members have these suffixes and contents."""
+    folder.mkdir()
+    with tarfile.open(folder / name, "w") as archive:
+        for suffix, content in members.items():
+            member = tarfile.TarInfo(f"0001.{suffix}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return folder
+
+
+def test_an_archive_of_pickles_is_refused_unread(tmp_path, monkeypatch):
+    import torch
+
+    content = io.BytesIO()
+    torch.save({"label": 1}, content)
+    folder = packed(tmp_path / "archive", "train.tar", pth=content.getvalue(), txt=b"a text")
+    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("torch.load was called"))
+    with pytest.raises(HeadscopeError, match=r"is read as webdataset, which may unpickle .*; only csv, json, parquet"):
+        list(read(f"hub:{folder}"))
+
+
+def test_a_pickled_table_is_refused_unread(tmp_path, monkeypatch):
+    import pandas
+
+    (tmp_path / "pickled").mkdir()
+    pandas.DataFrame({"sentence": ["a"]}).to_pickle(tmp_path / "pickled" / "train.pkl")
+    monkeypatch.setattr(pandas, "read_pickle", lambda *_, **__: pytest.fail("read_pickle was called"))
+    with pytest.raises(HeadscopeError, match=r"pickled' (is read as pandas|cannot be read)"):
+        list(read(f"hub:{tmp_path / 'pickled'}"))

@@ -159,6 +159,16 @@ def test_frozen_has_a_rate_of_its_own_and_inputs_that_are_cut_are_counted(folder
     assert cut["birds train examples cut"] >= long[1] > 0
 
 
+def test_dev_labels_that_training_lacks_are_counted_with_the_result(folder: str, tmp_path: Path) -> None:
+    task = TASKS[0]
+    only = [example for example in task.training() if str(example.label) == task.labels[0]]
+    train = replace(task.training(), n_examples=len(only), again=lambda: iter(only))
+    lacking = replace(task, train=train)
+    result = run(folder, (lacking,), QUICK, directory=tmp_path, **with_options(epochs=1))
+    number = sum(str(example.label) == task.labels[1] for example in task.dev)
+    assert json.loads(result.attrs["skipped"])["birds dev examples with a label that train lacks"] == number > 0
+
+
 def test_paper_stands_beside_tasks_that_it_has(folder: str, tmp_path: Path) -> None:
     named = replace(TASKS[0], name="MRPC")
     result = run(folder, (named,), QUICK, directory=tmp_path, init="pretrained", **OPTIONS)

@@ -13,6 +13,8 @@ from headscope.types import Example
 SUFFIXES: tuple[str, ...] = ()
 PREFERRED = ("validation", "dev", "test", "train")
 SECONDS = 10
+# Builders of `datasets` that read text and Arrow alone; others unpickle, decode media or run queries.
+BUILDERS = ("arrow", "cache", "csv", "json", "parquet", "text")
 
 
 def locate(source: str, options: Options) -> list[str]:
@@ -54,12 +56,28 @@ def _load(source: str) -> Any:
 
     if Path(source).is_dir():
         saved = any((Path(source) / name).is_file() for name in ("dataset_dict.json", "state.json"))
-        return datasets.load_from_disk(source) if saved else datasets.load_dataset(source, streaming=True)
+        if saved:
+            return datasets.load_from_disk(source)
+        _refuse_other_builders(source, None)
+        return datasets.load_dataset(source, streaming=True)
     name, _, config = source.partition(":")
     if not constants.HF_HUB_OFFLINE:
         # asked once and first: `datasets` itself tries for half a minute where there is no network
         HfApi().dataset_info(name, timeout=SECONDS)
+    _refuse_other_builders(name, config or None)
     return datasets.load_dataset(name, config or None, streaming=not constants.HF_HUB_OFFLINE)
+
+
+def _refuse_other_builders(name: str, config: str | None) -> None:
+    """Raise `HeadscopeError` unless `datasets` would read the data set as text or Arrow; it opens no data for this."""
+    import datasets
+
+    builder = type(datasets.load_dataset_builder(name, config)).__module__.rpartition(".")[2]
+    if builder not in BUILDERS:
+        raise HeadscopeError(
+            f"corpus '{name}' is read as {builder}, which may unpickle or decode its files; only "
+            f"{', '.join(BUILDERS[2:])} are read: convert it to one of them"
+        )
 
 
 def _pick(data: Any, split: str | None, source: str) -> Any:

@@ -174,8 +174,10 @@ def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Set
 def _cut(
     rows: list[TableRow], planned: list[TrainingRun], trained: dict[tuple[str, str, int], TrainedOutputs]
 ) -> dict[str, int]:
-    """Number of shortened inputs of each task."""
+    """Numbers of shortened inputs, and of dev labels outside the train split, of each task."""
     cut = {f"{row.task.name} dev examples cut": row.dev[1].total() for row in rows}
+    if any(one.init != "pretrained" for one in planned):
+        cut |= {f"{row.task.name} dev examples with a label that train lacks": row.unlearnable for row in rows}
     for one in planned:
         if one.init != "pretrained":
             name = one.row.task.name

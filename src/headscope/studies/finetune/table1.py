@@ -18,6 +18,7 @@ from headscope.files import replace_folder, writing
 from headscope.models import Model
 from headscope.models.checkpoint import Checkpoint
 from headscope.tasks import Task
+from headscope.tasks.task import unlearnable
 from headscope.training.dataset import TrainingSet
 from headscope.training.initialisation import initial
 from headscope.training.loop import TaskExamples, dev_outputs, train
@@ -51,6 +52,11 @@ class TableRow:
     def dev(self) -> tuple[list[Encoded], Counter[str]]:
         """The dev inputs. Returns: the inputs; numbers of shortened inputs."""
         return inputs_of(self.reader, self.task.dev, self.max_tokens)
+
+    @cached_property
+    def unlearnable(self) -> int:
+        """Number of dev examples with a label that the train split lacks."""
+        return unlearnable(self.task).total()
 
     @cached_property
     def examples(self) -> TaskExamples:

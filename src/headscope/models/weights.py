@@ -1,0 +1,112 @@
+"""The weight files of a checkpoint: safetensors alone, inside its folder, hashed as they are read."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from headscope.errors import HeadscopeError
+
+SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+# Buffers of older versions of transformers, which newer ones compute.
+COMPUTED = ("position_ids", "token_type_ids", "inv_freq", "masked_bias", "attn.bias", "attention.bias")
+ADAPTERS = ("adapter_config.json", "adapter_model.safetensors", "adapter_model.bin")
+
+
+def weight_files(folder: Path, name: str) -> tuple[Path, ...]:
+    """The safetensors files that transformers reads: `model.safetensors`, else the shards of its index, by name.
+
+    * `name`: the model's name, for messages.
+
+    Raises `HeadscopeError` if there is none, or the index names anything but `*.safetensors` inside the folder.
+    """
+    if (folder / SINGLE).is_file():
+        return (folder / SINGLE,)
+    if not (folder / INDEX).is_file():
+        pickled = ", ".join(sorted(path.name for path in folder.glob("*.bin")))
+        raise HeadscopeError(
+            f"model '{name}' has no .safetensors weights{f', but {pickled}' if pickled else ''}; "
+            "load it with transformers where you trust it and save_pretrained it again"
+        )
+    files = _shards(folder / INDEX, name)
+    for file in files:
+        if not isinstance(file, str) or Path(file).name != file or "\\" in file or not file.endswith(".safetensors"):
+            raise HeadscopeError(
+                f"model '{name}': {INDEX} names {str(file)[:80]!r}; only *.safetensors inside the folder are read"
+            )
+        if not (folder / file).is_file():
+            raise HeadscopeError(f"model '{name}': file '{file}' of {INDEX} is missing; download the model again")
+    return tuple(folder / file for file in files)
+
+
+def _shards(index: Path, name: str) -> list[Any]:
+    try:
+        stored = json.loads(index.read_text(encoding="utf-8"))
+        return sorted(set(stored["weight_map"].values()), key=str)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise HeadscopeError(
+            f"model '{name}': {INDEX} has no weight_map ({type(error).__name__}); download the model again"
+        ) from error
+
+
+def sha256_of(files: Iterable[Path]) -> str:
+    """The hash of files, one after the other."""
+    digest = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def refuse_adapters(folder: Path, name: str) -> None:
+    """Raise `HeadscopeError` if adapter files lie beside the weights: they would not be read."""
+    present = [file for file in ADAPTERS if (folder / file).exists()]
+    if present:
+        raise HeadscopeError(
+            f"model '{name}': {', '.join(present)} would not be read; merge the adapter into the model with peft "
+            "(merge_and_unload) and save it again, or remove these files"
+        )
+
+
+def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool) -> None:
+    """Raise `HeadscopeError` for weights that are missing, of another size, or unused within the layers.
+
+    * `report`: the loading info of `from_pretrained`, which only logs them.
+    * `head`: the model is used with its task head, so that a missing pooler matters.
+    """
+    missing = sorted(key for key in report["missing_keys"] if head or "pooler" not in key)
+    sizes = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])
+    for keys, problem, remedy in (
+        (missing, "missing from the checkpoint", "they would be random: name a complete checkpoint"),
+        (sizes, "of another size than in config.json", "they would be random: name a complete checkpoint"),
+        (_unused(network, report["unexpected_keys"]), "in the checkpoint and not in the model", "mend config.json"),
+    ):
+        if keys:
+            raise HeadscopeError(f"model '{name}': {len(keys)} weights are {problem} ({keys[0]}, ...); {remedy}")
+
+
+def _unused(network: Any, keys: Iterable[str]) -> list[str]:
+    """Keys within the lists of layers that the model has, such as those of a layer too many."""
+    lists = {f"{path}." for path, module in network.base_model.named_modules() if isinstance(module, nn.ModuleList)}
+    start = f"{network.base_model_prefix}."
+    return sorted(
+        key for key in keys if key.removeprefix(start).startswith(tuple(lists)) and not key.endswith(COMPUTED)
+    )
+
+
+def refuse_non_finite(name: str, network: nn.Module) -> None:
+    """Raise `HeadscopeError`, with the place, if a weight is infinite or not a number."""
+    for path, weight in network.named_parameters():
+        finite = torch.isfinite(weight)
+        if not finite.all():
+            place = [number + 1 for number in (~finite).nonzero()[0].tolist()]
+            raise HeadscopeError(
+                f"model '{name}': {int((~finite).sum())} numbers of the weight {path} are not finite in "
+                f"{str(weight.dtype).removeprefix('torch.')} (the first at {place}, counted from 1); "
+                "download or train the model again"
+            )

@@ -1,0 +1,182 @@
+"""Weights are read from safetensors inside the folder, hashed as they are read, complete and finite."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import BertForSequenceClassification
+
+from headscope.capture.transformers_logging import quiet
+from headscope.errors import HeadscopeError
+from headscope.models import load
+from headscope.models.checkpoint import locate
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
+
+INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with quiet():
+        return save_tiny(tmp_path / "model")
+
+
+def edit(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def refusal(folder: Path, **options: Any) -> str:
+    with pytest.raises(HeadscopeError) as error:
+        load(str(folder), **options)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def sharded(folder: Path, name: Callable[[int], str] = lambda number: f"part-{number}.safetensors") -> None:
+    """Split the weights into two shards with an index."""
+    weights = load_file(folder / SINGLE)
+    (folder / SINGLE).unlink()
+    names = {key: name(number % 2) for number, key in enumerate(sorted(weights))}
+    for file in set(names.values()):
+        save_file({key: weights[key] for key in names if names[key] == file}, folder / file, {"format": "pt"})
+    (folder / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": names}))
+
+
+def index_of(folder: Path, file: object) -> None:
+    """An index that names one file for all weights, beside a file of another name."""
+    weights = load_file(folder / SINGLE)
+    (folder / SINGLE).rename(folder / "x.safetensors")
+    (folder / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, file)}))
+
+
+@pytest.mark.parametrize(
+    "file", ["evil.bin", "../valid/model.safetensors", "/etc/x.safetensors", "a\\b.safetensors", 3]
+)
+def test_an_index_names_safetensors_inside_the_folder_alone(folder: Path, monkeypatch, file: object) -> None:
+    with quiet():
+        save_tiny(folder.parent / "valid")
+    torch.save(load_file(folder / SINGLE), folder / "evil.bin")
+    index_of(folder, file)
+    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("torch.load was called"))
+    assert refusal(folder) == (
+        f"model '{folder}': {INDEX} names {str(file)!r}; only *.safetensors inside the folder are read"
+    )
+
+
+@pytest.mark.parametrize("text", ["[1]", "{}", '{"weight_map": 3}', "{", "[" * 100_000, '{"weight_map": {"a": []}}'])
+def test_an_index_without_a_map_is_refused(folder: Path, text: str) -> None:
+    (folder / SINGLE).unlink()
+    (folder / INDEX).write_text(text)
+    assert "has no weight_map" in refusal(folder)
+
+
+def test_a_missing_shard_is_refused(folder: Path) -> None:
+    sharded(folder)
+    (folder / "part-1.safetensors").unlink()
+    assert f"file 'part-1.safetensors' of {INDEX} is missing" in refusal(folder)
+
+
+def test_the_hash_is_of_the_files_that_are_read(folder: Path) -> None:
+    single = hashlib.sha256((folder / SINGLE).read_bytes()).hexdigest()
+    save_file({"a": torch.zeros(1)}, folder / "another.safetensors")
+    assert load(str(folder)).sha256 == single
+    sharded(folder)
+    parts = b"".join((folder / f"part-{number}.safetensors").read_bytes() for number in (0, 1))
+    assert load(str(folder)).sha256 == hashlib.sha256(parts).hexdigest()
+
+
+def test_a_located_checkpoint_is_loaded(folder: Path) -> None:
+    located = locate(str(folder))
+    assert load(located).sha256 == located.sha256
+    assert load(located).name == str(folder)
+
+
+def test_weights_named_by_the_configuration_are_refused(folder: Path) -> None:
+    edit(folder / "config.json", transformers_weights="x.safetensors.index.json")
+    assert "transformers_weights in config.json names other weights" in refusal(folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused_with_their_place(folder: Path, value: float) -> None:
+    weights = load_file(folder / SINGLE)
+    weights["embeddings.word_embeddings.weight"][17, 3] = value
+    save_file(weights, folder / SINGLE, {"format": "pt"})
+    assert refusal(folder) == (
+        f"model '{folder}': 1 numbers of the weight embeddings.word_embeddings.weight are not finite in float32 "
+        "(the first at [18, 4], counted from 1); download or train the model again"
+    )
+
+
+def test_a_weight_too_large_for_the_number_format_is_refused(folder: Path) -> None:
+    weights = load_file(folder / SINGLE)
+    weights["pooler.dense.weight"][0, 0] = 1e6
+    save_file(weights, folder / SINGLE, {"format": "pt"})
+    assert "pooler.dense.weight are not finite in float16" in refusal(folder, dtype="float16")
+    load(str(folder))
+
+
+@pytest.mark.parametrize("head", [False, True])
+def test_fewer_layers_than_the_checkpoint_are_refused(tmp_path: Path, head: bool) -> None:
+    with quiet():
+        save_tiny(tmp_path, tiny_bert(kind=BertForSequenceClassification))
+    edit(tmp_path / "config.json", num_hidden_layers=2)
+    assert "16 weights are in the checkpoint and not in the model (" in refusal(tmp_path, head=head)
+    assert "encoder.layer.2.attention.output.LayerNorm.bias, ...); mend config.json" in refusal(tmp_path, head=head)
+
+
+def test_a_head_that_is_not_used_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    with quiet():
+        save_tiny(tmp_path, tiny_bert(kind=BertForSequenceClassification))
+    assert load(str(tmp_path)).capture.heads == (4, 4, 4)
+
+
+def test_adapter_files_are_refused(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text("{}")
+    assert "adapter_config.json would not be read; merge the adapter" in refusal(folder)
+
+
+def test_a_token_id_beyond_the_embedding_is_refused(folder: Path) -> None:
+    path, size = folder / "tokenizer.json", len(tiny_vocabulary())
+    stored = json.loads(path.read_text())
+    stored["model"]["vocab"]["garden"] = 31000
+    path.write_text(json.dumps(stored))
+    assert f"has the token id 31000, the embedding ends at {size - 1}" in refusal(folder)
+
+
+def test_a_token_id_of_the_post_processor_beyond_the_embedding_is_refused(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    stored = json.loads(path.read_text())
+    stored["post_processor"]["special_tokens"]["[SEP]"]["ids"] = [31000]
+    path.write_text(json.dumps(stored))
+    assert "has the token id 31000" in refusal(folder)
+
+
+def test_a_text_as_the_maximal_length_is_refused(folder: Path) -> None:
+    edit(folder / "tokenizer_config.json", model_max_length="long")
+    assert "model_max_length" in refusal(folder)
+
+
+@pytest.mark.parametrize("kind", [["bert"], {"a": 1}, 3])
+def test_a_model_type_that_is_no_name_is_refused(folder: Path, kind: object) -> None:
+    edit(folder / "config.json", model_type=kind)
+    assert "model_type in config.json is" in refusal(folder)
+
+
+def test_a_configuration_nested_too_deep_is_refused(folder: Path) -> None:
+    (folder / "config.json").write_text("[" * 100_000)
+    assert "config.json is no JSON object" in refusal(folder)
+
+
+@pytest.mark.parametrize("heads", [[10**9] * 3, [-1, 4, 4], [], [4] * 20_000, [float("inf")] * 3])
+def test_pruned_heads_beyond_any_model_are_refused(folder: Path, heads: list[Any]) -> None:
+    edit(folder / "config.json", headscope_pruning={"heads": heads, "removed": {}})
+    assert "headscope_pruning is no list of removed heads" in refusal(folder)
+
+
+def test_tokenizers_of_the_tests_end_within_the_embedding() -> None:
+    assert max(tiny_tokenizer().get_vocab().values()) == len(tiny_vocabulary()) - 1
