@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headscope import catalog
 from headscope.batch import Rows, Values
 from headscope.encoding.encoded import Encoded
-from headscope.results.variable import Variable
+from headscope.results.variables import Variable
 from headscope.statistics.bootstrap import poisson_draws, tally
 from support.hand_made import WHOLE, Block, Map, batch_of, compared, padded, tokens
 

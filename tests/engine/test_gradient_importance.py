@@ -23,7 +23,7 @@ from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
 from headscope.engine.gradient_importance import gate_gradients, importance
-from headscope.engine.importance_estimators import ESTIMATORS, Cumulative, labelled
+from headscope.engine.importance_estimators import ESTIMATORS, Cumulative, to_variables
 from headscope.engine.losses import Answer
 from headscope.engine.task_inputs import Asked, asked
 from headscope.statistics.bootstrap import poisson_draws, tally
@@ -322,7 +322,7 @@ def test_layers_with_fewer_heads():
     sums["tokens"] = tally(np.array([[2.0]]), valid, draws)
     cumulative = Cumulative()
     cumulative.add([0], np.array([[3.0, 4, 5]]))
-    variables = labelled(sums, cumulative, (2, 1))
+    variables = to_variables(sums, cumulative, (2, 1))
     michel, code, *_ = np.moveaxis(variables["importance"].values, -1, 0)
     np.testing.assert_array_equal(michel, [[3, 4], [5, np.nan]])
     np.testing.assert_array_equal(code, [[1.5, 2], [5, np.nan]])

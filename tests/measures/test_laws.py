@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headscope import catalog
 from headscope.batch import Rows, Values
 from headscope.encoding.encoded import Encoded
-from headscope.results.variable import Variable
+from headscope.results.variables import Variable
 from headscope.results.vocabulary import DIMENSIONS, FEATURES, RELATIONS
 from headscope.statistics.bootstrap import poisson_draws, tally
 from support.hand_made import WHOLE, Block, Map, batch_of, measured, padded, tokens

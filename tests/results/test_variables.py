@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from headscope.results.variable import Variable
-from headscope.results.variables import label
+from headscope.results.variables import PAIRED, Count, Variable, Variables, label
 from headscope.results.vocabulary import OFFSETS
 from headscope.statistics.bootstrap import tally
 
@@ -46,3 +45,32 @@ def test_what_a_mean_is_over_is_said() -> None:
     count = label(WORDS, few, (1,))["made_n_examples"]
     assert count.values.tolist() == [6, 2, 0]
     assert (count.units, count.long_name) == ("words", "words with something made")
+
+
+def test_a_variable_is_collected_with_its_interval_and_its_count() -> None:
+    variables = Variables({"relation": ["all", "obj"]}, "a paper")
+    count = Count([8, 4], "words of each relation", "words", ("relation",))
+    scores, bounds = np.array([[0.5, 0.25]]), np.array([[[0.25, 0.75], [0.125, 0.5]]])
+    dims = ("layer", "relation")
+    score = variables.add("score", scores, dims, long_name="a score", units="share", interval=bounds, count=count)
+    assert list(variables.arrays) == ["score", "score_ci", "score_n_examples"] and variables.arrays["score"] is score
+    assert variables.arrays["score_ci"].sel(layer=1, relation="obj", bound="upper") == 0.5
+    assert variables.arrays["score_n_examples"].sel(relation="obj") == 4
+    names = [(each.long_name, each.units, each.source) for each in variables.arrays.values()]
+    assert names == [
+        ("a score", "share", "a paper"),
+        ("95% bootstrap interval of a score", "share", "a paper"),
+        ("words of each relation", "words", "a paper"),
+    ]
+
+
+def test_a_plain_count_is_of_examples_and_a_variable_may_have_a_source_of_its_own() -> None:
+    variables = Variables({}, "a paper", *PAIRED)
+    variables.add("gain", 0.5, long_name="a gain", units="score", source="a test", interval=[0.25, 0.75], count=9)
+    names = {name: (each.long_name, each.source) for name, each in variables.arrays.items()}
+    assert names == {
+        "gain": ("a gain", "a test"),
+        "gain_ci": ("95% paired bootstrap interval of a gain", "a test"),
+        "gain_n_examples": ("examples of a gain", "a test"),
+    }
+    assert variables.arrays["gain_n_examples"].units == "examples"

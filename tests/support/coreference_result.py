@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from headscope.results.variables import Variables
 from headscope.results.vocabulary import ATTRIBUTES
-from headscope.studies.coreference.variables import variables
+from headscope.studies.coreference.question_variables import LABELS
 
 KINDS = ("all", "pronoun", "proper")
 # Nearest, head match, rules, random.
@@ -48,7 +49,10 @@ def result_of(
         **bounded("chosen_baseline", base, "mention_type", "baseline"),
         **bounded("chosen_gain", [0.25] * len(kinds), "mention_type"),
     }
-    return xr.Dataset(variables(found | (extra or {}), {"mention_type": list(kinds)}), attrs=ATTRS)
+    variables = Variables(LABELS | {"mention_type": list(kinds)}, "made")
+    for name, (values, named) in (found | (extra or {})).items():
+        variables.add(name, values, named, long_name=name, units="share of mentions")
+    return xr.Dataset(variables.arrays, attrs=ATTRS)
 
 
 def gap_result() -> xr.Dataset:

@@ -11,8 +11,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.studies.syntax.observer import Reader
-from headscope.studies.syntax.predictions import Answers, packed
+from headscope.studies.syntax.observer import DependencyObserver
+from headscope.studies.syntax.predictions import Predictions, packed
 from headscope.types import Example, Sentence
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
@@ -39,7 +39,9 @@ def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor
     return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
 
 
-def answered(reader: Reader, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6) -> Answers:
+def answered(
+    reader: DependencyObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
+) -> Predictions:
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
     batch = batch_of(inputs)
     reader.start(batch)
@@ -51,13 +53,13 @@ def answered(reader: Reader, layers: Sequence[list[Tensor]], inputs: list[Encode
     return reader.finish()
 
 
-def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> Answers:
-    """Answers from (input, place, head place, length, relation) of each word, and right [word, head, direction]."""
+def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> Predictions:
+    """Predictions from (input, place, head place, length, relation) of each word, and right [word, head, direction]."""
     columns = [np.array(column) for column in zip(*words, strict=True)]
-    return Answers(columns[0], columns[1], *columns[1:4], relation=columns[4], right=packed(right.astype(bool)))
+    return Predictions(columns[0], columns[1], *columns[1:4], relation=columns[4], right=packed(right.astype(bool)))
 
 
-def random_answers(number: int, heads: int, seed: int = 0) -> tuple[Answers, np.ndarray]:
+def random_answers(number: int, heads: int, seed: int = 0) -> tuple[Predictions, np.ndarray]:
     """Words of random sentences, and which heads of a model are right, not by chance alike in all of them."""
     random = np.random.default_rng(seed)
     words = []

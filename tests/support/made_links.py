@@ -12,8 +12,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.studies.relations.baselines import baselines
-from headscope.studies.relations.link_attention import Found
-from headscope.studies.relations.observer import Reader
+from headscope.studies.relations.link_attention import LinkAttention
+from headscope.studies.relations.observer import LinkObserver
 from headscope.types import Example, Link, Sentence
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
@@ -40,7 +40,9 @@ def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor
     return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
 
 
-def found_by(reader: Reader, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6) -> Found:
+def found_by(
+    reader: LinkObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
+) -> LinkAttention:
     """What a reader finds when it is shown the maps of each layer, so many queries at a time."""
     reader.start(batch_of(inputs))
     for layer, maps in enumerate(layers):
@@ -96,7 +98,7 @@ def max_over(attention: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
     return np.max([attention[:, query, key] for query, key in pairs], axis=0)
 
 
-def rows(values: Sequence[tuple[int, str, float, float, float]], heads: int = 1) -> Found:
+def rows(values: Sequence[tuple[int, str, float, float, float]], heads: int = 1) -> LinkAttention:
     """Rows of one head, or several alike, from (input, relation, linked, elsewhere, others), back the half of each."""
     columns = [np.array(column) for column in zip(*values, strict=True)]
 
@@ -104,6 +106,6 @@ def rows(values: Sequence[tuple[int, str, float, float, float]], heads: int = 1)
         return np.stack([column, column / 2], -1)[:, None].repeat(heads, 1).astype(np.float32)
 
     number = len(values)
-    return Found(
+    return LinkAttention(
         columns[0], np.full(number, 9), columns[1], np.ones(number, dtype=int), *(both(each) for each in columns[2:])
     )

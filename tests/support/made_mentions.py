@@ -14,8 +14,8 @@ from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.studies.coreference.cases import Case
 from headscope.studies.coreference.mentions import Headed
-from headscope.studies.coreference.observer import Reader
-from headscope.studies.coreference.predictions import Answers
+from headscope.studies.coreference.observer import MentionObserver
+from headscope.studies.coreference.predictions import Predictions
 from headscope.types import Example, Mention, Question, Sentence
 from support.hand_made import padded
 from support.tiny import tiny_tokenizer
@@ -52,7 +52,9 @@ def inputs_of(*made: Example) -> list[Encoded]:
     return list(Words(tiny_tokenizer(), 64, aligned=True).encode(made))
 
 
-def answered(reader: Reader, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6) -> Answers:
+def answered(
+    reader: MentionObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
+) -> Predictions:
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
     reader.start(collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu")))
     for layer, maps in enumerate(layers):
@@ -69,8 +71,8 @@ def rows(
     guesses: np.ndarray | None = None,
     kinds: Sequence[str] | None = None,
     **fields: ArrayLike,
-) -> Answers:
-    """Answers from their columns; what is not given is the same in all of them."""
+) -> Predictions:
+    """Predictions from their columns; what is not given is the same in all of them."""
     number = len(right)
     columns = {
         "unit": np.array(units),
@@ -78,8 +80,8 @@ def rows(
         "place": np.zeros(number, dtype=int),
         "kind": np.array(kinds or ["pronoun"] * number),
         "gender": np.array([""] * number),
-        "asked": np.zeros(number, bool),
-        "known": np.ones(number, bool),
+        "question": np.zeros(number, bool),
+        "answerable": np.ones(number, bool),
         "first": np.zeros(number, bool),
         "stereotype": np.array([""] * number),
         "pair": np.array([""] * number),
@@ -87,4 +89,4 @@ def rows(
         "right": np.packbits(right.astype(bool), axis=1),
         "toward": np.zeros((number, 0)),
     }
-    return Answers(**(columns | {name: np.array(values) for name, values in fields.items()}))
+    return Predictions(**(columns | {name: np.array(values) for name, values in fields.items()}))

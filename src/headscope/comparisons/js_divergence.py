@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
-from headscope.results.variable import Variable
+from headscope.results.variables import Variable
 
 VARIABLE = Variable(
     name="js_divergence",

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
 from headscope.comparisons._cosine import cosine, products
-from headscope.results.variable import Variable
+from headscope.results.variables import Variable
 
 PADDED_TO = 200
 VARIABLE = Variable(

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.encoding.encoded import Encoded
+from headscope.results.variables import Variables
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 
@@ -29,16 +30,18 @@ class Coverage:
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The references that a profile is read against."""
-        share = xr.DataArray(self.share / self.inputs, {"token_class": list(TOKEN_CLASSES)}, ("token_class",))
-        uniform = xr.DataArray(self.log_length / self.inputs)
-        source = "each input's tokens, averaged over inputs"
-        return {
-            "token_share": share.assign_attrs(
-                long_name="share of tokens of each class: what uniform attention gives it",
-                units="share of tokens",
-                source=source,
-            ),
-            "uniform_entropy": uniform.assign_attrs(
-                long_name="entropy of uniform attention over all tokens", units="nats", source=source
-            ),
-        }
+        variables = Variables({"token_class": TOKEN_CLASSES}, "each input's tokens, averaged over inputs")
+        variables.add(
+            "token_share",
+            self.share / self.inputs,
+            ("token_class",),
+            long_name="share of tokens of each class: what uniform attention gives it",
+            units="share of tokens",
+        )
+        variables.add(
+            "uniform_entropy",
+            self.log_length / self.inputs,
+            long_name="entropy of uniform attention over all tokens",
+            units="nats",
+        )
+        return variables.arrays

@@ -18,7 +18,7 @@ from headscope.batch import Batch, Values
 from headscope.capture.interventions import gated
 from headscope.corpora import Corpus
 from headscope.engine.batches import batches
-from headscope.engine.importance_estimators import Cumulative, labelled
+from headscope.engine.importance_estimators import Cumulative, to_variables
 from headscope.engine.losses import Answer, collated, losses
 from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
@@ -46,7 +46,7 @@ def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DE
         buffer.add(batch.index, {name: Values(values, every) for name, values in sums.items()})
         cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
         settings.on_progress(len(signed))
-    return labelled(buffer.flush(), cumulative, model.capture.heads)
+    return to_variables(buffer.flush(), cumulative, model.capture.heads)
 
 
 def gate_gradients(

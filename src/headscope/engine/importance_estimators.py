@@ -20,17 +20,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import by_layer
-from headscope.results.vocabulary import BOUNDS
+from headscope.results.variables import Variables, by_layer
 from headscope.statistics.bootstrap import Tally, interval
 
 # Of the last there is no interval: it depends on the order of the examples.
 ESTIMATORS = ("michel", "michel_code", "text_pruner", "run_bertology")
-ATTRIBUTES = {
-    "long_name": "importance of a head, by the gradient of the loss",
-    "units": "loss (michel_code, run_bertology: per token)",
-    "source": "Michel et al. 2019, 4.1, and programs named as the estimators",
-}
+LONG_NAME = "importance of a head, by the gradient of the loss"
+SOURCE = "Michel et al. 2019, 4.1, and programs named as the estimators"
 
 
 @dataclass
@@ -51,7 +47,9 @@ class Cumulative:
             self.done += 1
 
 
-def labelled(tallies: Mapping[str, Tally], cumulative: Cumulative, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+def to_variables(
+    tallies: Mapping[str, Tally], cumulative: Cumulative, heads: tuple[int, ...]
+) -> dict[str, xr.DataArray]:
     """The variables of a result, from the sums over examples.
 
     * `tallies`: of each head |sum over t of g| ("size"), sum over t of |g| ("absolute"), sum over t of g ("signed"),
@@ -64,29 +62,25 @@ def labelled(tallies: Mapping[str, Tally], cumulative: Cumulative, heads: tuple[
     values = np.concatenate([_estimates(total, tallies["size"].count, last), ordered], axis=-1)
     bounds = interval(_estimates(resampled, tallies["size"].resampled_count[:, None], last))
     bounds = np.concatenate([bounds, np.full((len(last), 1, 2), np.nan)], axis=1)
-    layers, dims = np.arange(1, len(heads) + 1), ("layer", "head", "estimator")
-    coords = {"layer": layers, "head": np.arange(1, max(heads) + 1), "estimator": list(ESTIMATORS)}
-    whole = by_layer(values, heads)
-    named = ATTRIBUTES["long_name"]
-    return {
-        "importance": xr.DataArray(whole, coords, dims, attrs=ATTRIBUTES),
-        "importance_ci": xr.DataArray(
-            by_layer(bounds, heads),
-            coords | {"bound": list(BOUNDS)},
-            (*dims, "bound"),
-            attrs=ATTRIBUTES | {"long_name": f"95% bootstrap interval of {named}"},
-        ),
-        "importance_n_examples": xr.DataArray(
-            tallies["size"].count, attrs=ATTRIBUTES | {"long_name": f"examples with {named}", "units": "examples"}
-        ),
-        "importance_normalised": xr.DataArray(
-            normalised(whole),
-            coords,
-            dims,
-            attrs=ATTRIBUTES
-            | {"long_name": f"{named}, compared within its layer", "units": "share of its layer's norm"},
-        ),
-    }
+    importance, dims = by_layer(values, heads), ("layer", "head", "estimator")
+    variables = Variables({"estimator": ESTIMATORS}, SOURCE)
+    variables.add(
+        "importance",
+        importance,
+        dims,
+        long_name=LONG_NAME,
+        units="loss (michel_code, run_bertology: per token)",
+        interval=by_layer(bounds, heads),
+        count=int(tallies["size"].count),
+    )
+    variables.add(
+        "importance_normalised",
+        normalised(importance),
+        dims,
+        long_name=f"{LONG_NAME}, compared within its layer",
+        units="share of its layer's norm",
+    )
+    return variables.arrays
 
 
 def normalised(importance: Float[np.ndarray, "layer head estimator"]) -> Float[np.ndarray, "layer head estimator"]:

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from headscope.batch import Batch, Rows, Values
-from headscope.results.variable import Variable
+from headscope.results.variables import Variable
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 VARIABLE = Variable(

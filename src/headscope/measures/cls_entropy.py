@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
-from headscope.results.variable import Variable
+from headscope.results.variables import Variable
 
 VARIABLE = Variable(
     name="cls_entropy",

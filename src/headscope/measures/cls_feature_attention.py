@@ -9,7 +9,7 @@ from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
 from headscope.measures._maximum import maximum_by_feature
-from headscope.results.variable import Variable
+from headscope.results.variables import Variable
 from headscope.results.vocabulary import FEATURES
 
 VARIABLE = Variable(

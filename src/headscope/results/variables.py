@@ -1,14 +1,101 @@
-"""From tallies to labelled variables."""
+"""Labelled variables of a result: values with their intervals and the number of cases behind them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from headscope.results.variable import Variable
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import Tally
+
+
+@dataclass(frozen=True)
+class Variable:
+    """Labels of a measure's variable; `coords` are those beside layer and head, `cases` is the unit of its count."""
+
+    name: str
+    long_name: str
+    units: str
+    source: str
+    coords: dict[str, tuple[str, ...] | tuple[int, ...]] = field(default_factory=dict)
+    cases: str = "examples"
+
+
+@dataclass(frozen=True)
+class Count:
+    """Number of cases behind a mean: the variable `x_n_examples`."""
+
+    values: Any
+    long_name: str
+    units: str = "examples"
+    dims: Sequence[str] = ()
+
+
+# Results of a paired bootstrap: `Variables(coords, source, *PAIRED)`.
+PAIRED = ("95% paired bootstrap interval of", "examples of")
+
+
+@dataclass(frozen=True)
+class Variables:
+    """Variables of a result, collected in `arrays` in the order in which they are added.
+
+    * `coords`: labels of the dimensions; a dimension without labels, such as layer or head, counts from 1.
+    * `source`: paper and section, or program, of variables that name no other.
+    * `interval`, `cases`: first words of the long names of intervals and of numbers of cases.
+
+    >>> variables = Variables({"relation": ["all"]}, "Clark et al. 2019")
+    >>> score = variables.add("score", [[0.5], [0.25]], ("layer", "relation"), long_name="a score", units="share")
+    >>> score.sel(layer=2, relation="all").item()
+    0.25
+    """
+
+    coords: Mapping[str, Sequence[Any]]
+    source: str
+    interval: str = "95% bootstrap interval of"
+    cases: str = "examples with"
+    arrays: dict[str, xr.DataArray] = field(default_factory=dict)
+
+    def add(
+        self,
+        name: str,
+        values: Any,
+        dims: Sequence[str] = (),
+        *,
+        long_name: str,
+        units: str,
+        source: str | None = None,
+        interval: Any = None,
+        count: Count | int | None = None,
+    ) -> xr.DataArray:
+        """Add the variable `name`, and beside it `name_ci` and `name_n_examples` where these are given.
+
+        * `dims`: names of the axes of `values`.
+        * `interval`: lower and upper bounds along the last axis, after the axes of `values`.
+        * `count`: number of cases behind the values; a plain number counts examples.
+
+        Returns: the variable.
+        """
+        attributes = {"long_name": long_name, "units": units, "source": source or self.source}
+        array = self.arrays[name] = self._array(values, dims, attributes)
+        if interval is not None:
+            bounds = attributes | {"long_name": f"{self.interval} {long_name}"}
+            self.arrays[f"{name}_ci"] = self._array(interval, (*dims, "bound"), bounds)
+        if count is not None:
+            count = count if isinstance(count, Count) else Count(count, f"{self.cases} {long_name}")
+            cases = attributes | {"long_name": count.long_name, "units": count.units}
+            self.arrays[f"{name}_n_examples"] = self._array(count.values, count.dims, cases)
+        return array
+
+    def _array(self, values: Any, dims: Sequence[str], attributes: Mapping[str, str]) -> xr.DataArray:
+        values = np.asarray(values)
+        labels = {"bound": BOUNDS, **self.coords}
+        coords = {
+            dim: list(labels[dim]) if dim in labels else np.arange(1, size + 1)
+            for dim, size in zip(dims, values.shape, strict=True)
+        }
+        return xr.DataArray(values, coords, tuple(dims), attrs=attributes)
 
 
 def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
@@ -16,39 +103,17 @@ def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str,
 
     `heads` is the number of heads of each layer; a layer with fewer heads than another is filled with NaN.
     """
-    dims = ("layer", "head", *variable.coords)
-    coords = {"layer": np.arange(1, len(heads) + 1), "head": np.arange(1, max(heads) + 1)}
-    coords |= {name: list(labels) for name, labels in variable.coords.items()}
-    attributes = {"long_name": variable.long_name, "units": variable.units, "source": variable.source}
-    interval = attributes | {"long_name": f"95% bootstrap interval of {variable.long_name}"}
-    count = {"long_name": f"{variable.cases} with {variable.long_name}", "units": variable.cases}
-    counted = {name: coords[name] for name in variable.coords}
-    return {
-        variable.name: xr.DataArray(by_layer(tally.mean, heads), coords, dims, attrs=attributes),
-        f"{variable.name}_ci": xr.DataArray(
-            by_layer(tally.interval, heads), coords | {"bound": list(BOUNDS)}, (*dims, "bound"), attrs=interval
-        ),
-        f"{variable.name}_n_examples": xr.DataArray(
-            tally.count, counted, tuple(variable.coords), attrs=attributes | count
-        ),
-    }
-
-
-def array(values: Any, dims: tuple[str, ...], labels: Mapping[str, Sequence[Any]]) -> xr.DataArray:
-    """Values with the labels of their dimensions; what has none, such as layers and heads, counts from 1.
-
-    >>> array([0.5, 0.25], ("layer",), {"relation": ["all"]}).sel(layer=2).item()
-    0.25
-    """
-    values = np.asarray(values)
-    counted = {dim: np.arange(1, size + 1) for dim, size in zip(dims, values.shape, strict=True)}
-    return xr.DataArray(values, {dim: list(labels[dim]) if dim in labels else counted[dim] for dim in dims}, dims)
-
-
-def described(name: str, values: xr.DataArray, long_name: str, units: str, source: str) -> xr.DataArray:
-    """A variable of a result; a name that ends in "_ci" is the interval of what `long_name` says."""
-    interval = f"95% bootstrap interval of {long_name}" if name.endswith("_ci") else long_name
-    return values.assign_attrs(long_name=interval, units=units, source=source)
+    variables = Variables(variable.coords, variable.source)
+    variables.add(
+        variable.name,
+        by_layer(tally.mean, heads),
+        ("layer", "head", *variable.coords),
+        long_name=variable.long_name,
+        units=variable.units,
+        interval=by_layer(tally.interval, heads),
+        count=Count(tally.count, f"{variable.cases} with {variable.long_name}", variable.cases, (*variable.coords,)),
+    )
+    return variables.arrays
 
 
 def places(heads: tuple[int, ...]) -> list[tuple[int, int]]:

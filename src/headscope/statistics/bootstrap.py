@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt8
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
+# Inputs that are resampled at a time.
+CHUNK = 1024
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,28 @@ def tally(
     return Tally(
         kept.sum(0), valid.sum(0), np.tensordot(draws, kept, axes=1), np.tensordot(draws, valid.astype(float), axes=1)
     )
+
+
+def tally_by_input(
+    values: Float[np.ndarray, "case head *dims"],
+    inputs: Int[np.ndarray, " case"],
+    draws: Float[np.ndarray, "resample input"] | UInt8[np.ndarray, "resample input"],
+) -> Tally:
+    """The tally of values over cases (words, links); inputs are resampled whole: their cases depend on each other.
+
+    * `inputs`: the number of the input of each case, in ascending order.
+    * `draws`: how often each resample has each input.
+
+    >>> tally_by_input(np.array([[1.0], [0.0], [1.0]]), np.array([0, 0, 1]), np.ones((3, 2))).mean.round(3)
+    array([0.667])
+    """
+    present, starts, counts = np.unique(inputs, return_index=True, return_counts=True)
+    dtype = np.result_type(values, np.int64)
+    sums = np.add.reduceat(values, starts, dtype=dtype) if len(inputs) else values.astype(dtype)
+    # [input, *dims]
+    valid = np.broadcast_to(counts.reshape(-1, *[1] * (values.ndim - 2)), (len(present), *values.shape[2:]))
+    chunks = [slice(first, first + CHUNK) for first in range(0, max(1, len(present)), CHUNK)]
+    return merge(tally(sums[chunk], valid[chunk], draws[:, present[chunk]].astype(float)) for chunk in chunks)
 
 
 def poisson_draws(index: Iterable[int], seed: int, resamples: int = RESAMPLES) -> Float[np.ndarray, "resample example"]:

@@ -2,8 +2,9 @@
 
 import numpy as np
 import xarray as xr
-from scipy.stats import false_discovery_control, norm
+from scipy.stats import norm
 
+from headscope.statistics.significance import benjamini_hochberg
 from headscope.statistics.thresholds import RATE
 
 WIDTH = 2 * float(norm.ppf(0.975))
@@ -20,7 +21,7 @@ def q_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | 
     [0.075, 0.75, 1.0]
     """
     score = _score(array, limit)
-    return None if score is None else _corrected(score.copy(data=norm.sf(score.values)))
+    return None if score is None else score.copy(data=benjamini_hochberg(norm.sf(score.values)))
 
 
 def q_changed(array: xr.DataArray) -> xr.DataArray | None:
@@ -31,7 +32,7 @@ def q_changed(array: xr.DataArray) -> xr.DataArray | None:
     [0.0, 1.0]
     """
     score = _score(array, 0.0)
-    return None if score is None else _corrected(score.copy(data=2 * norm.sf(abs(score.values))))
+    return None if score is None else score.copy(data=benjamini_hochberg(2 * norm.sf(abs(score.values))))
 
 
 def surely(q: xr.DataArray | None, what: str, among: xr.DataArray | bool = True) -> str:
@@ -59,10 +60,3 @@ def _score(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | N
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(apart.values == 0, 0.0, apart.values / error)
     return apart.copy(data=np.where(np.isnan(apart.values), np.nan, values))
-
-
-def _corrected(p: xr.DataArray) -> xr.DataArray:
-    tested = ~np.isnan(p.values)
-    q = np.full(p.shape, np.nan)
-    q[tested] = false_discovery_control(p.values[tested]) if tested.any() else 0
-    return p.copy(data=q)

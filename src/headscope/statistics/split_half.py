@@ -1,32 +1,78 @@
-"""A head is chosen on one half of the inputs and scored on the other."""
+"""The best head of one half of the inputs, scored on the other half."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Int, UInt8
+from jaxtyping import Bool, Float
 
-from headscope.statistics.bootstrap import Tally, merge, tally
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.columns import Columns
 
-# Inputs are resampled so many at a time.
-TOGETHER = 1024
-Draws = UInt8[np.ndarray, "resample input"]
+Rows = TypeVar("Rows", bound=Columns)
 
 
-def halves(inputs: int, seed: int) -> Bool[np.ndarray, " input"]:
-    """Which inputs heads are chosen on: every other one, in an order that depends on the seed.
+@dataclass(frozen=True)
+class Selection:
+    """A head and its baseline.
 
-    >>> sorted(halves(4, seed=0).tolist())
+    * `head`: in the row of all heads; `direction`: its number among the directions of the study.
+    * `baseline`: number of the baseline, such as a fixed offset.
+    """
+
+    head: int
+    direction: int = 0
+    baseline: int = 0
+
+
+@dataclass(frozen=True)
+class BestHead:
+    """The head and baseline that are best on one half of the inputs; `held_out`: their scores on the other, as rows."""
+
+    selected: Selection
+    held_out: Tally
+
+
+def split_in_half(inputs: int, seed: int) -> Bool[np.ndarray, " input"]:
+    """Mask of the inputs on which heads are selected: every other one, in an order that depends on the seed.
+
+    >>> sorted(split_in_half(4, seed=0).tolist())
     [False, False, True, True]
     """
     return np.random.default_rng(seed).permutation(inputs) % 2 == 0
 
 
-def summed(values: np.ndarray, numbers: Int[np.ndarray, " case"], draws: Draws) -> Tally:
-    """The tally of values [case, ...] over cases (words); inputs are resampled whole: their cases depend on each other.
+def best_head(
+    rows: Rows,
+    in_selection_half: Bool[np.ndarray, " row"] | None,
+    select: Callable[[Rows], Selection],
+    evaluate: Callable[[Rows, Selection], Tally],
+) -> BestHead | None:
+    """Select a head on one half of the rows and evaluate it on the other; None where a half has no rows.
 
-    * `numbers`: of the input that each case is in, in ascending order.
+    * `in_selection_half`: mask of the rows on which heads are selected; None selects and evaluates on all rows.
     """
-    found, starts, counts = np.unique(numbers, return_index=True, return_counts=True)
-    dtype = np.result_type(values, np.int64)
-    sums = np.add.reduceat(values, starts, dtype=dtype) if len(numbers) else values.astype(dtype)
-    valid = np.broadcast_to(counts.reshape(-1, *[1] * (values.ndim - 2)), (len(found), *values.shape[2:]))
-    parts = [slice(first, first + TOGETHER) for first in range(0, max(1, len(found)), TOGETHER)]
-    return merge(tally(sums[part], valid[part], draws[:, found[part]].astype(float)) for part in parts)
+    first, second = (rows, rows) if in_selection_half is None else (rows[in_selection_half], rows[~in_selection_half])
+    if not (len(first) and len(second)):
+        return None
+    selected = select(first)
+    return BestHead(selected, evaluate(second, selected))
+
+
+def column(best: Iterable[BestHead | None], value: Callable[[BestHead], Any], missing: Any = np.nan) -> list[Any]:
+    """A value of each best head, `missing` where there is none."""
+    return [missing if each is None else value(each) for each in best]
+
+
+def held_out_scores(
+    best: Iterable[BestHead | None], row: int | list[int]
+) -> tuple[Float[np.ndarray, "*dims"], Float[np.ndarray, "*dims 2"]]:
+    """One or several of the held-out scores of each best head, NaN where there is none.
+
+    Returns: the means and their 95% intervals.
+    """
+    best, missing = list(best), np.full(np.shape(row), np.nan)
+    means = column(best, lambda each: each.held_out.mean[row], missing)
+    intervals = column(best, lambda each: each.held_out.interval[row], np.stack([missing, missing], axis=-1))
+    return np.array(means), np.array(intervals)

@@ -5,29 +5,29 @@ import pytest
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.coreference.gender_bias import NAMES, counts, f1
-from headscope.studies.coreference.predictions import Answers
+from headscope.studies.coreference.predictions import Predictions
 from support.made_mentions import rows
 
 NUMBER, WAYS = 60, 3
 
 
 @pytest.fixture(scope="module")
-def passages() -> tuple[Answers, np.ndarray]:
+def passages() -> tuple[Predictions, np.ndarray]:
     random = np.random.default_rng(1)
     known = random.random(NUMBER) < 0.8
     right = (random.random((NUMBER, WAYS)) < [0.4, 0.6, 0.9]) & known[:, None]
     gender = random.choice(["masculine", "feminine"], NUMBER)
-    return rows(range(NUMBER), right, known=known, gender=gender, asked=np.ones(NUMBER, bool)), right
+    return rows(range(NUMBER), right, answerable=known, gender=gender, question=np.ones(NUMBER, bool)), right
 
 
-def official(answers: Answers, right: np.ndarray, gender: str) -> float:
+def official(answers: Predictions, right: np.ndarray, gender: str) -> float:
     """F1 over names: of each passage one name is called coreferent, and one or none is."""
     positive = false_positive = false_negative = 0
     for case in range(NUMBER):
         if gender in ("overall", answers.gender[case]):
             positive += bool(right[case])
             false_positive += not right[case]
-            false_negative += bool(answers.known[case]) and not right[case]
+            false_negative += bool(answers.answerable[case]) and not right[case]
     precision, recall = positive / (positive + false_positive), positive / (positive + false_negative)
     return 2 * precision * recall / (precision + recall)
 
@@ -56,8 +56,8 @@ def test_passages_are_resampled(passages) -> None:
 
 def test_the_best_that_a_head_can_do_is_limited_by_pronouns_of_neither_name(passages) -> None:
     answers, _ = passages
-    perfect = f1(answers.known[:, None].astype(float), answers, np.ones((1, NUMBER)))
-    known = answers.known.sum()
+    perfect = f1(answers.answerable[:, None].astype(float), answers, np.ones((1, NUMBER)))
+    known = answers.answerable.sum()
     np.testing.assert_allclose(perfect.f1[0, 2], 2 * known / (NUMBER + known))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headscope.encoding.encoded import Encoded
 from headscope.studies.coreference.cases import Case, anaphoric, asked
 from headscope.studies.coreference.mentions import mentions
-from headscope.studies.coreference.observer import Reader
+from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.predictions import joined
 from headscope.types import Example, Mention, Question, Sentence
 from support.any_examples import overlapping, sentences, spoken
@@ -71,7 +71,7 @@ def test_answers_are_what_the_definition_says(made: list[tuple[Sentence, ...]], 
     if not inputs:
         return
     layers = [maps_of(inputs, heads, seed=heads) for heads in (2, 3)]
-    reader = Reader({example.id: cases_of(example) for example in examples})
+    reader = MentionObserver({example.id: cases_of(example) for example in examples})
     answers = joined([answered(reader, layers, inputs, block)])
     expected = [
         (encoded.index, row)
@@ -91,9 +91,11 @@ CASES = {example.id: cases_of(example) for example in (LONG, SHORT)}
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(LONG, SHORT)
     maps = maps_of(inputs, 3, 0)
-    whole = answered(Reader(CASES), [maps], inputs)
+    whole = answered(MentionObserver(CASES), [maps], inputs)
     alone = joined(
-        [answered(Reader(CASES), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1]
+        [answered(MentionObserver(CASES), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][
+            ::-1
+        ]
     )
     for name in ("unit", "input", "place", "kind", "right", "guesses"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name), err_msg=name)
@@ -107,7 +109,7 @@ def test_words_that_are_no_candidates_are_not_looked_at() -> None:
     attention[0, :, 0] = 0.6
     attention[0, :, 3] = 0.3
     attention[0, 4, 2] = 0.1  # [CLS] the cat saw her dog [SEP]: her -> cat
-    assert answered(Reader(CASES), [[attention]], [encoded]).unpacked(1).tolist() == [[1]]
+    assert answered(MentionObserver(CASES), [[attention]], [encoded]).unpacked(1).tolist() == [[1]]
 
 
 QUESTION = Example("q", (said("Ann met Bo as she ran", question=Question((4, 5), ((2, 3), (0, 1)), 1, "pro", "x")),))
@@ -121,16 +123,16 @@ def test_a_question_keeps_the_attention_to_its_first_candidate() -> None:
     attention[0, pieces[4], pieces[2][0]] = 0.25
     attention[0, pieces[4], pieces[2][-1]] = 0.25
     attention[1, pieces[4], pieces[0][0]] = 0.125
-    answers = answered(Reader(cases, toward=True), [[attention]], [encoded])
+    answers = answered(MentionObserver(cases, toward=True), [[attention]], [encoded])
     np.testing.assert_allclose(answers.toward, [[0.5, 0.0]])
     assert answers.unpacked(2).tolist() == [[0, 1]]
-    assert (answers.known.tolist(), answers.first.tolist(), answers.asked.tolist()) == ([True], [False], [True])
+    assert (answers.answerable.tolist(), answers.first.tolist(), answers.question.tolist()) == ([True], [False], [True])
     assert (answers.gender.tolist(), answers.stereotype.tolist(), answers.pair.tolist()) == (
         ["feminine"],
         ["pro"],
         ["x"],
     )
-    assert answered(Reader(cases), [[attention]], [encoded]).toward.shape == (1, 0)
+    assert answered(MentionObserver(cases), [[attention]], [encoded]).toward.shape == (1, 0)
 
 
 def test_what_has_no_token_is_counted_and_not_asked() -> None:
@@ -142,7 +144,7 @@ def test_what_has_no_token_is_counted_and_not_asked() -> None:
     cases["c"] = (asked(lost_candidate.first[0], Question((2, 3), ((0, 1), (1, 2)), 1)),)
     counts: Counter[str] = Counter()
     inputs = inputs_of(lost_mention, lost_antecedent, lost_candidate)
-    assert len(answered(Reader(cases, counts=counts), [maps_of(inputs, 2, 0)], inputs)) == 0
+    assert len(answered(MentionObserver(cases, counts=counts), [maps_of(inputs, 2, 0)], inputs)) == 0
     assert counts == {
         "mentions without a token": 1,
         "mentions whose antecedents have no token": 1,
@@ -152,7 +154,7 @@ def test_what_has_no_token_is_counted_and_not_asked() -> None:
 
 def test_a_batch_that_asks_nothing_is_read_over() -> None:
     inputs = inputs_of(LONG)
-    answers = answered(Reader({"l": ()}), [maps_of(inputs, 2, 0)], inputs)
+    answers = answered(MentionObserver({"l": ()}), [maps_of(inputs, 2, 0)], inputs)
     assert len(answers) == 0
-    asked_ = answered(Reader(CASES), [maps_of(inputs, 2, 0)], inputs)
+    asked_ = answered(MentionObserver(CASES), [maps_of(inputs, 2, 0)], inputs)
     assert len(joined([answers, asked_])) == 1 and len(joined([answers])) == 0

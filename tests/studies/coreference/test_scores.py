@@ -9,11 +9,11 @@ import xarray as xr
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.split_half import halves
-from headscope.studies.coreference import head_variables
+from headscope.statistics.split_half import split_in_half
+from headscope.studies.coreference import variables
 from headscope.studies.coreference.baselines import NAMES
-from headscope.studies.coreference.predictions import Answers
-from headscope.studies.coreference.scores import chosen, score
+from headscope.studies.coreference.predictions import Predictions
+from headscope.studies.coreference.scores import best, score
 from support.made_mentions import rows
 
 UNITS, HEADS = 40, 4
@@ -26,7 +26,7 @@ def draws() -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def known() -> tuple[Answers, np.ndarray]:
+def known() -> tuple[Predictions, np.ndarray]:
     """Random answers; of each unit some mentions, of two kinds."""
     random = np.random.default_rng(0)
     units = np.sort(random.integers(0, UNITS, 150))
@@ -45,7 +45,7 @@ def test_kinds_stand_in_their_order_after_all(known) -> None:
         **{kind: answers.kind.tolist().count(kind) for kind in ("pronoun", "nominal")},
     }
     assert list(found) == ["all", "pronoun", "nominal"]
-    one = rows([0, 1], np.ones((2, 1)), known=[True, False])
+    one = rows([0, 1], np.ones((2, 1)), answerable=[True, False])
     assert {name: len(its) for name, its in one.by_kind().items()} == {"all": 1}
 
 
@@ -75,11 +75,11 @@ def test_heads_are_tested_against_the_better_reference(known, draws: np.ndarray)
         np.testing.assert_allclose(found.p[head], p, rtol=1e-9)
 
 
-def guess(answers: Answers, name: str) -> np.ndarray:
+def guess(answers: Predictions, name: str) -> np.ndarray:
     return answers.guesses[:, NAMES.index(name)]
 
 
-def two_faced() -> tuple[Answers, np.ndarray]:
+def two_faced() -> tuple[Predictions, np.ndarray]:
     """Head 2 and nearest are right in the first half of the units, head 1 and head match in the other."""
     first = np.arange(UNITS) < UNITS // 2
     right, guesses = np.zeros((UNITS, 3)), np.zeros((UNITS, 4))
@@ -89,25 +89,25 @@ def two_faced() -> tuple[Answers, np.ndarray]:
 
 def test_what_is_chosen_on_one_half_is_scored_on_the_other(draws: np.ndarray) -> None:
     answers, first = two_faced()
-    found = chosen(answers, 3, draws, first)
-    assert found is not None and (found.head, NAMES[found.reference]) == (1, "nearest")
+    found = best(answers, 3, draws, first)
+    assert found is not None and (found.selected.head, NAMES[found.selected.baseline]) == (1, "nearest")
     assert found.held_out.mean.tolist() == [0, 0, 1, 0, 0, 0] and found.held_out.count.max() == UNITS // 2
-    other = chosen(answers, 3, draws, ~first)
-    assert other is not None and (other.head, NAMES[other.reference]) == (0, "head_match")
+    other = best(answers, 3, draws, ~first)
+    assert other is not None and (other.selected.head, NAMES[other.selected.baseline]) == (0, "head_match")
 
 
 def test_a_gain_is_of_the_head_over_the_reference_in_the_same_mentions(draws: np.ndarray) -> None:
     right, guesses = np.zeros((UNITS, 1)), np.zeros((UNITS, 4))
     right[::2] = guesses[::4, [0]] = 1
-    found = chosen(rows(range(UNITS), right, guesses), 1, draws, np.arange(UNITS) < 8)
+    found = best(rows(range(UNITS), right, guesses), 1, draws, np.arange(UNITS) < 8)
     assert found is not None
     np.testing.assert_allclose(found.held_out.mean, [0.5, 0.25, 0, 0, 0, 0.25])
 
 
 def test_without_a_case_in_each_half_nothing_is_chosen(draws: np.ndarray) -> None:
     answers = rows([3], np.ones((1, 2)))
-    assert chosen(answers, 2, draws, np.ones(UNITS, bool)) is None
-    assert chosen(answers, 2, draws, np.zeros(UNITS, bool)) is None
+    assert best(answers, 2, draws, np.ones(UNITS, bool)) is None
+    assert best(answers, 2, draws, np.zeros(UNITS, bool)) is None
 
 
 @pytest.fixture(scope="module")
@@ -117,11 +117,13 @@ def result(draws: np.ndarray) -> xr.Dataset:
     right, guesses = np.zeros((120, HEADS)), np.zeros((120, 4))
     right[:, 3] = guesses[::2, 0] = 1
     answers = rows(units, right, guesses, ["pronoun"] * 100 + ["proper"] * 20)
-    choosing = halves(UNITS, 0)
+    selection_half = split_in_half(UNITS, 0)
     kinds = answers.by_kind()
     return xr.Dataset(
-        head_variables.scored({name: score(its, HEADS, draws) for name, its in kinds.items()}, LAYERS)
-        | head_variables.chosen({name: chosen(its, HEADS, draws, choosing) for name, its in kinds.items()}, LAYERS)
+        variables.score_variables({name: score(its, HEADS, draws) for name, its in kinds.items()}, LAYERS)
+        | variables.best_variables(
+            {name: best(its, HEADS, draws, selection_half) for name, its in kinds.items()}, LAYERS
+        )
     )
 
 

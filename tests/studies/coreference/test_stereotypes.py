@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest, ttest_rel
 
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.coreference import head_variables
+from headscope.studies.coreference import question_variables
 from headscope.studies.coreference.stereotypes import Pairs, pairs
 from support.made_mentions import rows
 
@@ -36,7 +36,7 @@ def found() -> Pairs:
 
 def test_gaps_are_differences_within_pairs(found: Pairs) -> None:
     draws = poisson_draws(range(NUMBER), 0, 50).astype(np.uint8)
-    result = head_variables.by_stereotype(found, draws, (3,))
+    result = question_variables.stereotype_variables(found, draws, (3,))
     pro, anti = found.pro.toward, found.anti.toward
     np.testing.assert_allclose(result["attention"].sel(layer=1), np.stack([pro.mean(0), anti.mean(0)], -1))
     np.testing.assert_allclose(result["attention_gap"].sel(layer=1), (pro - anti).mean(0), atol=1e-12)
@@ -50,7 +50,7 @@ def test_gaps_are_differences_within_pairs(found: Pairs) -> None:
 
 
 def test_only_the_head_that_tells_the_genders_apart_has_a_gap(found: Pairs) -> None:
-    result = head_variables.by_stereotype(found, poisson_draws(range(NUMBER), 0, 5).astype(np.uint8), (3,))
+    result = question_variables.stereotype_variables(found, poisson_draws(range(NUMBER), 0, 5).astype(np.uint8), (3,))
     assert (result["attention_gap_q"].sel(layer=1) < 0.05).values.tolist() == [True, False, False]
     assert (result["preference_gap_q"].sel(layer=1) < 0.05).values.tolist() == [True, False, False]
     assert result["attention_gap"].sel(head=3).item() == 0

@@ -9,7 +9,7 @@ from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.studies.relations import filters as module
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
-from headscope.studies.relations.link_kinds import links_of, of_frames, told
+from headscope.studies.relations.link_kinds import link_kind, links_of, of_frames
 from headscope.types import Example, Link, Sentence
 from support.made_links import spaced
 
@@ -118,14 +118,14 @@ def test_pairs_are_those_of_the_paper_once_each() -> None:
 
 def test_a_corpus_is_asked_for_the_links_that_it_has() -> None:
     both = Sentence(TREE.text, TREE.words, TREE.upos, TREE.heads, TREE.deprel, links=(Link("x", (0,), (2,)),))
-    assert told(corpus_of(spaced("a"), TREE)) == "dependency"
-    assert told(corpus_of(TREE, both)) == "annotated" and not of_frames(corpus_of(TREE, both))
-    assert told(corpus_of(TREE, both), "pairs") == "pairs"
+    assert link_kind(corpus_of(spaced("a"), TREE)) == "dependency"
+    assert link_kind(corpus_of(TREE, both)) == "annotated" and not of_frames(corpus_of(TREE, both))
+    assert link_kind(corpus_of(TREE, both), "pairs") == "pairs"
     assert of_frames(corpus_of(*FRAMES.values()))
-    assert told(read("sample")) == "dependency"
+    assert link_kind(read("sample")) == "dependency"
     with pytest.raises(HeadscopeError, match="corpus 'made' has no annotated or dependency links; name a treebank"):
-        told(corpus_of(spaced("a b")))
+        link_kind(corpus_of(spaced("a b")))
     with pytest.raises(HeadscopeError, match="corpus 'made' has no pairs links"):
-        told(corpus_of(spaced("a b", Link("x", (0,), (1,)))), "pairs")
+        link_kind(corpus_of(spaced("a b", Link("x", (0,), (1,)))), "pairs")
     with pytest.raises(HeadscopeError, match="links 'trees' are unknown; use one of annotated, dependency, pairs"):
-        told(corpus_of(TREE), "trees")
+        link_kind(corpus_of(TREE), "trees")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.studies.relations.link_attention import joined
-from headscope.studies.relations.observer import Reader
+from headscope.studies.relations.observer import LinkObserver
 from headscope.types import Example, Link, Sentence
 from support.any_examples import sentences
 from support.hand_made import looks_at
@@ -48,7 +48,7 @@ def test_values_are_what_the_definition_says(made: list[Example], block: int, se
     if not inputs:
         return
     layers = [maps_of(inputs, heads, seed=heads) for heads in (2, 3)]
-    found = found_by(Reader(seed), layers, inputs, block)
+    found = found_by(LinkObserver(seed), layers, inputs, block)
     expected = {
         (encoded.index, relation): its
         for place, encoded in enumerate(inputs)
@@ -76,8 +76,10 @@ PAIR = Example(
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, FIGURE_3)
     maps = maps_of(inputs)
-    whole = found_by(Reader(), [maps], inputs)
-    alone = joined([found_by(Reader(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1])
+    whole = found_by(LinkObserver(), [maps], inputs)
+    alone = joined(
+        [found_by(LinkObserver(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1]
+    )
     order = np.lexsort((whole.relation, whole.input))
     for name in ("input", "length", "relation", "links", "linked", "elsewhere", "others"):
         np.testing.assert_array_equal(getattr(whole[order], name), getattr(alone, name), err_msg=name)
@@ -88,7 +90,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
 def test_the_source_looks_at_the_target_or_the_target_at_the_source() -> None:
     (encoded,) = inputs_of(Example("x", (spaced("he was old .", Link("x", (0,), (2,))),)))
     # [CLS] he was old . [SEP]: "he" looks at "old", all others at "he"
-    found = found_by(Reader(), [[looks_at([1, 3, 1, 1, 1, 1])]], [encoded])
+    found = found_by(LinkObserver(), [[looks_at([1, 3, 1, 1, 1, 1])]], [encoded])
     assert found.linked.tolist() == [[[1.0, 1.0]]]
     # "was" looks not at ".", nor back; the others look at "he", not at "old"
     assert found.elsewhere.tolist() == [[[0.0, 0.0]]]
@@ -99,42 +101,42 @@ def test_a_word_is_its_pieces_and_the_largest_of_their_pairs_counts() -> None:
     (encoded,) = inputs_of(Example("x", (spaced("ox saw sty .", Link("x", (0,), (2,))),)))
     # [CLS] o ##x saw s ##t ##y . [SEP]
     (maps,) = maps_of([encoded], heads=1)
-    found = found_by(Reader(), [[maps]], [encoded])
+    found = found_by(LinkObserver(), [[maps]], [encoded])
     pairs = maps[0, 1:3, 4:7]
     assert found.linked[0, 0, 0] == pairs.max() and found.linked[0, 0, 1] == maps[0, 4:7, 1:3].max()
-    coded = found_by(Reader(as_coded=True), [[maps]], [encoded])
+    coded = found_by(LinkObserver(as_coded=True), [[maps]], [encoded])
     assert coded.linked[0, 0, 0] == max(maps[0, 1, 4], maps[0, 2, 5])
 
 
 def test_as_coded_a_target_of_one_piece_meets_the_first_piece_alone() -> None:
     (encoded,) = inputs_of(Example("x", (spaced("ox was old .", Link("x", (0,), (2,))),)))
     (maps,) = maps_of([encoded], heads=1)
-    assert found_by(Reader(as_coded=True), [[maps]], [encoded]).linked[0, 0, 0] == maps[0, 1, 4]
+    assert found_by(LinkObserver(as_coded=True), [[maps]], [encoded]).linked[0, 0, 0] == maps[0, 1, 4]
 
 
 def test_a_link_without_a_pair_of_tokens_is_counted_and_left_out() -> None:
     lost = spaced("the \u200d\u00ad ran dog", Link("x", (0,), (1,)), Link("y", (0,), (2,)))
     counts: Counter[str] = Counter()
     inputs = inputs_of(Example("l", (lost,)))
-    found = found_by(Reader(counts=counts), [maps_of(inputs)], inputs)
+    found = found_by(LinkObserver(counts=counts), [maps_of(inputs)], inputs)
     assert found.relation.tolist() == ["y"] and counts == {"links without a pair of tokens": 1}
     shared = Sentence("zum", ((0, 3), (0, 3)), links=(Link("x", (0,), (1,)),))
     inputs = inputs_of(Example("s", (Sentence("a", ((0, 1), (0, 1)), links=shared.links),)))
-    assert len(found_by(Reader(counts=counts), [maps_of(inputs)], inputs)) == 0
+    assert len(found_by(LinkObserver(counts=counts), [maps_of(inputs)], inputs)) == 0
     assert counts == {"links without a pair of tokens": 2}
 
 
 def test_examples_without_links_ask_nothing() -> None:
     inputs = inputs_of(Example("b", (spaced("the cat ran"),)), FIGURE_3)
-    assert found_by(Reader(), [maps_of(inputs)], inputs).input.tolist() == [1]
-    nothing = found_by(Reader(), [maps_of(inputs[:1])], inputs[:1])
+    assert found_by(LinkObserver(), [maps_of(inputs)], inputs).input.tolist() == [1]
+    nothing = found_by(LinkObserver(), [maps_of(inputs[:1])], inputs[:1])
     assert len(nothing) == 0 and list(nothing.by_relation()) == ["all"]
 
 
 @pytest.mark.parametrize("apart", [(), ("Seen",)])
 def test_all_is_the_largest_of_all_relations(apart: tuple[str, ...]) -> None:
     inputs = inputs_of(PAIR, FIGURE_3)
-    found = joined([found_by(Reader(), [maps_of(inputs)], inputs)])
+    found = joined([found_by(LinkObserver(), [maps_of(inputs)], inputs)])
     relations = found.by_relation(apart)
     assert list(relations) == ["all", "Experiencer", "Runner", "Seen", "Seer"]
     its = [row for row in range(4) if found.input[row] == 0 and found.relation[row] not in apart]

@@ -5,10 +5,11 @@ from math import comb
 import numpy as np
 import pytest
 
+from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.relations import scores as module
-from headscope.studies.relations.link_attention import MOST, Found, with_either
-from headscope.studies.relations.scores import best, chosen, least_gain, score
+from headscope.statistics.split_half import Selection
+from headscope.studies.relations.link_attention import MOST, LinkAttention, with_either
+from headscope.studies.relations.scores import best, largest_gain, least_gain, score
 from support.made_links import rows
 
 HEADS, INPUTS = 3, 50
@@ -20,18 +21,18 @@ def draws() -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def known() -> Found:
+def known() -> LinkAttention:
     """Random values; every fifth row has nothing to be compared with."""
     random = np.random.default_rng(0)
     values = random.random((3, INPUTS, HEADS, 2)).astype(np.float32)
     values[1:, ::5] = np.nan
-    return Found(
+    return LinkAttention(
         np.arange(INPUTS), np.full(INPUTS, 9), np.full(INPUTS, "x"), np.ones(INPUTS, int), values[0], *values[1:]
     )
 
 
-def test_means_are_over_rows_and_resampled_with_them(known: Found, draws: np.ndarray, monkeypatch) -> None:
-    monkeypatch.setattr(module, "TOGETHER", 7)
+def test_means_are_over_rows_and_resampled_with_them(known: LinkAttention, draws: np.ndarray, monkeypatch) -> None:
+    monkeypatch.setattr(bootstrap, "CHUNK", 7)
     found = score(known, draws)
     compared = [row for row in range(INPUTS) if row % 5]
     for name, values, its in (
@@ -55,13 +56,13 @@ def test_means_are_over_rows_and_resampled_with_them(known: Found, draws: np.nda
         np.testing.assert_allclose(tally.interval, expected, atol=1e-6, err_msg=name)
 
 
-def test_either_is_the_larger_of_the_two(known: Found, draws: np.ndarray) -> None:
+def test_either_is_the_larger_of_the_two(known: LinkAttention, draws: np.ndarray) -> None:
     found = score(known, draws).linked.mean
     np.testing.assert_allclose(found[..., 2], known.linked.max(-1).mean(0), rtol=1e-6)
     assert (found[..., 2] >= found[..., :2].max(-1)).all()
 
 
-def test_p_is_that_of_the_sign_test_against_the_harder_baseline(known: Found, draws: np.ndarray) -> None:
+def test_p_is_that_of_the_sign_test_against_the_harder_baseline(known: LinkAttention, draws: np.ndarray) -> None:
     found = score(known, draws)
     linked, baselines = with_either(known.linked), [with_either(each) for each in (known.elsewhere, known.others)]
     for head in range(HEADS):
@@ -87,7 +88,7 @@ def test_rows_with_nothing_to_compare_have_means_alone(draws: np.ndarray) -> Non
     found = score(rows([(0, "x", 0.5, np.nan, np.nan)]), draws)
     assert found.linked.mean.tolist() == [[0.5, 0.25, 0.5]] and found.gain.count.tolist() == [0] * 3
     assert np.isnan(found.gain.mean).all() and (found.p == 1).all()
-    assert chosen(rows([(0, "x", 0.5, np.nan, np.nan)]), draws, np.ones(INPUTS, bool)) is None
+    assert best(rows([(0, "x", 0.5, np.nan, np.nan)]), draws, np.ones(INPUTS, bool)) is None
 
 
 def test_the_best_head_gains_most_on_the_harder_baseline() -> None:
@@ -96,28 +97,30 @@ def test_the_best_head_gains_most_on_the_harder_baseline() -> None:
     linked[:, 0, 0], others[:, 0, 0] = 0.6, 0.6
     linked[:, 1, 0], elsewhere[:, 1, 0] = 0.7, 0.7
     linked[:, 2, 1], elsewhere[:, 2, 1], others[:, 2, 1] = 0.5, 0.3, 0.1
-    made = Found(np.arange(4), np.full(4, 9), np.full(4, "x"), np.ones(4, int), linked, elsewhere, others)
-    assert best(made) == (2, 1)
+    made = LinkAttention(np.arange(4), np.full(4, 9), np.full(4, "x"), np.ones(4, int), linked, elsewhere, others)
+    assert largest_gain(made) == (2, 1)
     np.testing.assert_allclose(least_gain(made), [[0, 0], [0, 0], [0, 0.2]], atol=1e-7)
 
 
-def two_faced() -> tuple[Found, np.ndarray]:
+def two_faced() -> tuple[LinkAttention, np.ndarray]:
     """Head 1 gains in the first half of the inputs, head 2, back, in the other."""
     first = np.arange(40) < 20
     linked = np.zeros((40, 2, 2), np.float32)
     linked[first, 0, 0] = linked[~first, 1, 1] = 0.5
     nothing = np.full((40, 2, 2), 0.125, np.float32)
-    return Found(np.arange(40), np.full(40, 9), np.full(40, "x"), np.ones(40, int), linked, nothing, nothing / 2), first
+    return LinkAttention(
+        np.arange(40), np.full(40, 9), np.full(40, "x"), np.ones(40, int), linked, nothing, nothing / 2
+    ), first
 
 
 def test_what_is_chosen_on_one_half_is_scored_on_the_other(draws: np.ndarray) -> None:
     made, first = two_faced()
-    found = chosen(made, draws, first)
-    assert found is not None and (found.head, found.direction) == (0, 0)
+    found = best(made, draws, first)
+    assert found is not None and found.selected == Selection(0, 0)
     assert found.held_out.mean.tolist() == [0, 0.125, 0.0625, -0.125, -0.0625] and found.held_out.count == 20
-    other = chosen(made, draws, ~first)
-    assert other is not None and (other.head, other.direction) == (1, 1)
-    assert chosen(made, draws, np.ones(INPUTS, bool)) is None
+    other = best(made, draws, ~first)
+    assert other is not None and other.selected == Selection(1, 1)
+    assert best(made, draws, np.ones(INPUTS, bool)) is None
 
 
 def test_relations_are_the_most_frequent_and_the_rest_is_in_all_alone() -> None:

@@ -6,23 +6,25 @@ import xarray as xr
 
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
-from headscope.statistics.bootstrap import Tally, poisson_draws
-from headscope.statistics.split_half import halves
-from headscope.studies.relations.link_attention import Found, with_either
-from headscope.studies.relations.scores import chosen, score, tallied
-from headscope.studies.relations.variables import labelled
+from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input
+from headscope.statistics.split_half import split_in_half
+from headscope.studies.relations.link_attention import LinkAttention, with_either
+from headscope.studies.relations.scores import best, score
+from headscope.studies.relations.variables import to_variables
 
 LAYERS = (1, 3)
 INPUTS = 120
 
 
-def found_of(level: float) -> Found:
+def found_of(level: float) -> LinkAttention:
     """Layer 2, head 3 gives links so much, back; heads 1 and 2 as much, but from other words as much, or nearly so."""
     linked, elsewhere, others = (np.full((INPUTS, 4, 2), 0.125, np.float32) for _ in range(3))
     linked[:, 1:, 1] = others[:, 1, 1] = level
     others[:, 2, 1] = level - 0.0625
     relation = np.where(np.arange(INPUTS) < 10, "few", "obj")
-    return Found(np.arange(INPUTS), np.full(INPUTS, 9), relation, np.ones(INPUTS, int), linked, elsewhere, others)
+    return LinkAttention(
+        np.arange(INPUTS), np.full(INPUTS, 9), relation, np.ones(INPUTS, int), linked, elsewhere, others
+    )
 
 
 def result_of(untrained: float | None = 0.25) -> xr.Dataset:
@@ -31,11 +33,11 @@ def result_of(untrained: float | None = 0.25) -> xr.Dataset:
     beside: dict[str, Tally] | None = None
     if untrained is not None:
         plain = found_of(untrained).by_relation()
-        beside = {name: tallied(with_either(rows.linked), rows.input, draws) for name, rows in plain.items()}
+        beside = {name: tally_by_input(with_either(rows.linked), rows.input, draws) for name, rows in plain.items()}
     return xr.Dataset(
-        labelled(
+        to_variables(
             {name: score(rows, draws) for name, rows in relations.items()},
-            {name: chosen(rows, draws, halves(INPUTS, 0)) for name, rows in relations.items()},
+            {name: best(rows, draws, split_in_half(INPUTS, 0)) for name, rows in relations.items()},
             LAYERS,
             beside,
         )

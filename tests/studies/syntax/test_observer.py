@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.studies.syntax.observer import Reader
+from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.predictions import joined
 from headscope.types import Example, Sentence
 from support.any_examples import sentences
@@ -48,7 +48,7 @@ def test_answers_are_what_the_definition_says(as_coded: bool, made: list[Example
     if not inputs:
         return
     layers = [maps_of(inputs, heads, seed=heads) for heads in (2, 3)]
-    answers = answered(Reader(as_coded=as_coded), layers, inputs, block)
+    answers = answered(DependencyObserver(as_coded=as_coded), layers, inputs, block)
     found = {
         (input, word): its
         for input, word, its in zip(
@@ -72,8 +72,10 @@ SHORT = Example("s", (tree("birdcat sat", (2, 0), "nsubj root"),))
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, SHORT)
     maps = maps_of(inputs)
-    whole = answered(Reader(), [maps], inputs)
-    alone = joined([answered(Reader(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1])
+    whole = answered(DependencyObserver(), [maps], inputs)
+    alone = joined(
+        [answered(DependencyObserver(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1]
+    )
     for name in ("input", "word", "place", "head", "length", "relation", "right"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name))
     assert whole.place.tolist() == [0, 1, 2, 3, 0, 1, 0, 1] and whole.head.tolist() == [1, 2, -1, 2, 1, -1, 1, -1]
@@ -85,7 +87,7 @@ def test_words_of_another_sentence_and_special_tokens_are_no_candidates() -> Non
     # [CLS] the cat saw her [SEP] it ran [SEP]: all look at "ran", most of all, and at [CLS]
     attention = looks_at([7] * len(encoded)) * 0.6 + looks_at([0] * len(encoded)) * 0.3
     attention[0, 1, 2] = attention[0, 4, 3] = 0.1  # the -> cat, her -> saw
-    right = answered(Reader(), [[attention]], [encoded]).unpacked(1)[:, 0, 0]
+    right = answered(DependencyObserver(), [[attention]], [encoded]).unpacked(1)[:, 0, 0]
     assert right.tolist() == [1, 0, 0, 1, 1, 0]
 
 
@@ -93,7 +95,7 @@ def test_a_word_whose_head_has_no_token_is_counted_and_left_out() -> None:
     lost = Example("l", (tree("the \u200d\u00ad ran dog", (2, 3, 0, 3), "det nsubj root obj"),))
     counts: Counter[str] = Counter()
     inputs = inputs_of(lost)
-    answers = answered(Reader(counts=counts), [maps_of(inputs)], inputs)
+    answers = answered(DependencyObserver(counts=counts), [maps_of(inputs)], inputs)
     assert answers.word.tolist() == [2, 3]
     assert counts == {"words whose head has no token": 1}
 
@@ -101,12 +103,12 @@ def test_a_word_whose_head_has_no_token_is_counted_and_left_out() -> None:
 def test_sentences_without_a_tree_ask_nothing() -> None:
     bare = Example("b", (Sentence("the cat ran", ((0, 3), (4, 7), (8, 11))),))
     inputs = inputs_of(bare, SHORT)
-    assert answered(Reader(), [maps_of(inputs)], inputs).input.tolist() == [1, 1]
-    assert len(answered(Reader(), [maps_of(inputs[:1])], inputs[:1])) == 0
+    assert answered(DependencyObserver(), [maps_of(inputs)], inputs).input.tolist() == [1, 1]
+    assert len(answered(DependencyObserver(), [maps_of(inputs[:1])], inputs[:1])) == 0
 
 
 def test_relations_keep_their_subtypes_only_if_asked() -> None:
     made = Example("s", (tree("it was seen", (3, 3, 0), "nsubj:pass aux:pass root"),))
     inputs = inputs_of(made)
     for subtypes, expected in ((False, ["nsubj", "aux", "root"]), (True, ["nsubj:pass", "aux:pass", "root"])):
-        assert answered(Reader(subtypes=subtypes), [maps_of(inputs)], inputs).relation.tolist() == expected
+        assert answered(DependencyObserver(subtypes=subtypes), [maps_of(inputs)], inputs).relation.tolist() == expected

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from headscope.results.vocabulary import DIRECTIONS
+from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.split_half import halves
-from headscope.studies.syntax import scores as module
+from headscope.statistics.split_half import Selection, split_in_half
 from headscope.studies.syntax.fixed_offset import best_offset, hits
-from headscope.studies.syntax.predictions import Answers
-from headscope.studies.syntax.scores import chosen, score
+from headscope.studies.syntax.predictions import Predictions
+from headscope.studies.syntax.scores import best, score
 from support.made_answers import made, random_answers
 
 HEADS, SENTENCES = 3, 60
 
 
 @pytest.fixture(scope="module")
-def known() -> tuple[Answers, np.ndarray]:
+def known() -> tuple[Predictions, np.ndarray]:
     return random_answers(SENTENCES, HEADS)
 
 
@@ -27,7 +27,7 @@ def draws() -> np.ndarray:
     return poisson_draws(range(SENTENCES), 0, 200).astype(np.uint8)
 
 
-def test_answers_are_kept_as_bits(known: tuple[Answers, np.ndarray]) -> None:
+def test_answers_are_kept_as_bits(known: tuple[Predictions, np.ndarray]) -> None:
     words, right = known
     np.testing.assert_array_equal(words.unpacked(HEADS), right)
     assert words.right.shape == (len(words), 1)
@@ -53,7 +53,7 @@ def test_subtypes_of_punctuation_are_punctuation() -> None:
 
 
 def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray, monkeypatch) -> None:
-    monkeypatch.setattr(module, "TOGETHER", 7)
+    monkeypatch.setattr(bootstrap, "CHUNK", 7)
     words, right = known
     its = np.flatnonzero(words.relation == "obj")
     found = score(words[its], HEADS, draws)
@@ -86,11 +86,13 @@ def test_p_is_of_so_many_words_that_one_alone_gets_right(known, draws: np.ndarra
 
 
 def test_halves_are_halves_and_depend_on_the_seed() -> None:
-    assert halves(101, 3).sum() == 51 and halves(100, 3).sum() == 50
-    assert (halves(100, 3) == halves(100, 3)).all() and (halves(100, 3) != halves(100, 4)).any()
+    assert split_in_half(101, 3).sum() == 51 and split_in_half(100, 3).sum() == 50
+    assert (split_in_half(100, 3) == split_in_half(100, 3)).all() and (
+        split_in_half(100, 3) != split_in_half(100, 4)
+    ).any()
 
 
-def two_faced(number: int = 40) -> tuple[Answers, np.ndarray]:
+def two_faced(number: int = 40) -> tuple[Predictions, np.ndarray]:
     """Head 2 is right in the first half of the inputs, head 1 in the other; the head is 1 to the left, then 2."""
     first = np.arange(number) < number // 2
     words = [(sentence, 4, 3 if first[sentence] else 2, 9, "dep") for sentence in range(number)]
@@ -101,17 +103,17 @@ def two_faced(number: int = 40) -> tuple[Answers, np.ndarray]:
 
 def test_what_is_chosen_on_one_half_is_scored_on_the_other() -> None:
     words, first = two_faced()
-    found = chosen(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first)
+    found = best(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first)
     assert found is not None
-    assert (found.head, found.direction, found.offset) == (1, 1, -1)
+    assert found.selected == Selection(1, 1, -1)
     assert found.held_out.mean.tolist() == [0, 0, 0] and found.held_out.count == 20
-    other = chosen(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), ~first)
-    assert other is not None and (other.head, other.direction, other.offset) == (0, 0, -2)
+    other = best(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), ~first)
+    assert other is not None and other.selected == Selection(0, 0, -2)
 
 
 def test_as_coded_a_head_is_chosen_on_what_it_is_scored_on() -> None:
     words, first = two_faced()
-    found = chosen(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first, as_coded=True)
+    found = best(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first, as_coded=True)
     assert found is not None and found.held_out.count == 40
     assert found.held_out.mean.tolist() == [0.5, 0.5, 0]
 
@@ -123,7 +125,7 @@ def test_a_gain_is_resampled_in_pairs(known, draws: np.ndarray) -> None:
     right = np.zeros((number, 1, 2))
     right[1::2] = 1
     right[::10] = 1
-    found = chosen(made(words, right), 1, draws, np.zeros(SENTENCES, bool), as_coded=True)
+    found = best(made(words, right), 1, draws, np.zeros(SENTENCES, bool), as_coded=True)
     assert found is not None
     np.testing.assert_allclose(found.held_out.mean, [0.6, 0.5, 0.1])
     widths = np.diff(found.held_out.interval)[:, 0]
@@ -132,5 +134,5 @@ def test_a_gain_is_resampled_in_pairs(known, draws: np.ndarray) -> None:
 
 def test_a_relation_that_one_half_lacks_is_not_chosen(draws: np.ndarray) -> None:
     words = made([(0, 0, 1, 2, "dep")], np.ones((1, 1, 2)))
-    assert chosen(words, 1, draws, np.ones(SENTENCES, bool)) is None
-    assert chosen(words, 1, draws, np.zeros(SENTENCES, bool)) is None
+    assert best(words, 1, draws, np.ones(SENTENCES, bool)) is None
+    assert best(words, 1, draws, np.zeros(SENTENCES, bool)) is None

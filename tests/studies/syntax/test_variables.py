@@ -7,9 +7,9 @@ import xarray as xr
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.split_half import halves
-from headscope.studies.syntax.scores import chosen, score
-from headscope.studies.syntax.variables import labelled
+from headscope.statistics.split_half import split_in_half
+from headscope.studies.syntax.scores import best, score
+from headscope.studies.syntax.variables import to_variables
 from support.made_answers import made
 
 LAYERS = (1, 3)
@@ -25,9 +25,9 @@ def result() -> xr.Dataset:
     draws = poisson_draws(range(SENTENCES), 0, 20).astype(np.uint8)
     relations = made(words, right).by_relation()
     return xr.Dataset(
-        labelled(
+        to_variables(
             {name: score(its, 4, draws) for name, its in relations.items()},
-            {name: chosen(its, 4, draws, halves(SENTENCES, 0)) for name, its in relations.items()},
+            {name: best(its, 4, draws, split_in_half(SENTENCES, 0)) for name, its in relations.items()},
             LAYERS,
         )
     )

@@ -1,7 +1,7 @@
 """What disabling heads does to the scores of a task, as labelled variables."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,14 +12,11 @@ from scipy.stats import rankdata
 from headscope.ablation.sweep import Sweep
 from headscope.engine.settings import Settings
 from headscope.models.heads import existing
-from headscope.results.named import Named
-from headscope.results.variables import by_layer
+from headscope.results.variables import PAIRED, Variables, by_layer
 from headscope.statistics.bootstrap import interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
 from headscope.studies.ablate.gains import Gains
 from headscope.tasks import Task
-
-Variables = dict[str, xr.DataArray]
 
 SOURCE = "Kovaleva et al. 2019, section 4.6"
 MCNEMAR = "exact McNemar test of the accuracy"
@@ -73,73 +70,87 @@ class Effects:
         return [one, whole, some] if self.sets else [one, whole]
 
     @property
-    def named(self) -> Named:
-        """The coordinates of the variables."""
-        coords: Mapping[str, Sequence] = {
-            "layer": range(1, len(self.heads) + 1),
-            "head": range(1, max(self.heads) + 1),
-            "head_set": self.sets,
-            "metric": self.metrics,
-            "half": HALVES,
-        }
-        return Named(coords, len(self.targets), SOURCE)
+    def coords(self) -> dict[str, Sequence]:
+        """The labels of the dimensions of the variables."""
+        return {"head_set": self.sets, "metric": self.metrics, "half": HALVES}
 
-    def variables(self) -> Variables:
+    def variables(self) -> dict[str, xr.DataArray]:
         """The variables of a result; see `studies.ablate`."""
-        gains = self.gains
-        found = self.named.estimate(
-            "baseline", gains.scores[0], interval(gains.drawn[:, 0]), ["metric"], "score with all heads"
+        variables, gains = Variables(self.coords, SOURCE, *PAIRED), self.gains
+        variables.add(
+            "baseline",
+            gains.scores[0],
+            ("metric",),
+            long_name="score with all heads",
+            units="score",
+            interval=interval(gains.drawn[:, 0]),
+            count=len(self.targets),
         )
         for kind in self.kinds:
-            found |= self._scores(kind)
-            found |= self._tests(kind) if self.task.kind == "classification" else {}
-        return found | self._random() | (self._chosen() if len(self.targets) >= LEAST else {})
+            self._add_scores(variables, kind)
+            if self.task.kind == "classification":
+                self._add_tests(variables, kind)
+        self._add_random(variables)
+        if len(self.targets) >= LEAST:
+            self._add_chosen(variables)
+        return variables.arrays
 
-    def rank_correlation(self, importance: xr.DataArray) -> Variables:
+    def rank_correlation(self, importance: xr.DataArray) -> dict[str, xr.DataArray]:
         """Spearman's correlation, over heads, of importance [layer, head, estimator] and what is lost without them."""
         values = importance.transpose("layer", "head", "estimator").values[existing(self.heads)]
         rows, ranks = self.kinds[0].rows, rankdata(values, axis=0)
         lost, drawn = rankdata(-self.gains.gains[rows], axis=0), rankdata(-self.gains.drawn_gains[:, rows], axis=1)
-        named = replace(self.named, coords={**self.named.coords, "estimator": importance["estimator"].values.tolist()})
-        return named.estimate(
+        variables = Variables(self.coords | {"estimator": importance["estimator"].values.tolist()}, SOURCE, *PAIRED)
+        variables.add(
             "rank_correlation",
             _correlation(ranks, lost),
-            interval(_correlation(ranks, drawn)),
-            ["estimator", "metric"],
-            "rank correlation of importance and the loss of score without a head",
-            "Spearman's correlation",
+            ("estimator", "metric"),
+            long_name="rank correlation of importance and the loss of score without a head",
+            units="Spearman's correlation",
+            interval=interval(_correlation(ranks, drawn)),
+            count=len(self.targets),
+        )
+        return variables.arrays
+
+    def _add_scores(self, variables: Variables, kind: Kind) -> None:
+        rows, dims, long_name = kind.rows, (*kind.dims, "metric"), f"score {kind.without}"
+        scores = self._placed(kind, self.gains.scores[1:][rows])
+        variables.add(f"{kind.name}_score", scores, dims, long_name=long_name, units="score")
+        variables.add(
+            f"{kind.name}_gain",
+            self._placed(kind, self.gains.gains[rows]),
+            dims,
+            long_name=f"gain of {long_name}",
+            units="score",
+            interval=self._placed(kind, self.gains.interval[rows]),
+            count=len(self.targets),
         )
 
-    def _scores(self, kind: Kind) -> Variables:
-        rows, dims = kind.rows, (*kind.dims, "metric")
-        scores, gains, bounds = self.gains.scores[1:][rows], self.gains.gains[rows], self.gains.interval[rows]
-        score = self.named.variable(self._placed(kind, scores), dims, f"score {kind.without}", "score")
-        gain = f"gain of score {kind.without}"
-        return {f"{kind.name}_score": score} | self.named.estimate(
-            f"{kind.name}_gain", self._placed(kind, gains), self._placed(kind, bounds), dims, gain
-        )
-
-    def _tests(self, kind: Kind) -> Variables:
+    def _add_tests(self, variables: Variables, kind: Kind) -> None:
         """Whether the accuracy changes by more than chance: for each variant, and for so many of them."""
         before = self.sweep.plain.argmax(-1) == self.targets
         p = self._placed(kind, mcnemar(self.gains.outputs[kind.rows].argmax(-1) == self.targets, before))
-        change, both = f"a change of accuracy {kind.without}", f"{MCNEMAR}; Benjamini and Hochberg 1995"
-        q = benjamini_hochberg(p)
-        return {
-            f"{kind.name}_p_value": self.named.variable(p, kind.dims, f"p-value of {change}", "probability", MCNEMAR),
-            f"{kind.name}_q_value": self.named.variable(
-                q, kind.dims, f"false discovery rate of {change}", "rate", both
-            ),
-        }
+        change, corrected = f"a change of accuracy {kind.without}", f"{MCNEMAR}; Benjamini and Hochberg 1995"
+        for name, values, long_name, units, source in (
+            ("p_value", p, f"p-value of {change}", "probability", MCNEMAR),
+            ("q_value", benjamini_hochberg(p), f"false discovery rate of {change}", "rate", corrected),
+        ):
+            variables.add(f"{kind.name}_{name}", values, kind.dims, long_name=long_name, units=units, source=source)
 
-    def _random(self) -> Variables:
-        """What disabling a head that is drawn at random is expected to do."""
+    def _add_random(self, variables: Variables) -> None:
+        """The gain that is expected of disabling one head, drawn at random."""
         rows = self.kinds[0].rows
-        mean, bounds = self.gains.gains[rows].mean(0), interval(self.gains.drawn_gains[:, rows].mean(1))
-        words = "gain of score without a head drawn at random, the mean over heads"
-        return self.named.estimate("random_head_gain", mean, bounds, ["metric"], words)
+        variables.add(
+            "random_head_gain",
+            self.gains.gains[rows].mean(0),
+            ("metric",),
+            long_name="gain of score without a head drawn at random, the mean over heads",
+            units="score",
+            interval=interval(self.gains.drawn_gains[:, rows].mean(1)),
+            count=len(self.targets),
+        )
 
-    def _chosen(self) -> Variables:
+    def _add_chosen(self, variables: Variables) -> None:
         """The best head of each half of the examples, on that half and on the other."""
         order = np.random.default_rng(self.settings.seed).permutation(len(self.targets))
         halves = [np.sort(half) for half in np.array_split(order, 2)]
@@ -154,12 +165,18 @@ class Effects:
             bounds.append(confirmed.interval[every, every])
             names.append(["{}-{}".format(*places[head]) for head in best])
         dims, words = ("half", "metric"), "gain of score without the head that is best on one half of the examples"
-        named = replace(self.named, examples=min(map(len, halves)))
-        found = {"choosing_gain": named.variable(own, dims, f"{words}, on that half", "score")}
-        found |= named.estimate("chosen_gain", other, bounds, dims, f"{words}, on the other half")
-        return found | {
-            name: found[name].assign_coords(chosen_head=(dims, names)) for name in ("choosing_gain", "chosen_gain")
-        }
+        variables.add("choosing_gain", own, dims, long_name=f"{words}, on that half", units="score")
+        variables.add(
+            "chosen_gain",
+            other,
+            dims,
+            long_name=f"{words}, on the other half",
+            units="score",
+            interval=bounds,
+            count=min(map(len, halves)),
+        )
+        for name in ("choosing_gain", "chosen_gain"):
+            variables.arrays[name] = variables.arrays[name].assign_coords(chosen_head=(dims, names))
 
     def _placed(self, kind: Kind, values: np.ndarray) -> np.ndarray:
         return by_layer(values, self.heads) if kind.name == "head" else values

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float, Int
 
-from headscope.results.named import Named
-from headscope.results.variables import by_layer
+from headscope.results.variables import PAIRED, Variables, by_layer
 from headscope.statistics.bootstrap import Tally, interval
 from headscope.studies.clusters.clustering import agreement, groups
 
@@ -39,22 +39,20 @@ class HeadPairs:
     @property
     def variables(self) -> dict[str, xr.DataArray]:
         """`divergence` of heads, `layer_divergence` of layers, `within_layer`, `between_layers` and `layer_gap`."""
-        layers, numbers = range(1, len(self.heads) + 1), range(1, max(self.heads) + 1)
-        coords = {"layer": layers, "head": numbers, "other_layer": layers, "other_head": numbers}
-        named, units = Named(coords, int(self.tally.count), SOURCE), SUMMED if self.summed else UNITS
-        what = "Jensen-Shannon divergence of attention"
-        whole = named.estimate(
-            "divergence", self._by_head(self.matrix), self._bounds(), tuple(coords), f"{what} of two heads", units
-        )
-        means, bounds = self._layers()
-        whole |= named.estimate(
-            "layer_divergence", means, bounds, ("layer", "other_layer"), f"mean {what} of heads of two layers", units
-        )
+        variables, units = Variables({}, SOURCE, *PAIRED), SUMMED if self.summed else UNITS
+
+        def add(name: str, values: Any, bounds: np.ndarray, dims: tuple[str, ...], long_name: str) -> None:
+            count = int(self.tally.count)
+            variables.add(name, values, dims, long_name=long_name, units=units, interval=bounds, count=count)
+
+        what, dims = "Jensen-Shannon divergence of attention", ("layer", "head", "other_layer", "other_head")
+        add("divergence", self._by_head(self.matrix), self._bounds(), dims, f"{what} of two heads")
+        add("layer_divergence", *self._layers(), ("layer", "other_layer"), f"mean {what} of heads of two layers")
         for name, tally in self._claims().items():
-            value, its = self._estimate(tally)
-            whole |= named.estimate(name, value, its, (), LONG_NAMES[name], units)
-        p = named.variable(self._p_value(), (), "share of random layers with as large a gap", "rate")
-        return whole | {"layer_gap_p_value": p}
+            add(name, *self._estimate(tally), (), LONG_NAMES[name])
+        long_name = "share of random layers with as large a gap"
+        variables.add("layer_gap_p_value", self._p_value(), long_name=long_name, units="rate")
+        return variables.arrays
 
     def stability(self, found: Int[np.ndarray, " head"]) -> tuple[float, Float[np.ndarray, " bound"]]:
         """How much groups of resampled examples agree with those found: the mean and where 95% of them lie."""

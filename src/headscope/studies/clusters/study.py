@@ -15,10 +15,9 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.ranges import Range
-from headscope.results.named import Named
-from headscope.results.variables import by_layer, label
+from headscope.results.variables import PAIRED, Variables, by_layer, label
 from headscope.studies.clusters import annotations as beside
-from headscope.studies.clusters.clustering import AXES, groups, positions
+from headscope.studies.clusters.clustering import groups, positions
 from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
 from headscope.studies.clusters.observer import NAME, Divergences
 
@@ -84,31 +83,29 @@ def run(
     points, stress = positions(pairs.matrix, settings.seed)
     found = groups(pairs.matrix, clusters)
     stability, bounds = pairs.stability(found)
-    named = Named(_coords(heads), int(read["n_examples"]), SOURCE)
-    variables = pairs.variables | outcome.coverage.variables()
+    variables = Variables({}, SOURCE, *PAIRED, arrays=pairs.variables | outcome.coverage.variables())
     for name in MEASURES:
-        variables |= label(catalog.load("measures", name).VARIABLE, tallies[name], heads)
-    variables["position"] = named.variable(
+        variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
+    variables.add(
+        "position",
         by_layer(points, heads),
         ("layer", "head", "axis"),
-        "heads as points, by metric multidimensional scaling",
-        "nats",
+        long_name="heads as points, by metric multidimensional scaling",
+        units="nats",
     )
-    variables["stress"] = named.variable(stress, (), "stress 1 of these points: 0 is a perfect fit", "share")
-    variables |= named.estimate(
-        "cluster_stability", stability, bounds, (), "agreement of clusters of resampled examples", "adjusted Rand index"
+    variables.add("stress", stress, long_name="stress 1 of these points: 0 is a perfect fit", units="share")
+    variables.add(
+        "cluster_stability",
+        stability,
+        long_name="agreement of clusters of resampled examples",
+        units="adjusted Rand index",
+        interval=bounds,
+        count=int(read["n_examples"]),
     )
     cluster = np.nan_to_num(by_layer(found, heads)).astype(int)
-    known["cluster"] = named.variable(cluster, ("layer", "head"), "cluster of a head", "number")
-    known["behaviour"] = beside.behaviour(xr.Dataset(variables))
+    known["behaviour"] = beside.behaviour(xr.Dataset(variables.arrays))
+    labels = Variables({}, SOURCE)
+    known["cluster"] = labels.add("cluster", cluster, ("layer", "head"), long_name="cluster of a head", units="number")
     options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
-    result = xr.Dataset(variables, attrs=attributes | read | {"options": json.dumps(options)})
+    result = xr.Dataset(variables.arrays, attrs=attributes | read | {"options": json.dumps(options)})
     return results.check(result.assign_coords({name: its for name, its in known.items() if its is not None}))
-
-
-def _coords(heads: tuple[int, ...]) -> dict[str, range]:
-    return {
-        "layer": range(1, len(heads) + 1),
-        "head": range(1, max(heads) + 1),
-        "axis": range(1, AXES + 1),
-    }

@@ -14,8 +14,7 @@ from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
-from headscope.results.variable import Variable
-from headscope.results.variables import label
+from headscope.results.variables import Variable, label
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.compare.comparability import refuse_unless_comparable
 from headscope.studies.compare.paired_pass import fold_pairs

@@ -11,7 +11,7 @@ from headscope.engine.outputs import inputs_of, outputs
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.results.vocabulary import BOUNDS
+from headscope.results.variables import Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.compare.restore_layers import restoring
 from headscope.tasks import Task, aligned, resampled, score
@@ -51,13 +51,23 @@ def restored_scores(
         answers = _answers(model, first, own, layers, settings, embeddings)
         scored.append(_scored(own, answers, draws))
     scores, resamples = (np.stack(each, axis=-3) for each in zip(*scored, strict=True))
-    coords = {"model": list(names), "restored": list(range(layers + 1)), "metric": list(task.metrics)}
+    variables = Variables({"model": names, "restored": range(layers + 1), "metric": task.metrics}, SOURCE)
     what = f"score of {task.name} with the lowest layers as in the first model"
     changes, of_changes = scores - scores[:, :1], resamples - resamples[:, :, :1]
-    return {
-        **_variables("restored_score", what, scores, resamples, coords, task.dev.n_examples),
-        **_variables("restored_change", f"change of the {what}", changes, of_changes, coords, task.dev.n_examples),
-    }
+    for name, long_name, values, of_resamples in (
+        ("restored_score", what, scores, resamples),
+        ("restored_change", f"change of the {what}", changes, of_changes),
+    ):
+        variables.add(
+            name,
+            values,
+            ("model", "restored", "metric"),
+            long_name=long_name,
+            units="score",
+            interval=interval(of_resamples),
+            count=task.dev.n_examples,
+        )
+    return variables.arrays
 
 
 def _own(task: Task, model: Model) -> Task:
@@ -86,22 +96,3 @@ def _scored(
     scores = [score(metric, answers, targets) for metric in task.metrics]
     of_resamples = [resampled(metric, answers, targets, draws) for metric in task.metrics]
     return np.stack(scores, axis=-1), np.stack(of_resamples, axis=-1)
-
-
-def _variables(
-    name: str, what: str, values: np.ndarray, resamples: np.ndarray, coords: dict[str, list], n_examples: int
-) -> dict[str, xr.DataArray]:
-    """A variable with interval and number of examples."""
-    attributes = {"long_name": what, "units": "score", "source": SOURCE}
-    bounds, counted = f"95% bootstrap interval of {what}", f"examples with {what}"
-    dims = tuple(coords)
-    return {
-        name: xr.DataArray(values, coords, dims, attrs=attributes),
-        f"{name}_ci": xr.DataArray(
-            interval(resamples),
-            coords | {"bound": list(BOUNDS)},
-            (*dims, "bound"),
-            attrs=attributes | {"long_name": bounds},
-        ),
-        f"{name}_n_examples": xr.DataArray(n_examples, attrs=attributes | {"long_name": counted, "units": "examples"}),
-    }

@@ -1,4 +1,4 @@
-"""Reads off attention between the heads of mentions which heads of a model point at an antecedent.
+"""Observer of attention between the head words of mentions: the heads that point at an antecedent.
 
 Clark et al. 2019, section 4.3: the head word of a mention looks at the head words of the candidates; the one that it
 attends to most is the antecedent. Attention to a word is the sum over its tokens, from a word the mean over them.
@@ -13,15 +13,15 @@ from torch import Tensor
 
 from headscope.batch import Batch
 from headscope.studies.coreference.cases import Case
-from headscope.studies.coreference.predictions import Answers, answers
+from headscope.studies.coreference.predictions import Predictions, predictions
 
 
-class Reader:
-    """An observer that keeps, of the attention of a batch, only which heads are right about which mentions.
+class MentionObserver:
+    """Keep, of the attention of a batch, only the mentions whose antecedent each attention head predicts.
 
-    * `cases`: what is asked of each example, by its id.
+    * `cases`: the cases of each example, by its id.
     * `toward`: whether the attention to the first candidate is kept too.
-    * `counts`: of cases that cannot be asked, because words of them have no token in the input.
+    * `counts`: number of cases left out, because some of their words have no token in the input.
     """
 
     batch: Batch
@@ -33,28 +33,28 @@ class Reader:
         self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:
-        """Forget the batch before, and ask about the mentions of this one."""
+        """Forget the batch before, and prepare the mentions of this one."""
         self.batch = batch
         self.right: dict[int, list[Tensor]] = defaultdict(list)
         self.first: dict[int, list[Tensor]] = defaultdict(list)
         readable = batch.has_token.tolist()
-        self.asked = [
-            [kept for case in self.cases[example.id] if (kept := self._answerable(case, its))]
-            for example, its in zip(batch.examples, readable, strict=True)
+        self.kept = [
+            [kept for case in self.cases[example.id] if (kept := self._with_tokens(case, has_token))]
+            for example, has_token in zip(batch.examples, readable, strict=True)
         ]
         self._prepare()
 
     def _prepare(self) -> None:
-        """Where each case looks from, where it may look, and where it should: as tensors, padded."""
-        words = [sorted({each.word for case in its for each in case.candidates}) for its in self.asked]
-        most = max(map(len, self.asked), default=0), max(map(len, words), default=0)
+        """Source word, candidates and right candidates of each case, as padded tensors."""
+        words = [sorted({each.word for case in cases for each in case.candidates}) for cases in self.kept]
+        most = max(map(len, self.kept), default=0), max(map(len, words), default=0)
         source = np.zeros((len(words), most[0]), dtype=np.int64)
         target = np.zeros((len(words), most[1]), dtype=np.int64)
         allowed, right = np.zeros((2, len(words), *most), dtype=bool)
         first = np.zeros((len(words), most[0]), dtype=np.int64)
-        for example, (cases, its) in enumerate(zip(self.asked, words, strict=True)):
-            target[example, : len(its)] = its
-            at = {word: place for place, word in enumerate(its)}
+        for example, (cases, targets) in enumerate(zip(self.kept, words, strict=True)):
+            target[example, : len(targets)] = targets
+            at = {word: place for place, word in enumerate(targets)}
             for row, case in enumerate(cases):
                 source[example, row] = case.mention.word
                 allowed[example, row, [at[each.word] for each in case.candidates]] = True
@@ -85,19 +85,19 @@ class Reader:
                 first = self.at_first[examples, None, :, None].expand(*weights.shape[:-1], 1)
                 self.first[layer].append(weights.gather(-1, first)[..., 0])
 
-    def finish(self) -> Answers:
-        """The answers about the mentions of the batch."""
+    def finish(self) -> Predictions:
+        """The predictions about the mentions of the batch."""
         numbers = [
             (example, row, number)
-            for example, (number, cases) in enumerate(zip(self.batch.index.tolist(), self.asked, strict=True))
+            for example, (number, cases) in enumerate(zip(self.batch.index.tolist(), self.kept, strict=True))
             for row in range(len(cases))
         ]
         rows = np.array(numbers, dtype=np.int64).reshape(-1, 3)
-        cases = [case for its in self.asked for case in its]
-        return answers(cases, rows[:, [2, 1]], _picked(self.right, rows) > 0, _picked(self.first, rows))
+        cases = [case for kept in self.kept for case in kept]
+        return predictions(cases, rows[:, [2, 1]], _picked(self.right, rows) > 0, _picked(self.first, rows))
 
-    def _answerable(self, case: Case, readable: list[bool]) -> Case | None:
-        """The case as far as its words have tokens; None, and counted, where nothing can be asked any more."""
+    def _with_tokens(self, case: Case, readable: list[bool]) -> Case | None:
+        """The case as far as its words have tokens; None, and counted, where too few words have."""
         kept = case.where(readable)
         if not readable[case.mention.word]:
             self.counts["mentions without a token"] += 1
@@ -111,7 +111,7 @@ class Reader:
 
 
 def _picked(parts: Mapping[int, list[Tensor]], rows: np.ndarray) -> np.ndarray:
-    """What was read of each case [case, head], heads of all layers in a row."""
+    """Values of each case [case, head], heads of all layers in a row."""
     if not parts:
         return np.zeros((len(rows), 0), dtype=np.float32)
     whole = torch.cat([torch.cat(parts[layer]) for layer in sorted(parts)], dim=1)

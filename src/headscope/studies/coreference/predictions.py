@@ -1,11 +1,12 @@
-"""Which heads of a model are right about which mentions, one bit for each answer."""
+"""Predictions of a model's heads about mentions and their antecedents, one bit for each prediction."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
+from headscope.statistics.columns import Columns
 from headscope.studies.coreference.baselines import NAMES, guesses
 from headscope.studies.coreference.cases import Case
 from headscope.studies.coreference.gender_number import PRONOUNS, Features
@@ -15,17 +16,17 @@ GENDERS = {"male": "masculine", "female": "feminine"}
 
 
 @dataclass(frozen=True)
-class Answers:
-    """A row for each case that was asked about, in the order of the corpus; heads of all layers stand in a row.
+class Predictions(Columns):
+    """A row for each case, in the order of the corpus; heads of all layers stand in a row.
 
     * `unit`: what is resampled together; `input`, `place`: of the case in the corpus.
     * `kind`: of the mention; `gender`: masculine, feminine, or "" where a pronoun does not tell.
-    * `asked`: whether the corpus itself asks; `known`: whether there is a right answer, and `first`: whether that is
-      the first candidate.
-    * `stereotype`, `pair`: of a question.
-    * `guesses`: of the baselines, in the order of `baselines.NAMES`.
+    * `question`: whether the case is a question of the corpus; `answerable`: whether a candidate is right, and
+      `first`: whether the first candidate is.
+    * `stereotype`, `pair`: those of a question.
+    * `guesses`: whether each of `baselines.NAMES` is right, or how probably.
     * `right`: whether each head points at an antecedent; packed.
-    * `toward`: the attention that a pronoun pays to the first candidate; no columns where no stereotype is asked about.
+    * `toward`: attention of a pronoun to the first candidate; no columns for a corpus without stereotypes.
     """
 
     unit: Int[np.ndarray, " case"]
@@ -33,8 +34,8 @@ class Answers:
     place: Int[np.ndarray, " case"]
     kind: np.ndarray
     gender: np.ndarray
-    asked: Bool[np.ndarray, " case"]
-    known: Bool[np.ndarray, " case"]
+    question: Bool[np.ndarray, " case"]
+    answerable: Bool[np.ndarray, " case"]
     first: Bool[np.ndarray, " case"]
     stereotype: np.ndarray
     pair: np.ndarray
@@ -42,40 +43,33 @@ class Answers:
     right: UInt8[np.ndarray, "case byte"]
     toward: Float[np.ndarray, "case head"]
 
-    def __len__(self) -> int:
-        return len(self.unit)
-
-    def __getitem__(self, chosen: np.ndarray) -> "Answers":
-        """Some of the cases: their numbers, or which they are."""
-        return Answers(*(getattr(self, field.name)[chosen] for field in fields(self)))
-
     def unpacked(self, heads: int) -> UInt8[np.ndarray, "case head"]:
         """1 where a head is right."""
         return np.unpackbits(self.right, axis=1, count=heads)
 
-    def by_kind(self) -> dict[str, "Answers"]:
+    def by_kind(self) -> Mapping[str, "Predictions"]:
         """The cases that have a right answer: "all", and where there are several kinds of mentions those of each."""
-        known = self[self.known]
-        kinds = [kind for kind in KINDS if (known.kind == kind).any()]
-        return {"all": known} | {kind: known[known.kind == kind] for kind in kinds if kinds[1:]}
+        cases = self[self.answerable]
+        kinds = [kind for kind in KINDS if (cases.kind == kind).any()]
+        return {"all": cases} | {kind: cases[cases.kind == kind] for kind in kinds if kinds[1:]}
 
 
-def answers(
+def predictions(
     cases: Sequence[Case],
     numbers: Int[np.ndarray, "case 2"],
     right: Bool[np.ndarray, "case head"],
     toward: Float[np.ndarray, "case head"],
-) -> Answers:
+) -> Predictions:
     """The rows of some cases; `numbers` are of their inputs, and of the cases in these."""
     questions = [case.question for case in cases]
-    return Answers(
+    return Predictions(
         unit=np.array([case.unit for case in cases], dtype=np.int64),
         input=numbers[:, 0],
         place=numbers[:, 1],
         kind=_words(case.mention.kind for case in cases),
         gender=_words(gender(case.mention.head) for case in cases),
-        asked=np.array([question is not None for question in questions], dtype=bool),
-        known=np.array([bool(case.right) for case in cases], dtype=bool),
+        question=np.array([question is not None for question in questions], dtype=bool),
+        answerable=np.array([bool(case.right) for case in cases], dtype=bool),
         first=np.array([case.candidates[0].word in case.right for case in cases], dtype=bool),
         stereotype=_words(question.stereotype if question else "" for question in questions),
         pair=_words(question.pair if question else "" for question in questions),
@@ -94,10 +88,9 @@ def gender(pronoun: str) -> str:
     return GENDERS.get(PRONOUNS.get(pronoun, Features()).gender or "", "")
 
 
-def joined(parts: Sequence[Answers]) -> Answers:
-    """The answers of several batches, in the order of the corpus."""
-    kept = [part for part in parts if len(part)] or list(parts[:1])
-    whole = Answers(*(np.concatenate([getattr(part, field.name) for part in kept]) for field in fields(Answers)))
+def joined(parts: Sequence[Predictions]) -> Predictions:
+    """The predictions of several batches, in the order of the corpus."""
+    whole = Predictions.concatenate([part for part in parts if len(part)] or parts[:1])
     return whole[np.lexsort((whole.place, whole.input, whole.unit))]
 
 

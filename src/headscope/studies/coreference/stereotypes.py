@@ -1,8 +1,8 @@
-"""What stereotypes do to heads: pairs of sentences that differ in the gender of a pronoun (WinoBias, Winogender).
+"""Effects of stereotypes on heads: pairs of sentences that differ in the gender of a pronoun (WinoBias, Winogender).
 
 In the pro sentence of a pair the pronoun has the gender that is expected of the first candidate's occupation, in the
-anti sentence the other one. Compared are the attention of the pronoun to that candidate, and how often a head prefers
-it.
+anti sentence the other gender. Compared are the attention of the pronoun to that candidate, and how often a head
+prefers it.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.stats import ttest_1samp
 
-from headscope.statistics.bootstrap import Tally
+from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.significance import mcnemar
-from headscope.statistics.split_half import summed
-from headscope.studies.coreference.predictions import Answers
+from headscope.studies.coreference.predictions import Predictions
 from headscope.studies.coreference.scores import Draws
 
 STEREOTYPES = ("pro", "anti")
@@ -26,8 +25,8 @@ STEREOTYPES = ("pro", "anti")
 class Pairs:
     """The cases of both sentences of each pair, in the same order; of a model with so many heads."""
 
-    pro: Answers
-    anti: Answers
+    pro: Predictions
+    anti: Predictions
     heads: int
 
     def __len__(self) -> int:
@@ -48,7 +47,7 @@ class Pairs:
         return np.stack([_preferred(each, self.heads) for each in (self.pro, self.anti)], axis=1)
 
     def attention_p(self) -> Float[np.ndarray, " head"]:
-        """Of the attention being the same in both sentences: a paired t-test, two-sided."""
+        """P-value that the attention is the same in both sentences (paired t-test, two-sided)."""
         gaps = self.attention[:, 0] - self.attention[:, 1]
         # Heads that give both the same show no gap, which a t-test cannot say.
         moved = np.ptp(gaps, axis=0) > 0
@@ -58,27 +57,30 @@ class Pairs:
         return p
 
     def preferred_p(self) -> Float[np.ndarray, " head"]:
-        """Of the candidate being preferred as often in both: McNemar's exact test, two-sided."""
+        """P-value that the candidate is preferred equally often in both sentences (exact McNemar, two-sided)."""
         pro, anti = self.preferred[:, 0].T > 0, self.preferred[:, 1].T > 0
         return mcnemar(pro, anti)
 
     def tallied(self, values: np.ndarray, draws: Draws) -> tuple[Tally, Tally]:
-        """Of [pair, stereotype, head]: the tally of both, [stereotype, head], and that of the gap, [head]."""
+        """Tally values [pair, stereotype, head].
+
+        Returns: the tally of both sentences [stereotype, head], and that of the gap [head].
+        """
         gap = values[:, 0].astype(float) - values[:, 1]
-        return summed(values, self.pro.unit, draws), summed(gap, self.pro.unit, draws)
+        return tally_by_input(values, self.pro.unit, draws), tally_by_input(gap, self.pro.unit, draws)
 
 
-def pairs(cases: Answers, heads: int) -> Pairs:
+def pairs(cases: Predictions, heads: int) -> Pairs:
     """The pairs among some cases; sentences without a partner are left out."""
     places: dict[str, dict[str, int]] = {}
     for place, (pair, stereotype) in enumerate(zip(cases.pair.tolist(), cases.stereotype.tolist(), strict=True)):
         if stereotype in STEREOTYPES:
             places.setdefault(pair, {})[stereotype] = place
-    both = [its for its in places.values() if len(its) == 2]
-    pro, anti = (cases[np.array([its[name] for its in both], dtype=np.int64)] for name in STEREOTYPES)
+    both = [pair for pair in places.values() if len(pair) == 2]
+    pro, anti = (cases[np.array([pair[name] for pair in both], dtype=np.int64)] for name in STEREOTYPES)
     return Pairs(pro, anti, heads)
 
 
-def _preferred(cases: Answers, heads: int) -> np.ndarray:
-    """Which of two candidates is looked at, from whether that is the right one."""
+def _preferred(cases: Predictions, heads: int) -> np.ndarray:
+    """1 where a head points at the first candidate, derived from whether it points at the right one."""
     return (cases.unpacked(heads) == cases.first[:, None]).astype(np.int64)

@@ -16,11 +16,11 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.split_half import halves
-from headscope.studies.coreference import gender_bias, head_variables
-from headscope.studies.coreference.observer import Reader
-from headscope.studies.coreference.predictions import Answers, joined
-from headscope.studies.coreference.scores import Draws, chosen, score
+from headscope.statistics.split_half import split_in_half
+from headscope.studies.coreference import gender_bias, question_variables, variables
+from headscope.studies.coreference.observer import MentionObserver
+from headscope.studies.coreference.predictions import Predictions, joined
+from headscope.studies.coreference.scores import Draws, best, score
 from headscope.studies.coreference.segments import Context, Plan, plan
 from headscope.studies.coreference.stereotypes import pairs
 
@@ -75,17 +75,17 @@ def run(
     most = model.max_tokens if planned.questions else min(tokens, model.max_tokens)
     words = Words(model.tokenizer, most, settings.long, aligned=True)
     attributes = provenance("coreference", model, corpus, settings)
-    reader = Reader(planned.cases, toward=planned.stereotypes, counts=words.counts)
-    result = Pass(model, planned.inputs, settings, words).gather(reader)
-    answers = joined(result.value)
-    if not answers.known.any():
+    observer = MentionObserver(planned.cases, toward=planned.stereotypes, counts=words.counts)
+    result = Pass(model, planned.inputs, settings, words).gather(observer)
+    predictions = joined(result.value)
+    if not predictions.answerable.any():
         raise HeadscopeError(
             f"corpus '{corpus.name}': no mention and its antecedent have tokens in the same input; use longer segments "
             "(--tokens), or shorter texts"
         )
     options = {} if planned.questions else {"tokens": tokens, "context": context, "singletons": singletons}
-    attributes |= {"n_mentions": len(answers), "options": json.dumps(options)}
-    return results.check(xr.Dataset(_variables(answers, model, settings), attrs=attributes | result.attributes))
+    attributes |= {"n_mentions": len(predictions), "options": json.dumps(options)} | result.attributes
+    return results.check(xr.Dataset(_variables(predictions, model, settings), attrs=attributes))
 
 
 def _plan(model: Model, corpus: Corpus, tokens: int, context: Context, singletons: bool) -> Plan:
@@ -99,42 +99,42 @@ def _plan(model: Model, corpus: Corpus, tokens: int, context: Context, singleton
     return plan(corpus, sizes, room, context, singletons)
 
 
-def _variables(answers: Answers, model: Model, settings: Settings) -> dict[str, xr.DataArray]:
-    heads, units = model.capture.heads, int(answers.unit.max()) + 1
+def _variables(predictions: Predictions, model: Model, settings: Settings) -> dict[str, xr.DataArray]:
+    heads, units = model.capture.heads, int(predictions.unit.max()) + 1
     draws = poisson_draws(range(units), settings.seed, settings.resamples).astype(np.uint8)
-    choosing = halves(units, settings.seed)
-    kinds = answers.by_kind()
-    choices = {name: chosen(its, sum(heads), draws, choosing) for name, its in kinds.items()}
-    found = head_variables.scored({name: score(its, sum(heads), draws) for name, its in kinds.items()}, heads)
-    found |= head_variables.chosen(choices, heads)
-    best = choices["all"].head if choices["all"] else None
-    if answers.stereotype.any():
-        return found | _stereotypes(answers, draws, choosing, heads, best)
-    return found | (_genders(answers, draws, choosing, heads, best) if answers.asked.all() else {})
+    selection_half, kinds = split_in_half(units, settings.seed), predictions.by_kind()
+    scores = {kind: score(cases, sum(heads), draws) for kind, cases in kinds.items()}
+    chosen = {kind: best(cases, sum(heads), draws, selection_half) for kind, cases in kinds.items()}
+    arrays = variables.score_variables(scores, heads) | variables.best_variables(chosen, heads)
+    head = chosen["all"].selected.head if chosen["all"] else None
+    if predictions.stereotype.any():
+        return arrays | _stereotypes(predictions, draws, selection_half, heads, head)
+    return arrays | (_genders(predictions, draws, selection_half, heads, head) if predictions.question.all() else {})
 
 
 def _genders(
-    answers: Answers, draws: Draws, choosing: np.ndarray, heads: tuple[int, ...], best: int | None
+    predictions: Predictions, draws: Draws, selection_half: np.ndarray, heads: tuple[int, ...], head: int | None
 ) -> dict[str, xr.DataArray]:
     """F1 by gender: of all heads, of the baselines, and of the chosen head on the other half."""
-    right, rest = answers.unpacked(sum(heads)).astype(float), ~choosing[answers.unit]
-    every, base = gender_bias.f1(right, answers, draws), gender_bias.f1(answers.guesses, answers, draws)
-    found = head_variables.by_gender(every, base, gender_bias.counts(answers), heads)
-    if best is None:
-        return found
-    held_out = gender_bias.f1(right[rest][:, [best]], answers[rest], draws)
-    return found | head_variables.chosen_by_gender(held_out, gender_bias.counts(answers[rest]))
+    right, rest = predictions.unpacked(sum(heads)).astype(float), ~selection_half[predictions.unit]
+    every = gender_bias.f1(right, predictions, draws)
+    base = gender_bias.f1(predictions.guesses, predictions, draws)
+    arrays = question_variables.gender_variables(every, base, gender_bias.counts(predictions), heads)
+    if head is None:
+        return arrays
+    held_out = gender_bias.f1(right[rest][:, [head]], predictions[rest], draws)
+    return arrays | question_variables.best_gender_variables(held_out, gender_bias.counts(predictions[rest]))
 
 
 def _stereotypes(
-    answers: Answers, draws: Draws, choosing: np.ndarray, heads: tuple[int, ...], best: int | None
+    predictions: Predictions, draws: Draws, selection_half: np.ndarray, heads: tuple[int, ...], head: int | None
 ) -> dict[str, xr.DataArray]:
-    """What stereotypes do: to all heads, and to the chosen head on the other half."""
-    both = pairs(answers, sum(heads))
+    """Effects of stereotypes: on all heads, and on the chosen head on the other half."""
+    both = pairs(predictions, sum(heads))
     if not len(both):
         return {}
-    found = head_variables.by_stereotype(both, draws, heads)
-    rest = both[~choosing[both.pro.unit]]
-    if best is None or not len(rest):
-        return found
-    return found | head_variables.chosen_gap(rest.tallied(rest.preferred, draws)[1], best)
+    arrays = question_variables.stereotype_variables(both, draws, heads)
+    rest = both[~selection_half[both.pro.unit]]
+    if head is None or not len(rest):
+        return arrays
+    return arrays | question_variables.best_gap_variables(rest.tallied(rest.preferred, draws)[1], head)

@@ -7,6 +7,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.engine import Settings
+from headscope.results.variables import Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.studies.finetune.published import paper_score
@@ -50,9 +51,9 @@ def to_variables(
         "metric": list(dict.fromkeys(metric for task in tasks for metric in task.metrics)),
         "epoch": list(range(1, 1 + max(len(each.epoch_outputs) for each in trained.values()))),
         "progress": [(part + 1) / PARTS for part in range(PARTS)],
-        "bound": list(BOUNDS),
+        "bound": BOUNDS,
     }
-    variables = {name: _empty(name, coords) for name in VARIABLES}
+    variables = _empty(coords)
     for task in tasks:
         targets = task.targets(task.dev)
         draws = poisson_draws(range(len(targets)), settings.seed, settings.resamples)
@@ -111,9 +112,10 @@ def _scores(task: Task, outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return np.stack([score(metric, outputs, targets) for metric in task.metrics], axis=-1)
 
 
-def _empty(name: str, coords: Mapping[str, list]) -> xr.DataArray:
-    dims, long_name, units, source = VARIABLES[name]
-    attrs = {"long_name": long_name, "units": units, "source": source}
-    return xr.DataArray(
-        np.full([len(coords[dim]) for dim in dims], np.nan), {dim: coords[dim] for dim in dims}, dims, attrs=attrs
-    )
+def _empty(coords: Mapping[str, Sequence]) -> dict[str, xr.DataArray]:
+    """All variables without values."""
+    variables = Variables(coords, "")
+    for name, (dims, long_name, units, source) in VARIABLES.items():
+        missing = np.full([len(coords[dim]) for dim in dims], np.nan)
+        variables.add(name, missing, dims, long_name=long_name, units=units, source=source)
+    return variables.arrays

@@ -9,9 +9,7 @@ from headscope.engine import DEFAULTS, Settings
 from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.models import Model
-from headscope.results.named import Named
-from headscope.results.variable import Variable
-from headscope.results.variables import label
+from headscope.results.variables import PAIRED, Variable, Variables, label
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.gradients.attention_gradients import MEASURES, gradients
 from headscope.studies.gradients.correlations import correlation, relative
@@ -78,24 +76,30 @@ def run(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
     result = gradients(Pass(model, corpus, settings, words), objective)
     tallies, heads = result.value, model.capture.heads
-    variables = label(GRADIENT, tallies["gradient"], heads) | label(FROM, tallies["gradient_from"], heads)
-    coords = {"layer": range(1, len(heads) + 1), "token_class": TOKEN_CLASSES}
-    named = Named(coords, result.coverage.inputs, SOURCE)
-    variables |= named.estimate(
+    variables = Variables({"token_class": TOKEN_CLASSES}, SOURCE, *PAIRED)
+    variables.arrays.update(label(GRADIENT, tallies["gradient"], heads) | label(FROM, tallies["gradient_from"], heads))
+    values, bounds = relative(tallies["gradient"], heads)
+    variables.add(
         "relative_gradient",
-        *relative(tallies["gradient"], heads),
+        values,
         ("layer", "token_class"),
-        "gradient by attention to a class, by that to other tokens",
-        "ratio",
+        long_name="gradient by attention to a class, by that to other tokens",
+        units="ratio",
+        interval=bounds,
+        count=result.coverage.inputs,
     )
-    variables |= named.estimate(
+    values, bounds = correlation(tallies["attention_to"], tallies["gradient"])
+    variables.add(
         "rank_correlation",
-        *correlation(tallies["attention_to"], tallies["gradient"]),
+        values,
         ("token_class",),
-        "rank correlation over heads of attention to a class with its gradient",
-        "Spearman correlation",
+        long_name="rank correlation over heads of attention to a class with its gradient",
+        units="Spearman correlation",
+        interval=bounds,
+        count=result.coverage.inputs,
     )
     for name in MEASURES:
-        variables |= label(catalog.load("measures", name).VARIABLE, tallies[name], heads)
+        variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
     attributes |= {"loss": objective.name} | ({"task": task.name} if task else {})
-    return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))
+    arrays = variables.arrays | result.coverage.variables()
+    return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))

@@ -20,8 +20,7 @@ from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.models import Model
 from headscope.ranges import Range
-from headscope.results.variable import Variable
-from headscope.results.variables import label
+from headscope.results.variables import Variable, label
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS

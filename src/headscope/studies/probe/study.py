@@ -23,7 +23,7 @@ from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
 from headscope.studies.probe.scores import Gold, preferences
 from headscope.studies.probe.train import Recipe
 from headscope.studies.probe.treebank_attention import Attended, attended
-from headscope.studies.probe.variables import labelled, weighed
+from headscope.studies.probe.variables import to_variables, weighed
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -102,7 +102,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             with attended(untrained(model, seed), corpus, training, settings, int(memory * 1e9)) as seen:
                 trials.run(RANDOM, [seed], seen)
     draws = poisson_draws(range(len(gold.sentences)), settings.seed, settings.resamples)
-    variables = labelled(trials.outcomes, gold, draws, numbers)
+    variables = to_variables(trials.outcomes, gold, draws, numbers)
     variables |= weighed(np.stack(trials.weights), preferred, gold, draws, model.capture.heads)
     attributes |= {
         "offset": offset,

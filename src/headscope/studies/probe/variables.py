@@ -6,17 +6,16 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.named import Named
-from headscope.results.variables import by_layer
-from headscope.results.vocabulary import BOUNDS, DIRECTIONS
+from headscope.results.variables import Count, Variables, by_layer
+from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.probe.scores import Gold, Outcome
 
-SOURCE = "Clark et al. 2019, section 5"
+SOURCE, UNITS = "Clark et al. 2019, section 5", "share of words"
 UAS = "words, without punctuation, that get their syntactic head"
 
 
-def labelled(
+def to_variables(
     outcomes: Mapping[str, Outcome], gold: Gold, draws: Float[np.ndarray, "resample sentence"], seeds: Sequence[int]
 ) -> dict[str, xr.DataArray]:
     """`uas[probe]` and `recall[probe, relation]` with their intervals, and what the seeds make of it.
@@ -26,31 +25,22 @@ def labelled(
     """
     names, counts = np.unique(gold.relation, return_counts=True)
     relations = [str(names[place]) for place in np.lexsort((names, -counts))]
-    named = Named({"probe": list(outcomes), "relation": relations, "seed": seeds}, 0, SOURCE)
+    variables = Variables({"probe": list(outcomes), "relation": relations, "seed": seeds}, SOURCE)
     right = _means([each.right for each in outcomes.values()])
     alone = _means([each.right_alone for each in outcomes.values()])
-    parts = [gold.tally(right, draws, gold.relation == name) for name in relations]
+    _add_estimate(variables, "uas", gold.tally(right, draws), UAS)
+    _add_estimate(variables, "uas_argmax", gold.tally(alone, draws), f"{UAS} where each takes its best, tree or not")
+    _add_recall(variables, [gold.tally(right, draws, gold.relation == name) for name in relations])
     by_seed = np.array([_by_seed(each, len(seeds)) for each in outcomes.values()])
-    found = {
-        **_estimate(named, "uas", gold.tally(right, draws), ["probe"], UAS),
-        **_estimate(
-            named, "uas_argmax", gold.tally(alone, draws), ["probe"], f"{UAS} where each takes its best, tree or not"
-        ),
-        **_recall(named, parts),
-        "uas_by_seed": named.variable(by_seed, ["probe", "seed"], f"{UAS}, by seed", "share of words"),
-        "epochs": named.variable(
-            [_for_each_seed(each.epochs or [0] * len(seeds), len(seeds)) for each in outcomes.values()],
-            ["probe", "seed"],
-            "passes over the training sentences",
-            "epochs",
-        ),
-    }
+    dims = ("probe", "seed")
+    variables.add("uas_by_seed", by_seed, dims, long_name=f"{UAS}, by seed", units=UNITS)
+    epochs = [_for_each_seed(each.epochs or [0] * len(seeds), len(seeds)) for each in outcomes.values()]
+    variables.add("epochs", epochs, dims, long_name="passes over the training sentences", units="epochs")
     if len(seeds) > 1:
         spread = [row[~np.isnan(row)].std(ddof=1) if (~np.isnan(row)).sum() > 1 else np.nan for row in by_seed]
-        found["uas_std"] = named.variable(
-            spread, ["probe"], "standard deviation of the score over seeds", "share of words"
-        )
-    return found
+        long_name = "standard deviation of the score over seeds"
+        variables.add("uas_std", spread, ("probe",), long_name=long_name, units=UNITS)
+    return variables.arrays
 
 
 def weighed(
@@ -64,30 +54,23 @@ def weighed(
     mean = weights.mean(0)
     among = gold.relation != "root"
     contributed = gold.tally(preferences * mean, draws, among)
-    named = Named(
-        {
-            "layer": range(1, len(heads) + 1),
-            "head": range(1, max(heads) + 1),
-            "direction": DIRECTIONS,
-            "bound": BOUNDS,
-        },
-        0,
-        SOURCE,
+    variables, dims = Variables({"direction": DIRECTIONS}, SOURCE), ("layer", "head", "direction")
+    long_name = "weight of a head in the attention-only parser"
+    variables.add("weight", _placed(mean, heads), dims, long_name=long_name, units="logits")
+    long_name = "by how much a head raises the score of the syntactic head over that of another word"
+    variables.add(
+        "contribution",
+        _placed(contributed.mean, heads),
+        dims,
+        long_name=long_name,
+        units="logits",
+        interval=_placed(contributed.interval, heads),
+        count=Count(int(contributed.count), f"words of {long_name}", "words"),
     )
-    dims = ["layer", "head", "direction"]
-    what = "by how much a head raises the score of the syntactic head over that of another word"
-    found = {
-        "weight": named.variable(_placed(mean, heads), dims, "weight of a head in the attention-only parser", "logits"),
-        "contribution": named.variable(_placed(contributed.mean, heads), dims, what, "logits"),
-        "contribution_ci": named.variable(
-            _placed(contributed.interval, heads), [*dims, "bound"], f"95% bootstrap interval of {what}", "logits"
-        ),
-        "contribution_n_examples": named.variable(int(contributed.count), [], f"words of {what}", "words"),
-    }
     if len(weights) > 1:
-        spread = _placed(weights.std(0, ddof=1), heads)
-        found["weight_std"] = named.variable(spread, dims, "standard deviation of the weight over seeds", "logits")
-    return found
+        spread, long_name = weights.std(0, ddof=1), "standard deviation of the weight over seeds"
+        variables.add("weight_std", _placed(spread, heads), dims, long_name=long_name, units="logits")
+    return variables.arrays
 
 
 def _placed(features: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
@@ -109,27 +92,25 @@ def _for_each_seed(values: Sequence[float], seeds: int) -> list[float]:
     return [*values, *[np.nan] * (seeds - len(values))]
 
 
-def _estimate(named: Named, name: str, found: Tally, dims: list[str], long_name: str) -> dict[str, xr.DataArray]:
-    bounded = Named({**named.coords, "bound": BOUNDS}, 0, named.source)
-    return {
-        name: named.variable(found.mean, dims, long_name, "share of words"),
-        f"{name}_ci": bounded.variable(
-            found.interval, [*dims, "bound"], f"95% bootstrap interval of {long_name}", "share of words"
-        ),
-        f"{name}_n_examples": named.variable(int(found.count), [], "words that are scored", "words"),
-    }
+def _add_estimate(variables: Variables, name: str, score: Tally, long_name: str) -> None:
+    variables.add(
+        name,
+        score.mean,
+        ("probe",),
+        long_name=long_name,
+        units=UNITS,
+        interval=score.interval,
+        count=Count(int(score.count), "words that are scored", "words"),
+    )
 
 
-def _recall(named: Named, parts: list[Tally]) -> dict[str, xr.DataArray]:
-    bounded = Named({**named.coords, "bound": BOUNDS}, 0, named.source)
-    words, dims = "words of a relation that get their syntactic head", ["probe", "relation"]
-    return {
-        "recall": named.variable(np.stack([each.mean for each in parts], 1), dims, words, "share of words"),
-        "recall_ci": bounded.variable(
-            np.stack([each.interval for each in parts], 1), [*dims, "bound"], f"95% bootstrap interval of {words}",
-            "share of words",
-        ),
-        "recall_n_examples": named.variable(
-            [int(each.count) for each in parts], ["relation"], "words of each relation", "words"
-        ),
-    }  # fmt: skip
+def _add_recall(variables: Variables, relations: Sequence[Tally]) -> None:
+    variables.add(
+        "recall",
+        np.stack([each.mean for each in relations], 1),
+        ("probe", "relation"),
+        long_name="words of a relation that get their syntactic head",
+        units=UNITS,
+        interval=np.stack([each.interval for each in relations], 1),
+        count=Count([int(each.count) for each in relations], "words of each relation", "words", ("relation",)),
+    )

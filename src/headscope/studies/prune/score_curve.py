@@ -7,7 +7,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.engine.settings import Settings
-from headscope.results.vocabulary import BOUNDS
+from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.prune.removal import PrunedModel, places
 from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
@@ -15,19 +15,6 @@ from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5
 PRUNED = "the pruned model"
-# Long name, units, source.
-VARIABLES = {
-    "pruned_score": ("score of the pruned model", "score", "dev examples"),
-    "score_change": ("change of the score by pruning", "score", "pruned less unpruned, on the same dev examples"),
-    "heads_left": ("heads left", "heads", PRUNED),
-    "parameters": ("parameters of the model", "parameters", PRUNED),
-    "reloaded_score": ("score of the saved model", "score", "loaded from its folder, dev examples"),
-    "removed_at": (
-        "place in the order of removal, least important first",
-        "place, from 1",
-        "heads that stay have none",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -79,21 +66,47 @@ class ScoreCurve:
         drawn = np.stack([resampled(metric, outputs, self.targets, draws) for metric in task.metrics], axis=-1)
         order = np.full(kept.left.shape, np.nan)
         order[places(kept.gone)] = np.arange(1, len(kept.gone) + 1)
-        layers, heads = (np.arange(1, size + 1) for size in order.shape)
         share = [1 - sum(each.heads) / sum(self.points[0].heads) for each in self.points]
-        by_metric = {"share_removed": share, "metric": list(task.metrics)}
-        bounds = by_metric | {"bound": list(BOUNDS)}
-        values = {
-            "pruned_score": (scores, by_metric),
-            "pruned_score_ci": (interval(drawn), bounds),
-            "pruned_score_n_examples": (np.full(scores.shape, len(self.targets)), by_metric),
-            "score_change": (scores - scores[0], by_metric),
-            "score_change_ci": (interval(drawn - drawn[:, :1]), bounds),
-            "heads_left": (np.array([each.heads for each in self.points]), {"share_removed": share, "layer": layers}),
-            "parameters": (np.array([each.parameters for each in self.points]), {"share_removed": share}),
-            "removed_at": (order, {"layer": layers, "head": heads}),
-        }
-        return {name: _variable(name, array, coords) for name, (array, coords) in values.items()}
+        variables, dims = (
+            Variables({"share_removed": share, "metric": task.metrics}, PRUNED),
+            ("share_removed", "metric"),
+        )
+        variables.add(
+            "pruned_score",
+            scores,
+            dims,
+            long_name="score of the pruned model",
+            units="score",
+            source="dev examples",
+            interval=interval(drawn),
+            count=Count(
+                np.full(scores.shape, len(self.targets)), "examples behind score of the pruned model", dims=dims
+            ),
+        )
+        variables.add(
+            "score_change",
+            scores - scores[0],
+            dims,
+            long_name="change of the score by pruning",
+            units="score",
+            source="pruned less unpruned, on the same dev examples",
+            interval=interval(drawn - drawn[:, :1]),
+        )
+        left = np.array([each.heads for each in self.points])
+        variables.add("heads_left", left, ("share_removed", "layer"), long_name="heads left", units="heads")
+        parameters = [each.parameters for each in self.points]
+        variables.add(
+            "parameters", parameters, ("share_removed",), long_name="parameters of the model", units="parameters"
+        )
+        variables.add(
+            "removed_at",
+            order,
+            ("layer", "head"),
+            long_name="place in the order of removal, least important first",
+            units="place, from 1",
+            source="heads that stay have none",
+        )
+        return variables.arrays
 
     def reloaded(self, outputs: Float[np.ndarray, "example output"]) -> xr.DataArray:
         """The score of the kept model after saving and loading, from its dev outputs.
@@ -104,7 +117,8 @@ class ScoreCurve:
         if not difference <= SAME * scale:
             raise RuntimeError(f"outputs of the saved model differ by {difference:.1e} after loading")
         scores = np.array([score(metric, outputs, self.targets) for metric in self.task.metrics])
-        return _variable("reloaded_score", scores, {"metric": list(self.task.metrics)})
+        variables = Variables({"metric": self.task.metrics}, "loaded from its folder, dev examples")
+        return variables.add("reloaded_score", scores, ("metric",), long_name="score of the saved model", units="score")
 
 
 def curve(
@@ -123,12 +137,3 @@ def point(pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> 
     """The step of a model and its dev outputs."""
     parameters = sum(parameter.numel() for parameter in pruned.model.network.parameters())
     return PruningStep(pruned.model.capture.heads, parameters, outputs)
-
-
-def _variable(name: str, values: np.ndarray, coords: dict) -> xr.DataArray:
-    long_name, units, source = VARIABLES[name.removesuffix("_ci").removesuffix("_n_examples")]
-    if name.endswith("_ci"):
-        long_name = f"95% bootstrap interval of {long_name}"
-    if name.endswith("_n_examples"):
-        long_name, units = f"examples behind {long_name}", "examples"
-    return xr.DataArray(values, coords, tuple(coords), attrs={"long_name": long_name, "units": units, "source": source})

@@ -13,9 +13,9 @@ from headscope.engine.attention_maps import Chosen, maps_of
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.statistics.thresholds import LEAST_CASES
-from headscope.studies.relations.link_attention import DIRECTIONS, Found
+from headscope.studies.relations.link_attention import DIRECTIONS, LinkAttention
 from headscope.studies.relations.observer import pairs_of
-from headscope.studies.relations.scores import best, least_gain
+from headscope.studies.relations.scores import largest_gain, least_gain
 
 SHOWN = 3
 # A longer sentence cannot be read in a figure.
@@ -32,7 +32,7 @@ class Pick:
     input: int
 
 
-def picks(relations: Mapping[str, Found]) -> list[Pick]:
+def picks(relations: Mapping[str, LinkAttention]) -> list[Pick]:
     """The head that gains most in all links, then those that gain most in a relation of enough sentences.
 
     Each with the sentence in which its links get the median of what they get, among those short enough to be shown.
@@ -44,16 +44,16 @@ def picks(relations: Mapping[str, Found]) -> list[Pick]:
     return list(by_head.values())[:SHOWN]
 
 
-def _best(relations: Mapping[str, Found]) -> Iterator[tuple[float, Pick]]:
+def _best(relations: Mapping[str, LinkAttention]) -> Iterator[tuple[float, Pick]]:
     """The best head of each relation and its gain."""
     enough = [name for name, rows in relations.items() if rows.compared.sum() >= LEAST_CASES]
     for name in enough or list(relations)[:1]:
         rows = relations[name][relations[name].compared]
         short = np.flatnonzero(rows.length <= LONGEST)
         if len(short):
-            head, direction = best(rows)
-            its = rows.linked[:, head, direction]
-            usual = short[abs(its[short] - np.median(its)).argmin()]
+            head, direction = largest_gain(rows)
+            attention = rows.linked[:, head, direction]
+            usual = short[abs(attention[short] - np.median(attention)).argmin()]
             yield float(least_gain(rows)[head, direction]), Pick(head, direction, name, int(rows.input[usual]))
 
 
@@ -66,26 +66,26 @@ def zoomed(
     """
     if not picked:
         return {}
-    again, found = replace(words, counts=type(words.counts)()), {}
+    again, inputs = replace(words, counts=type(words.counts)()), {}
     last = max(each.input for each in picked)
     for encoded in again.encode(corpus):
-        found[encoded.index] = encoded
+        inputs[encoded.index] = encoded
         if encoded.index >= last:
             break
     places = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
     quiet = replace(settings, on_progress=lambda done: None)
-    maps = maps_of(model, [Chosen(found[each.input], *places[each.head]) for each in picked], quiet)
+    maps = maps_of(model, [Chosen(inputs[each.input], *places[each.head]) for each in picked], quiet)
     side = max(map(len, maps))
     whole = np.full((len(maps), side, side), np.nan, np.float32)
     token = np.full((len(maps), side), "", object)
     end = np.zeros((len(maps), side), int)
     for number, (pick, attention) in enumerate(zip(picked, maps, strict=True)):
-        encoded, length = found[pick.input], len(attention)
+        encoded, length = inputs[pick.input], len(attention)
         whole[number, :length, :length] = attention
         token[number, :length] = model.tokenizer.convert_ids_to_tokens(encoded.inputs["input_ids"].tolist())
         query, keys = strongest(attention, encoded, pick)
         end[number, query], end[number, keys] = 1, 2
-    return {"map": _labelled(whole, token, end, picked, places)}
+    return {"map": _map_variable(whole, token, end, picked, places)}
 
 
 def strongest(attention: np.ndarray, encoded: Encoded, pick: Pick) -> tuple[int, list[int]]:
@@ -103,7 +103,7 @@ def strongest(attention: np.ndarray, encoded: Encoded, pick: Pick) -> tuple[int,
     return query, sorted({key for one, key in pairs if one == query})
 
 
-def _labelled(
+def _map_variable(
     whole: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[Pick], places: list[tuple[int, int]]
 ) -> xr.DataArray:
     numbers = np.arange(1, whole.shape[1] + 1)

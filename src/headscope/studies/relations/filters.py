@@ -1,4 +1,4 @@
-"""Which sentences and links are kept: the filter of Kovaleva et al. 2019, section 4.2, step by step, each counted."""
+"""Filter of sentences and links (Kovaleva et al. 2019, section 4.2), step by step, each counted."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from functools import partial
 
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
-from headscope.studies.relations.link_kinds import Which, links_of
+from headscope.studies.relations.link_kinds import LinkKind, links_of
 from headscope.types import Example, Link, Sentence
 
 IN_MEMORY = 4_000
@@ -49,7 +49,7 @@ def parsed(text: str) -> Limits:
     return Limits(words, span, distance or 1)
 
 
-def linked(corpus: Corpus, which: Which, limits: Limits) -> tuple[Corpus, dict[str, int]]:
+def linked(corpus: Corpus, kind: LinkKind, limits: Limits) -> tuple[Corpus, dict[str, int]]:
     """The examples that have a link left, their sentences with those links; and how many each step dropped, in order.
 
     Frame elements are filtered as the paper does: a sentence is dropped if any of its core elements is too long or too
@@ -58,10 +58,10 @@ def linked(corpus: Corpus, which: Which, limits: Limits) -> tuple[Corpus, dict[s
     """
     dropped: Counter[str] = Counter()
     kept, number = [], 0
-    for number, example in enumerate(_again(corpus, which, limits, dropped), 1):
+    for number, example in enumerate(_again(corpus, kind, limits, dropped), 1):
         if number <= IN_MEMORY:
             kept.append(example)
-    again = partial(iter, kept) if number <= IN_MEMORY else partial(_again, corpus, which, limits, Counter())
+    again = partial(iter, kept) if number <= IN_MEMORY else partial(_again, corpus, kind, limits, Counter())
     steps = {reason: dropped[reason] for reason in _reasons(limits) if dropped[reason]}
     return replace(corpus, n_examples=number, again=again), steps
 
@@ -91,9 +91,9 @@ def _near(limits: Limits) -> str:
     return "links of a word to itself" if limits.distance == 1 else f"links nearer than {limits.distance} words"
 
 
-def _again(corpus: Corpus, which: Which, limits: Limits, dropped: Counter[str]) -> Iterator[Example]:
+def _again(corpus: Corpus, kind: LinkKind, limits: Limits, dropped: Counter[str]) -> Iterator[Example]:
     def kept(sentence: Sentence) -> Sentence:
-        return replace(sentence, links=_kept(sentence, links_of(sentence, which), limits, dropped))
+        return replace(sentence, links=_kept(sentence, links_of(sentence, kind), limits, dropped))
 
     for example in corpus:
         made = replace(example, first=tuple(map(kept, example.first)), second=tuple(map(kept, example.second)))

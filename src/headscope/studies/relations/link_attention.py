@@ -1,10 +1,12 @@
-"""What each head gives to the links of each sentence, and to what they are compared with."""
+"""Attention of each head to the links of each sentence, and to their baselines."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+
+from headscope.statistics.columns import Columns
 
 DIRECTIONS = ("source_to_target", "target_to_source", "either")
 # Relations beyond so many are in "all" alone.
@@ -12,15 +14,15 @@ MOST = 40
 
 
 @dataclass(frozen=True)
-class Found:
+class LinkAttention(Columns):
     """A row for each relation of each input that has a link of it, in the order of the corpus.
 
-    Ten thousand rows and a BERT-base make 35 MB: everything that is said of links and heads is made from this.
+    Ten thousand rows and a BERT-base make 35 MB: all numbers of the study are made from this.
 
     * `input`: the number of the input; `length`: how many tokens it has; `relation`, `links`: of how many links.
     * `linked`: the largest attention of any token of a source to any of its target (direction 0), and back (1).
     * `elsewhere`: the same for links elsewhere; `others`: from other words to the same end (see `Baselines`); NaN where
-      one of the links has nothing to be compared with.
+      one of the links has no baseline.
     """
 
     input: Int[np.ndarray, " row"]
@@ -31,19 +33,12 @@ class Found:
     elsewhere: Float[np.ndarray, "row head 2"]
     others: Float[np.ndarray, "row head 2"]
 
-    def __len__(self) -> int:
-        return len(self.input)
-
-    def __getitem__(self, chosen: np.ndarray) -> "Found":
-        """Some of the rows: their numbers, or which they are."""
-        return Found(*(getattr(self, field.name)[chosen] for field in fields(self)))
-
     @property
     def compared(self) -> Bool[np.ndarray, " row"]:
-        """Which rows have something to be compared with."""
+        """Mask of the rows that have baselines."""
         return ~np.isnan(self.elsewhere[:, 0, 0])
 
-    def by_relation(self, apart: Sequence[str] = ()) -> Mapping[str, "Found"]:
+    def by_relation(self, apart: Sequence[str] = ()) -> Mapping[str, "LinkAttention"]:
         """The rows of "all", one for each input, and of each relation, the most frequent first.
 
         * `apart`: relations that are not in "all".
@@ -53,12 +48,12 @@ class Found:
         every = self[~np.isin(self.relation, apart)].by_input()
         return {"all": every} | {name: self[self.relation == name] for name in order}
 
-    def by_input(self) -> "Found":
-        """One row for each input: the largest of all its links; nothing to compare with if one of them has nothing."""
+    def by_input(self) -> "LinkAttention":
+        """One row for each input: the largest of all its links; no baseline if one of them has none."""
         inputs, starts = np.unique(self.input, return_index=True)
         if not len(inputs):
             return self
-        return Found(
+        return LinkAttention(
             inputs,
             self.length[starts],
             np.full(len(inputs), "all"),
@@ -69,9 +64,9 @@ class Found:
         )
 
 
-def joined(parts: Sequence[Found]) -> Found:
-    """What was found in several batches, in the order of the corpus."""
-    whole = Found(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Found)))
+def joined(parts: Sequence[LinkAttention]) -> LinkAttention:
+    """The rows of several batches, in the order of the corpus."""
+    whole = LinkAttention.concatenate(parts)
     return whole[np.lexsort((whole.relation, whole.input))]
 
 

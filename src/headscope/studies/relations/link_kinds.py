@@ -1,4 +1,4 @@
-"""Which links of a sentence are asked about: those that the corpus carries, those of its trees, or pairs of words."""
+"""Kinds of links of a sentence: those that the corpus carries, those of its trees, or pairs of words."""
 
 from collections.abc import Callable
 from typing import Literal, get_args
@@ -8,12 +8,12 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.features import LINK, links
 from headscope.types import Link, Sentence
 
-Which = Literal["annotated", "dependency", "pairs"]
+LinkKind = Literal["annotated", "dependency", "pairs"]
 # Of the four directed relations of section 4.5, two are the other two the other way round.
 PAIRS = {LINK["verb_to_subject"]: "verb and subject", LINK["pronoun_to_noun"]: "pronoun and noun"}
 
 
-def links_of(sentence: Sentence, which: Which) -> tuple[Link, ...]:
+def links_of(sentence: Sentence, kind: LinkKind) -> tuple[Link, ...]:
     """The links of a sentence.
 
     * "annotated": those that come with it, such as from frame elements to the word that evokes the frame.
@@ -24,22 +24,22 @@ def links_of(sentence: Sentence, which: Which) -> tuple[Link, ...]:
     >>> links_of(sentence, "dependency")
     (Link(relation='nsubj', source=(0,), target=(1,), core=None),)
     """
-    return LINKS[which](sentence)
+    return LINKS[kind](sentence)
 
 
-def told(corpus: Corpus, which: str | None = None) -> Which:
-    """The links that are wanted; or those that a corpus has: annotated ones, else those of its trees.
+def link_kind(corpus: Corpus, name: str | None = None) -> LinkKind:
+    """The kind of links with this name; by default the annotated links of a corpus, else those of its trees.
 
     Raises `HeadscopeError` if a corpus has none, or the name is unknown.
     """
-    if which is not None and which not in LINKS:
-        raise HeadscopeError(f"links '{which}' are unknown; use one of {', '.join(LINKS)}")
-    wanted: tuple[Which, ...] = get_args(Which)[:2] if which is None else (which,)  # type: ignore[assignment]
-    for one in wanted:
-        if any(links_of(sentence, one) for example in corpus for sentence in example.sentences):
-            return one
+    if name is not None and name not in LINKS:
+        raise HeadscopeError(f"links '{name}' are unknown; use one of {', '.join(LINKS)}")
+    kinds: tuple[LinkKind, ...] = get_args(LinkKind)[:2] if name is None else (name,)  # type: ignore[assignment]
+    for kind in kinds:
+        if any(links_of(sentence, kind) for example in corpus for sentence in example.sentences):
+            return kind
     raise HeadscopeError(
-        f"corpus '{corpus.name}' has no {which or 'annotated or dependency'} links; name a treebank (CoNLL-U), "
+        f"corpus '{corpus.name}' has no {name or 'annotated or dependency'} links; name a treebank (CoNLL-U), "
         "FrameNet (--kind framenet) or links of your own (--kind links)"
     )
 

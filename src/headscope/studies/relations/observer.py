@@ -1,4 +1,4 @@
-"""Reads off the attention of a batch what each head gives to links, and to what they are compared with.
+"""Observer of the attention that each head gives to links and to their baselines.
 
 Kovaleva et al. 2019, section 4.2: "the maximum absolute attention weight among those token pairs that correspond to the
 annotated semantic link", tokens being pieces of words. The released code pairs the pieces of source and target one by
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from headscope.batch import Batch
 from headscope.studies.relations.baselines import Baselines, baselines
-from headscope.studies.relations.link_attention import Found
+from headscope.studies.relations.link_attention import LinkAttention
 from headscope.types import Example, Link
 
 # A link, the same elsewhere, with another source, with another target.
@@ -36,8 +36,8 @@ class Row(NamedTuple):
     compared: bool
 
 
-class Reader:
-    """An observer that keeps the largest attention of any pair of tokens of each relation of each example.
+class LinkObserver:
+    """Keep the largest attention of any pair of tokens of each relation of each example.
 
     * `seed`: of the baselines.
     * `as_coded`: pair the tokens of source and target one by one.
@@ -72,18 +72,20 @@ class Reader:
             self.largest[layer] = attention.new_zeros(KINDS * len(self.rows), attention.shape[1], 2)
         example, row, *ends = self.cells[self.ends[examples.start] : self.ends[examples.stop]].unbind(-1)
         for direction, (query, key) in enumerate((ends, reversed(ends))):
-            seen = (query >= queries.start) & (query < queries.stop)
-            found = attention[example[seen] - examples.start, :, query[seen] - queries.start, key[seen]]
+            inside = (query >= queries.start) & (query < queries.stop)
+            # [pair, head]
+            weights = attention[example[inside] - examples.start, :, query[inside] - queries.start, key[inside]]
             maxima = self.largest[layer][..., direction]
-            maxima.scatter_reduce_(0, row[seen, None].expand_as(found), found, "amax")
+            maxima.scatter_reduce_(0, row[inside, None].expand_as(weights), weights, "amax")
 
-    def finish(self) -> Found:
-        """What was found in the batch."""
+    def finish(self) -> LinkAttention:
+        """The rows of the batch."""
         layers = [self.largest[layer] for layer in sorted(self.largest)]
+        # [row, kind, head, direction]
         whole = torch.cat(layers, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
         examples = np.array([row.example for row in self.rows], dtype=np.int64)
         compared = np.array([row.compared for row in self.rows], dtype=bool)
-        return Found(
+        return LinkAttention(
             input=self.batch.index.numpy()[examples],
             length=self.batch.real.sum(-1).cpu().numpy()[examples],
             relation=np.array([row.relation for row in self.rows], dtype=str),
@@ -96,16 +98,16 @@ class Reader:
 
     def _rows(self, place: int, tokens: dict[int, list[int]]) -> Iterator[Row]:
         """The relations of an example that have a pair of tokens."""
-        found: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
+        by_relation: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
         for link, others, before in self._links(self.batch.examples[place]):
             pairs = tuple(pairs_of(each, tokens, before, self.as_coded) for each in (link, *others))
             if pairs[0]:
-                found[link.relation].append(pairs)
+                by_relation[link.relation].append(pairs)
             else:
                 self.counts["links without a pair of tokens"] += 1
-        for relation, its in found.items():
-            kinds = tuple([pair for pairs in each for pair in pairs] for each in zip(*its, strict=True))
-            yield Row(place, relation, kinds, len(its), all(map(all, its)))
+        for relation, links in by_relation.items():
+            kinds = tuple([pair for pairs in each for pair in pairs] for each in zip(*links, strict=True))
+            yield Row(place, relation, kinds, len(links), all(map(all, links)))
 
     def _links(self, example: Example) -> Iterator[tuple[Link, Baselines, int]]:
         """Each link, its baselines, and how many words of the example stand before its sentence."""
@@ -118,10 +120,10 @@ class Reader:
 
 def tokens_of(batch: Batch) -> list[dict[int, list[int]]]:
     """The tokens of each word of each example."""
-    found: list[dict[int, list[int]]] = [defaultdict(list) for _ in batch.examples]
+    tokens: list[dict[int, list[int]]] = [defaultdict(list) for _ in batch.examples]
     for example, word, token in batch.pieces.tolist() if batch.pieces is not None else ():
-        found[example][word].append(token)
-    return found
+        tokens[example][word].append(token)
+    return tokens
 
 
 def pairs_of(link: Link | None, tokens: dict[int, list[int]], before: int = 0, as_coded: bool = False) -> Pairs:

@@ -13,19 +13,20 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
+from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained as random_weights
-from headscope.statistics.bootstrap import Tally, poisson_draws
-from headscope.statistics.split_half import halves
+from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input
+from headscope.statistics.split_half import split_in_half
 from headscope.studies.relations.example_maps import picks, zoomed
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
-from headscope.studies.relations.link_attention import MOST, Found, with_either
-from headscope.studies.relations.link_kinds import Which, of_frames, told
-from headscope.studies.relations.measure import read
-from headscope.studies.relations.scores import Draws, chosen, score, tallied
-from headscope.studies.relations.variables import labelled
+from headscope.studies.relations.link_attention import MOST, LinkAttention, joined, with_either
+from headscope.studies.relations.link_kinds import LinkKind, link_kind, of_frames
+from headscope.studies.relations.observer import LinkObserver
+from headscope.studies.relations.scores import Draws, best, score
+from headscope.studies.relations.variables import to_variables
 
 APART = {"dependency": ("punct",)}
 
@@ -84,36 +85,50 @@ def run(
     >>> result["link_attention"].dims, result["relation"].values.tolist()
     (('layer', 'head', 'relation', 'direction'), ['all', 'verb and subject', 'pronoun and noun'])
     """
-    which = told(corpus, links)
-    limit = _limits(corpus, which, limits, as_coded)
-    kept, dropped = linked(corpus, which, limit)
+    kind = link_kind(corpus, links)
+    limit = _limits(corpus, kind, limits, as_coded)
+    kept, dropped = linked(corpus, kind, limit)
     _refuse_nothing(corpus, kept, limit, dropped)
     settings.on_total(kept.n_examples * (1 + untrained))
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(dropped), aligned=True)
-    found, said = read(model, kept, words, settings, as_coded=as_coded)
-    relations, inputs = found.by_relation(APART.get(which, ())), int(found.input.max(initial=-1)) + 1
+    attention, attributes = _measure(model, kept, words, settings, as_coded=as_coded)
+    relations, inputs = attention.by_relation(APART.get(kind, ())), int(attention.input.max(initial=-1)) + 1
     draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
-    choosing = halves(inputs, settings.seed)
+    selection_half = split_in_half(inputs, settings.seed)
     beside: dict[str, Tally] = {}
-    if untrained and "interrupted" not in said:
-        other, more = read(random_weights(model, settings.seed), kept, _again(words), settings, as_coded=as_coded)
-        beside = _tallies(other.by_relation(APART.get(which, ())), draws)
-        said |= {"duration_s": round(float(said["duration_s"]) + float(more["duration_s"]), 3)}
-        said |= {name: value for name, value in more.items() if name == "interrupted"}
-    variables = labelled(
+    if untrained and "interrupted" not in attributes:
+        other, more = _measure(random_weights(model, settings.seed), kept, _again(words), settings, as_coded=as_coded)
+        beside = _tallies(other.by_relation(APART.get(kind, ())), draws)
+        attributes["duration_s"] = round(float(attributes["duration_s"]) + float(more["duration_s"]), 3)
+        attributes |= {name: value for name, value in more.items() if name == "interrupted"}
+    variables = to_variables(
         {name: score(rows, draws) for name, rows in relations.items()},
-        {name: chosen(rows, draws, choosing) for name, rows in relations.items()},
+        {name: best(rows, draws, selection_half) for name, rows in relations.items()},
         model.capture.heads,
         beside if set(beside) >= set(relations) else None,
     )
-    shown = {name: rows for name, rows in relations.items() if name not in APART.get(which, ())}
-    variables |= zoomed(model, kept, _again(words), picks(shown), settings)
-    attributes = provenance("relations", model, corpus, settings) | said | {"n_links": int(found.links.sum())}
-    attributes["options"] = json.dumps({"links": which, "limits": str(limit), "as_coded": as_coded})
+    drawn = {name: rows for name, rows in relations.items() if name not in APART.get(kind, ())}
+    variables |= zoomed(model, kept, _again(words), picks(drawn), settings)
+    attributes = provenance("relations", model, corpus, settings) | attributes | {"n_links": int(attention.links.sum())}
+    attributes["options"] = json.dumps({"links": kind, "limits": str(limit), "as_coded": as_coded})
     attributes["filter"] = json.dumps({"read": corpus.n_examples, "dropped": dropped, "kept": kept.n_examples})
-    if rare := len(np.unique(found.relation)) + 1 - len(relations):
+    if rare := len(np.unique(attention.relation)) + 1 - len(relations):
         attributes["skipped"] = _with(attributes["skipped"], f"relations beyond {MOST}, which are in 'all' only", rare)
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _measure(
+    model: Model, corpus: Corpus, words: Words, settings: Settings, *, as_coded: bool
+) -> tuple[LinkAttention, dict[str, str | int | float]]:
+    """One pass of a model over the links of a corpus. Returns: its attention to them, and the pass's attributes."""
+    observer = LinkObserver(settings.seed, as_coded=as_coded, counts=words.counts)
+    result = Pass(model, corpus, settings, words).gather(observer)
+    attention = joined(result.value)
+    if not len(attention):
+        raise HeadscopeError(
+            f"corpus '{corpus.name}': none of its links has tokens at both ends; check its words, or use --long window"
+        )
+    return attention, result.attributes
 
 
 def _again(words: Words) -> Words:
@@ -121,19 +136,19 @@ def _again(words: Words) -> Words:
     return replace(words, counts=Counter())
 
 
-def _tallies(relations: Mapping[str, Found], draws: Draws) -> dict[str, Tally]:
-    return {name: tallied(with_either(rows.linked), rows.input, draws) for name, rows in relations.items()}
+def _tallies(relations: Mapping[str, LinkAttention], draws: Draws) -> dict[str, Tally]:
+    return {name: tally_by_input(with_either(rows.linked), rows.input, draws) for name, rows in relations.items()}
 
 
 def _with(counts: Any, reason: str, count: int) -> str:
     return json.dumps(json.loads(counts) | {reason: count})
 
 
-def _limits(corpus: Corpus, which: Which, limits: str | None, as_coded: bool) -> Limits:
+def _limits(corpus: Corpus, kind: LinkKind, limits: str | None, as_coded: bool) -> Limits:
     """What was asked for; else those of the paper for frame elements, and none for other links."""
     if limits is not None:
         return parsed(limits)
-    frames = which == "annotated" and of_frames(corpus)
+    frames = kind == "annotated" and of_frames(corpus)
     return (AS_CODED if as_coded else PAPER) if frames else NONE
 
 

@@ -1,132 +1,118 @@
-"""Scores as labelled variables of a result."""
+"""Scores as variables of a result."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import array, by_layer, described, places
-from headscope.results.vocabulary import BOUNDS
+from headscope.results.best_heads import add_place
+from headscope.results.variables import Count, Variables, by_layer
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.statistics.split_half import BestHead, column, held_out_scores
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 from headscope.studies.relations.link_attention import DIRECTIONS
-from headscope.studies.relations.scores import HELD_OUT, Chosen, Score
+from headscope.studies.relations.scores import LinkScore
 
 SOURCE = "Kovaleva et al. 2019, section 4.2"
+SHARE = "share of attention"
+SPECIAL = "whether links gain 0.1 on both, with q < 0.05, in at least 50 sentences, and beat all untrained heads"
 PERCENTILE = 99
-LONG_NAMES = {
-    "link_attention": "attention from one end of a link to the other",
-    "link_attention_n_examples": "sentences with a link of each relation",
+DIMS = ("layer", "head", "relation", "direction")
+BASELINES = {
     "elsewhere": "attention between words of the same distance elsewhere",
-    "elsewhere_n_examples": "sentences that can be compared",
     "others": "attention from other words to the same end of a link",
-    "others_n_examples": "sentences that can be compared",
     "gain": "attention of links less that of links elsewhere",
-    "gain_n_examples": "sentences that can be compared",
     "gain_others": "attention of links less that from other words",
-    "gain_others_n_examples": "sentences that can be compared",
-    "untrained": "attention from one end of a link to the other in an untrained model",
-    "untrained_n_examples": "sentences that the untrained model has read",
-    "percentile": "99th percentile of the attention of links over all heads",
-    "q_value": "false discovery rate at which links get more than links elsewhere and than from other words",
-    "special": "whether links gain 0.1 on both, with q < 0.05, in at least 50 sentences, and beat all untrained heads",
+}
+OTHER_HALF = {
     "chosen_attention": "attention of links in the chosen head, on the other half",
-    "chosen_attention_n_examples": "sentences of each relation on the other half",
     "chosen_elsewhere": "attention of links elsewhere in the chosen head, on the other half",
     "chosen_others": "attention from other words to the same end of a link in the chosen head, on the other half",
     "chosen_gain": "attention of links less that of links elsewhere in the chosen head, on the other half",
     "chosen_gain_others": "attention of links less that from other words in the chosen head, on the other half",
-    "chosen_layer": "layer of the head that gains most on one half",
-    "chosen_head": "number in its layer of the head that gains most on one half",
-    "chosen_direction": "direction in which that head gains most",
 }
-UNITS = {
-    "q_value": "rate",
-    "special": "1 if so",
-    "chosen_layer": "layer",
-    "chosen_head": "head",
-    "chosen_direction": "direction",
-}
-BASELINES = ("elsewhere", "others", "gain", "gain_others")
 
 
-def labelled(
-    scores: Mapping[str, Score],
-    choices: Mapping[str, Chosen | None],
+def to_variables(
+    scores: Mapping[str, LinkScore],
+    best: Mapping[str, BestHead | None],
     heads: tuple[int, ...],
     untrained: Mapping[str, Tally] | None = None,
 ) -> dict[str, xr.DataArray]:
     """The variables of a result, with the relations in their order; `heads` is the number of heads of each layer."""
-    found = {
-        **_means("link_attention", {name: each.linked for name, each in scores.items()}, heads),
-        **(_means("untrained", untrained, heads) if untrained else {}),
-    }
-    for name in BASELINES:
-        found |= _means(name, {relation: getattr(each, name) for relation, each in scores.items()}, heads)
-    found["percentile"] = _percentile(found["link_attention"])
-    found |= _tests(scores, heads, found)
-    found |= _choices(choices, heads)
-    return {name: _variable(name, array) for name, array in found.items()}
+    variables = Variables({"relation": list(scores), "direction": DIRECTIONS}, SOURCE)
+
+    def add(name: str, tallies: Iterable[Tally], long_name: str, cases: str) -> xr.DataArray:
+        return _add_mean(variables, name, list(tallies), heads, long_name=long_name, cases=cases)
+
+    long_name = "attention from one end of a link to the other"
+    linked = (each.linked for each in scores.values())
+    attention = add("link_attention", linked, long_name, "sentences with a link of each relation")
+    if untrained:
+        cases = "sentences that the untrained model has read"
+        add("untrained", untrained.values(), f"{long_name} in an untrained model", cases)
+    for name, long_name in BASELINES.items():
+        tallies = (getattr(each, name) for each in scores.values())
+        add(name, tallies, long_name, "sentences that can be compared")
+    variables.add(
+        "percentile",
+        _percentile(attention),
+        ("relation", "direction"),
+        long_name="99th percentile of the attention of links over all heads",
+        units=SHARE,
+    )
+    _add_tests(variables, np.stack([each.p for each in scores.values()], axis=1), heads)
+    _add_best(variables, list(best.values()), heads)
+    return variables.arrays
 
 
-def _means(name: str, tallies: Mapping[str, Tally], heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
-    dims = ("layer", "head", "relation", "direction")
+def _add_mean(
+    variables: Variables, name: str, tallies: list[Tally], heads: tuple[int, ...], *, long_name: str, cases: str
+) -> xr.DataArray:
     means, intervals = (
-        by_layer(np.stack([getattr(each, part) for each in tallies.values()], axis=1), heads)
+        by_layer(np.stack([getattr(each, part) for each in tallies], axis=1), heads)  # [layer, head, relation, ...]
         for part in ("mean", "interval")
     )
-    counts = [int(each.count[0]) for each in tallies.values()]
-    return {
-        name: _array(means, dims, tallies),
-        f"{name}_ci": _array(intervals, (*dims, "bound"), tallies),
-        f"{name}_n_examples": _array(counts, ("relation",), tallies),
-    }
+    count = Count([int(each.count[0]) for each in tallies], cases, "sentences", ("relation",))
+    return variables.add(name, means, DIMS, long_name=long_name, units=SHARE, interval=intervals, count=count)
 
 
-def _percentile(linked: xr.DataArray) -> xr.DataArray:
-    """Of the heads that there are: a layer may have fewer than another."""
-    flat = linked.stack(place=("layer", "head")).dropna("place", how="all")
-    return flat.quantile(PERCENTILE / 100, "place").drop_vars("quantile")
+def _percentile(attention: xr.DataArray) -> np.ndarray:
+    """The percentile over the heads that there are: a layer may have fewer than another."""
+    flat = attention.stack(place=("layer", "head")).dropna("place", how="all")
+    return flat.quantile(PERCENTILE / 100, "place").values
 
 
-def _tests(
-    scores: Mapping[str, Score], heads: tuple[int, ...], found: Mapping[str, xr.DataArray]
-) -> dict[str, xr.DataArray]:
-    dims = ("layer", "head", "relation", "direction")
-    q = _array(by_layer(np.stack([each.p for each in scores.values()], axis=1), heads), dims, scores).copy()
-    cases = found["gain_n_examples"]
-    q.values = benjamini_hochberg(q.where(cases > 0).values)
-    special = (found["gain"] >= GAIN) & (found["gain_others"] >= GAIN) & (q < RATE) & (cases >= LEAST_CASES)
-    if "untrained" in found:
-        special &= found["link_attention"] > found["untrained"].max(["layer", "head"])
-    return {"q_value": q, "special": special.where(found["gain"].notnull()).astype(float)}
+def _add_tests(variables: Variables, p: np.ndarray, heads: tuple[int, ...]) -> None:
+    """Add q-values and special heads; `p` of [head, relation, direction]."""
+    arrays = variables.arrays
+    cases, gain = arrays["gain_n_examples"], arrays["gain"]
+    p = np.where(cases.values[:, None] > 0, by_layer(p, heads), np.nan)
+    long_name = "false discovery rate at which links get more than links elsewhere and than from other words"
+    q = variables.add("q_value", benjamini_hochberg(p), DIMS, long_name=long_name, units="rate")
+    special = (gain >= GAIN) & (arrays["gain_others"] >= GAIN) & (q < RATE) & (cases >= LEAST_CASES)
+    if "untrained" in arrays:
+        special &= arrays["link_attention"] > arrays["untrained"].max(["layer", "head"])
+    values = special.where(gain.notnull()).astype(float).values
+    variables.add("special", values, DIMS, long_name=SPECIAL, units="1 if so")
 
 
-def _choices(choices: Mapping[str, Chosen | None], heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
-    def column(value: Any, missing: Any, *dims: str) -> xr.DataArray:
-        values = [missing if one is None else value(one) for one in choices.values()]
-        return _array(values, ("relation", *dims), choices)
-
-    place = places(heads)
-    found = {
-        "chosen_layer": column(lambda one: place[one.head][0], np.nan),
-        "chosen_head": column(lambda one: place[one.head][1], np.nan),
-        "chosen_direction": column(lambda one: DIRECTIONS[one.direction], ""),
-        "chosen_attention_n_examples": column(lambda one: int(one.held_out.count), 0),
-    }
-    for row, name in enumerate(HELD_OUT):
-        found[f"chosen_{name}"] = column(lambda one, row=row: one.held_out.mean[row], np.nan)
-        found[f"chosen_{name}_ci"] = column(lambda one, row=row: one.held_out.interval[row], [np.nan] * 2, "bound")
-    return found
-
-
-def _array(values: Any, dims: tuple[str, ...], relations: Mapping[str, Any]) -> xr.DataArray:
-    return array(values, dims, {"relation": list(relations), "direction": DIRECTIONS, "bound": BOUNDS})
-
-
-def _variable(name: str, values: xr.DataArray) -> xr.DataArray:
-    mean = name.removesuffix("_ci")
-    units = "sentences" if name.endswith("_n_examples") else UNITS.get(mean, "share of attention")
-    return described(name, values, LONG_NAMES[mean], units, SOURCE)
+def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[int, ...]) -> None:
+    add_place(variables, best, "relation", heads, "the head that gains most on one half")
+    directions = column(best, lambda each: DIRECTIONS[each.selected.direction], "")
+    long_name = "direction in which that head gains most"
+    variables.add("chosen_direction", directions, ("relation",), long_name=long_name, units="direction")
+    sentences = column(best, lambda each: int(each.held_out.count), 0)
+    count = Count(sentences, "sentences of each relation on the other half", "sentences", ("relation",))
+    for row, (name, long_name) in enumerate(OTHER_HALF.items()):
+        means, intervals = held_out_scores(best, row)
+        variables.add(
+            name,
+            means,
+            ("relation",),
+            long_name=long_name,
+            units=SHARE,
+            interval=intervals,
+            count=count if name == "chosen_attention" else None,
+        )

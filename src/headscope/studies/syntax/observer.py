@@ -1,4 +1,4 @@
-"""Reads off attention between words which heads point at the syntactic head of each word.
+"""Observer of attention between words: the heads that point at the syntactic head of each word.
 
 Clark et al. 2019, section 4.2. A head of a model predicts, for a word i, the word j of its sentence with the largest
 W[i, j] ("dependent to head": the word looks at its head) or the largest W[j, i] ("head to dependent": it is looked at
@@ -15,15 +15,15 @@ from torch import Tensor
 
 from headscope.batch import Batch, Rows
 from headscope.linguistics.dependencies import ROOT, Asked, asked, sentence_numbers
-from headscope.studies.syntax.predictions import Answers, packed
+from headscope.studies.syntax.predictions import Predictions, packed
 
 
-class Reader:
-    """An observer that keeps, of the attention of a batch, only which heads are right about which words.
+class DependencyObserver:
+    """Keep, of the attention of a batch, only the words whose syntactic head each attention head predicts.
 
     * `subtypes`: whether relations keep their subtypes.
     * `as_coded`: attention from a word is that of its first token, as in the released code, not the mean over them.
-    * `counts`: of words that cannot be asked about, because they or their heads have no token in the input.
+    * `counts`: number of words left out, because they or their heads have no token in the input.
     """
 
     batch: Batch
@@ -33,14 +33,14 @@ class Reader:
         self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:
-        """Forget the batch before, and ask about the words of this one."""
+        """Forget the batch before, and prepare the words of this one."""
         self.batch, self.right = batch, defaultdict(list)
         self.candidates = _candidates(batch)
-        self.asked = self._answerable(batch)
+        self.words = self._with_tokens(batch)
         self.syntactic_heads = torch.full(batch.has_token.shape, ROOT, device=batch.real.device)
-        rows = _rows(self.asked, batch.real.device)
+        rows = _rows(self.words, batch.real.device)
         self.syntactic_heads[rows] = torch.tensor(
-            [word.head for word in chain(*self.asked)], dtype=torch.long, device=batch.real.device
+            [word.head for word in chain(*self.words)], dtype=torch.long, device=batch.real.device
         )
 
     def __call__(
@@ -54,14 +54,14 @@ class Reader:
             heads = self.syntactic_heads[examples, None, :, None]
             self.right[layer].append(pointed_at(self.part, self.candidates[examples, None]) == heads)
 
-    def finish(self) -> Answers:
-        """The answers about the words of the batch."""
+    def finish(self) -> Predictions:
+        """The predictions about the words of the batch."""
         layers = [torch.cat(self.right[layer]) for layer in sorted(self.right)]
-        example, word = _rows(self.asked, self.batch.real.device)
+        example, word = _rows(self.words, self.batch.real.device)
         right = torch.cat(layers, dim=1)[example, :, word]
-        words = list(chain(*self.asked))
+        words = list(chain(*self.words))
         numbers = np.array([word[:4] for word in words], dtype=np.int64).reshape(-1, 4)
-        return Answers(
+        return Predictions(
             input=self.batch.index.numpy()[example.cpu().numpy()],
             word=numbers[:, 0],
             place=numbers[:, 2],
@@ -71,37 +71,37 @@ class Reader:
             right=packed(right.cpu().numpy()),
         )
 
-    def _answerable(self, batch: Batch) -> list[list[Asked]]:
+    def _with_tokens(self, batch: Batch) -> list[list[Asked]]:
         """The words of each example that have a token, and whose head has one."""
-        found = []
+        kept = []
         for example, has_token in zip(batch.examples, batch.has_token.tolist(), strict=True):
             words = [word for word in asked(example, self.subtypes) if has_token[word.word]]
-            found.append([word for word in words if word.head == ROOT or has_token[word.head]])
-            if cut_off := len(words) - len(found[-1]):
+            kept.append([word for word in words if word.head == ROOT or has_token[word.head]])
+            if cut_off := len(words) - len(kept[-1]):
                 self.counts["words whose head has no token"] += cut_off
-        return found
+        return kept
 
 
 def pointed_at(
     between: Float[Tensor, "example head word word"], candidates: Bool[Tensor, "example 1 word word"]
 ) -> Int[Tensor, "example head word direction"]:
-    """The word that each word looks at most, and the one by which it is looked at most; of equals the first."""
+    """The word that each word attends to most, and the word that attends to it most; of equals the first."""
     allowed = between.masked_fill(~candidates, -1)
     # Several times faster on a CPU than argmax.
     return torch.stack([allowed.max(-1).indices, allowed.max(-2).indices], dim=-1)
 
 
 def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:
-    """Which pairs of words may be linked: two words of a sentence, each with a token."""
+    """Mask of the pairs of words that may be linked: two words of a sentence, each with a token."""
     words = batch.has_token.shape[1]
     numbers = [[*sentence_numbers(example), *[-1] * (words - example.n_words)] for example in batch.examples]
     sentence = torch.tensor(numbers, device=batch.real.device).reshape(-1, words)
-    together = (sentence[:, :, None] == sentence[:, None]) & batch.has_token[:, None] & batch.has_token[:, :, None]
-    return together & ~torch.eye(words, dtype=torch.bool, device=batch.real.device)
+    same = (sentence[:, :, None] == sentence[:, None]) & batch.has_token[:, None] & batch.has_token[:, :, None]
+    return same & ~torch.eye(words, dtype=torch.bool, device=batch.real.device)
 
 
 def _rows(words: list[list[Asked]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Example and word of each word that is asked about."""
-    rows = [(example, word.word) for example, its in enumerate(words) for word in its]
+    """Example and number of each word."""
+    rows = [(example, word.word) for example, each in enumerate(words) for word in each]
     example, word = torch.tensor(rows, dtype=torch.long, device=device).reshape(-1, 2).unbind(-1)
     return example, word

@@ -1,22 +1,21 @@
-"""Which heads of a model are right about which words of a treebank, one bit for each answer."""
+"""Predictions of a model's heads about the words of a treebank, one bit for each prediction."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from jaxtyping import Int, UInt8
 
 from headscope.results.vocabulary import DIRECTIONS
+from headscope.statistics.columns import Columns
 
 LEFT_OUT = ("punct", "root")
 
 
 @dataclass(frozen=True)
-class Answers:
-    """A row for each word that was asked about, in the order of the corpus.
-
-    A hundred thousand words and a BERT-base make 4 MB: everything that is said of words and heads is made from this.
+class Predictions(Columns):
+    """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 4 MB.
 
     * `input`: the number of the input that the word is in; `word`: its own number there.
     * `place`: of the word in its sentence, `head`: of its syntactic head, -1 for a root; `length`: of the sentence.
@@ -32,22 +31,15 @@ class Answers:
     relation: np.ndarray
     right: UInt8[np.ndarray, "word byte"]
 
-    def __len__(self) -> int:
-        return len(self.input)
-
-    def __getitem__(self, chosen: np.ndarray) -> "Answers":
-        """Some of the words: their numbers, or which they are."""
-        return Answers(*(getattr(self, field.name)[chosen] for field in fields(self)))
-
     def unpacked(self, heads: int) -> UInt8[np.ndarray, "word head direction"]:
         """1 where a head is right; heads of all layers stand in a row."""
         bits = np.unpackbits(self.right, axis=1, count=heads * len(DIRECTIONS))
-        return bits.reshape(len(self), heads, len(DIRECTIONS))
+        return bits.reshape(len(self), heads, len(DIRECTIONS))  # [word, head, direction]
 
-    def by_relation(self, everything: bool = False) -> dict[str, "Answers"]:
+    def by_relation(self, everything: bool = False) -> Mapping[str, "Predictions"]:
         """The words of "all" and of each relation, the most frequent first; roots are no relation.
 
-        "all" is without punctuation and roots, or really all words (`everything`).
+        * `everything`: "all" has punctuation and roots, too.
         """
         names, counts = np.unique(self.relation, return_counts=True)
         order = sorted(zip(-counts, names.tolist(), strict=True))
@@ -58,11 +50,10 @@ class Answers:
 
 def packed(right: np.ndarray) -> UInt8[np.ndarray, "word byte"]:
     """[word, head, direction] as bits."""
-    return np.packbits(right.reshape(len(right), prod(right.shape[1:])), axis=1)
+    return np.packbits(right.reshape(len(right), prod(right.shape[1:])), axis=1)  # [word, bits of all heads]
 
 
-def joined(parts: Sequence[Answers]) -> Answers:
-    """The answers of several batches, in the order of the corpus."""
-    columns = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Answers))
-    whole = Answers(*columns)
+def joined(parts: Sequence[Predictions]) -> Predictions:
+    """The predictions of several batches, in the order of the corpus."""
+    whole = Predictions.concatenate(parts)
     return whole[np.lexsort((whole.word, whole.input))]

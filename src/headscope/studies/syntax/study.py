@@ -14,11 +14,11 @@ from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.split_half import halves
-from headscope.studies.syntax.observer import Reader
+from headscope.statistics.split_half import split_in_half
+from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.predictions import joined
-from headscope.studies.syntax.scores import chosen, score
-from headscope.studies.syntax.variables import labelled
+from headscope.studies.syntax.scores import best, score
+from headscope.studies.syntax.variables import to_variables
 
 
 def run(
@@ -63,19 +63,19 @@ def run(
     _refuse_without_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     attributes = provenance("syntax", model, corpus, settings)
-    reader = Reader(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
-    result = Pass(model, corpus, settings, words).gather(reader)
-    answers, heads = joined(result.value), sum(model.capture.heads)
-    inputs = int(answers.input.max(initial=-1)) + 1
+    observer = DependencyObserver(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
+    result = Pass(model, corpus, settings, words).gather(observer)
+    predictions, heads = joined(result.value), sum(model.capture.heads)
+    inputs = int(predictions.input.max(initial=-1)) + 1
     draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
-    choosing = halves(inputs, settings.seed)
-    relations = answers.by_relation(everything=as_coded)
-    variables = labelled(
+    selection_half = split_in_half(inputs, settings.seed)
+    relations = predictions.by_relation(everything=as_coded)
+    variables = to_variables(
         {name: score(words, heads, draws, as_coded) for name, words in relations.items()},
-        {name: chosen(words, heads, draws, choosing, as_coded) for name, words in relations.items()},
+        {name: best(words, heads, draws, selection_half, as_coded) for name, words in relations.items()},
         model.capture.heads,
     )
-    attributes |= {"n_words": len(answers), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}
+    attributes |= {"n_words": len(predictions), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}
     return results.check(xr.Dataset(variables, attrs=attributes | result.attributes))
 
 
