@@ -7,25 +7,25 @@ the sources to read.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 from headscope import catalog
-from headscope.corpora import annotate, kinds
+from headscope.corpora import annotate, in_memory, kinds
 from headscope.corpora.options import DEFAULTS, Offsets, Options
 from headscope.corpora.problems import Bad, Skipped
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 from headscope.types import Example, segment_text
 
 IN_MEMORY = 4_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Examples that can be iterated again and again; a large corpus is read anew each time.
 
@@ -43,7 +43,7 @@ class Corpus:
     sha256: str
     n_examples: int
     skipped: dict[str, int]
-    again: Callable[[], Iterator[Example]] = field(repr=False)
+    again: Callable[[], Iterator[Example]]
 
     def __iter__(self) -> Iterator[Example]:
         return self.again()
@@ -51,50 +51,84 @@ class Corpus:
     def __len__(self) -> int:
         return self.n_examples
 
+    def __repr__(self) -> str:
+        return f"Corpus('{self.name}', {self.n_examples} examples)"
 
-def read(source: str | Path = "sample", options: Options = DEFAULTS, *, offsets: Offsets | None = None) -> Corpus:
+
+def read(
+    source: Any = "sample", options: Options = DEFAULTS, *, offsets: Offsets | None = None, **keywords: Any
+) -> Corpus:
     """Read a corpus through once, so that whatever is wrong with it is said now.
 
-    * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus.
-    * `options`: how to read it.
+    * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus; or texts in memory: a list of strings or of
+      pairs of strings, a pandas DataFrame, a `datasets.Dataset`. A corpus is returned as it is.
+    * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
     * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
 
     Raises `HeadscopeError` naming file and line of the first thing that cannot be read.
 
-    >>> read("sample", Options(limit=3)).n_examples
-    3
+    >>> read("sample", limit=3)
+    Corpus('sample', 3 examples)
+    >>> read([("It rained.", "We stayed in.")])
+    Corpus('list', 1 examples)
     """
+    if isinstance(source, Corpus):
+        return source
+    options = _with_keywords(options, keywords)
     if options.limit is not None and options.limit < 1:
         raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
     options = replace(options, offsets=offsets or options.offsets)
-    kind, place = kinds.tell(str(source), options)
-    sources = getattr(catalog.load("corpora/readers", kind), "locate", kinds.existing)(place, options)
-    again = partial(_examples, kind, sources, options)
+    if isinstance(source, str | Path):
+        kind, place = kinds.tell(str(source), options)
+        reader = catalog.load("corpora/readers", kind)
+        sources = getattr(reader, "locate", kinds.existing)(place, options)
+        name, sha256_of_files = _name(place, sources), _hash_of_files(sources)
+    else:
+        kind, reader, sources, name, sha256_of_files = "text", in_memory, [source], type(source).__name__, None
+    again = partial(_examples, reader.examples, sources, options)
     skipped, kept, texts, n = Counter(), [], sha256(), 0
     for n, example in enumerate(again(skipped), 1):
         texts.update(_content(example))
         if n <= IN_MEMORY:
             kept.append(example)
     if not n:
-        raise HeadscopeError(f"corpus '{source}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
+        raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
     return Corpus(
-        name=_name(place, sources),
-        sha256=_hash_of_files(sources) or texts.hexdigest(),
+        name=name,
+        sha256=sha256_of_files or texts.hexdigest(),
         n_examples=n,
         skipped=dict(skipped),
         again=partial(iter, kept) if n <= IN_MEMORY else partial(again, Counter()),
     )
 
 
-def _examples(kind: str, sources: list[str], options: Options, skipped: Counter[str]) -> Iterator[Example]:
-    reader = catalog.load("corpora/readers", kind)
-    found = (example for source in sources for example in _good(reader, source, options, skipped))
-    annotated = annotate.annotate(found, options.annotate) if options.annotate else found
+def _with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:
+    names = [each.name for each in fields(Options)]
+    if unknown := next((name for name in keywords if name not in names), ""):
+        raise HeadscopeError(f"option '{unknown}' of a corpus is unknown; {suggest(unknown, names)}")
+    return replace(options, **keywords)
+
+
+def _examples(
+    read: Callable[[Any, Options], Iterable[Example | Bad | Skipped]],
+    sources: list[Any],
+    options: Options,
+    skipped: Counter[str],
+) -> Iterator[Example]:
+    items = ((_place(source), read(source, options)) for source in sources)
+    examples = (example for place, each in items for example in _good(each, place, options, skipped))
+    annotated = annotate.annotate(examples, options.annotate) if options.annotate else examples
     return islice(annotated, options.limit)
 
 
-def _good(reader: ModuleType, source: str, options: Options, skipped: Counter[str]) -> Iterator[Example]:
-    for item in reader.examples(source, options):
+def _place(source: Any) -> str:
+    return source if isinstance(source, str) else type(source).__name__
+
+
+def _good(
+    items: Iterable[Example | Bad | Skipped], source: str, options: Options, skipped: Counter[str]
+) -> Iterator[Example]:
+    for item in items:
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
         elif isinstance(item, Bad):

@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from headscope.encoding.encoded import Encoded, encoded
 from headscope.linguistics.features import Span
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.load import load_tokenizer
+from headscope.models.loading import load_tokenizer
 from headscope.types import Example, segment_text
 
 Long = Literal["skip", "truncate", "window"]

@@ -1,7 +1,7 @@
 """How a pass over a corpus runs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 from headscope.encoding.encoder import Long
@@ -27,8 +27,8 @@ class Settings:
     batch_tokens: int = 2048
     seed: int = 0
     resamples: int = RESAMPLES
-    on_progress: Callable[[int], None] = lambda done: None
-    on_total: Callable[[int], None] = lambda total: None
+    on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
+    on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
     keep_interrupted: bool = False
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A network that passed the self-check, with its tokenizer and origin.
 
@@ -35,6 +35,11 @@ class Model:
     capture: Capture
     revision: str = ""
     sha256: str = ""
+
+    def __repr__(self) -> str:
+        heads = self.capture.heads
+        kind = self.network.config.model_type
+        return f"Model('{self.name}', {kind}, {len(heads)} layers, {sum(heads)} heads, {self.device})"
 
     @property
     def device(self) -> torch.device:

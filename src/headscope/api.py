@@ -1,0 +1,114 @@
+"""The studies as Python functions: a model or a corpus may be a name, a path, or an object of another library."""
+
+import inspect
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import xarray as xr
+
+from headscope import catalog, corpora
+from headscope.corpora import Corpus
+from headscope.errors import HeadscopeError
+from headscope.ranges import Range
+
+Study = Callable[..., xr.Dataset]
+ALLOWED = "use a name, a folder, a Hugging Face model with tokenizer=, or a SentenceTransformer"
+
+
+def study(name: str) -> Study:
+    """The function of a study, which makes models and corpora of what it is given.
+
+    * A model: what `headscope.load` returns, a name, a folder, a Hugging Face model together with the argument
+      `tokenizer`, or a `SentenceTransformer`.
+    * A corpus: whatever `headscope.read` reads. Several corpora are given as a tuple.
+
+    >>> study("profile")("minilm", ["It rained.", "We stayed in."])["entropy"].dims
+    ('layer', 'head')
+    """
+    run = catalog.load("studies", name).run
+    signature, hints = inspect.signature(run), get_type_hints(run, include_extras=True)
+
+    @wraps(run)
+    def call(*args: Any, tokenizer: Any = None, **kwargs: Any) -> xr.Dataset:
+        if "loading" in hints:
+            kwargs.setdefault("loading", {})
+        given = signature.bind(*args, **kwargs).arguments
+        for argument, value in given.items():
+            _check(argument, value, hints[argument])
+        return run(**_inputs(given, tokenizer, scored="task" in hints))
+
+    tokenizer = inspect.Parameter("tokenizer", inspect.Parameter.KEYWORD_ONLY, default=None)
+    call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), tokenizer])  # type: ignore[attr-defined]
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) -> Any:
+    """The model that a name, a folder or an object of another library stands for.
+
+    * `head`: keep the task head of a model that is loaded; None keeps a head for masked words, if there is one.
+
+    Raises `HeadscopeError` for an object that stands for no model.
+    """
+    from headscope.models import Model, load, wrap
+    from headscope.models.masked_lm import has_words_head
+
+    kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(value).__mro__]
+    if isinstance(value, Model):
+        return value
+    if isinstance(value, str | os.PathLike):
+        return load(str(value), head=has_words_head(str(value)) if head is None else head)
+    if "sentence_transformers.SentenceTransformer" in kinds:
+        return wrap(value[0].auto_model, value.tokenizer, "SentenceTransformer")
+    if "transformers.PreTrainedModel" not in kinds:
+        raise HeadscopeError(f"model: a {type(value).__name__} is no model; {ALLOWED}")
+    if tokenizer is None:
+        raise HeadscopeError(f"model: a {type(value).__name__} has no tokenizer of its own; give it as tokenizer=")
+    return wrap(value, tokenizer, type(value).__name__)
+
+
+def _inputs(given: dict[str, Any], tokenizer: Any, *, scored: bool) -> dict[str, Any]:
+    """The arguments with models, corpora, tasks and paths in the place of what stands for them."""
+    done = dict(given)
+    if "model" in given:
+        head = (given.get("task") is not None or None) if scored else False
+        done["model"] = as_model(given["model"], tokenizer, head=head)
+    if "models" in given:
+        task = given.get("task") is not None
+        models = [as_model(each, tokenizer, head=task and n > 0) for n, each in enumerate(given["models"])]
+        done["models"] = tuple(models)
+    if "checkpoint" in given:
+        done["checkpoint"] = str(given["checkpoint"])
+    for name in {"corpus", "training"} & given.keys():
+        done[name] = given[name] if given[name] is None else _corpus(given[name], done)
+    if "corpora" in given:
+        several = given["corpora"] if isinstance(given["corpora"], tuple) else (given["corpora"],)
+        done["corpora"] = tuple(_corpus(each, done) for each in several)
+    if "tasks" in given and not isinstance(given["tasks"], tuple | list):
+        done["tasks"] = (given["tasks"],)
+    for name in {"directory", "weights", "from_", "patterns", "syntax"} & given.keys():
+        done[name] = given[name] if given[name] is None else Path(given[name])
+    return done
+
+
+def _corpus(value: Any, done: dict[str, Any]) -> Corpus:
+    """A corpus; pairs of paragraphs are counted in the pieces of the model's tokenizer."""
+    model = done.get("model") or done["models"][0]
+
+    def offsets(text: str) -> list[tuple[int, int]]:
+        pieces = model.tokenizer(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
+        return pieces["offset_mapping"]
+
+    return corpora.read(value, offsets=offsets)
+
+
+def _check(name: str, value: Any, hint: Any) -> None:
+    """Raise `HeadscopeError` for a number out of its range."""
+    for each in (hint, *get_args(hint)):
+        if get_origin(each) is Annotated and value is not None:
+            for bounds in get_args(each)[1:]:
+                if isinstance(bounds, Range):
+                    bounds.check(name, value)
