@@ -1,12 +1,12 @@
-"""How long the ablation sweep takes beside the loop that everybody writes: one forward pass for each head.
+"""Time of the ablation sweep and of the usual loop: one forward pass for each head.
 
-All disable each head and each layer in turn (uniform attention), on pairs as long as those of RTE, cut at 128 tokens:
+Compares four methods that disable each head and each layer in turn (uniform attention), on pairs as long as those of RTE, cut at 128 tokens:
 (a) loop, sorted: full sdpa forward passes in the sweep's own length-sorted batches, two hooks overwriting a head;
 (b) loop, padded: the same in the order of the data, 32 examples at a time, padded to 128;
-(c) whole: full passes with headscope's attention intervened in, what the sweep falls back to;
-(d) sweep: what the study `ablate` does, its check of the faster way included.
-Ratios are medians over rounds of the ratio to (d) in the same round. The loops' time is that of every so many of
-their passes, which are all alike, times how many that leaves out. The bound counts multiplications and additions.
+(c) whole: full passes with headscope's attention intervened in, the fallback of the sweep;
+(d) sweep: the study `ablate`, with the check of its fast method.
+Ratios are medians over rounds of the ratio to (d) in the same round. A loop is timed on one in `--every` of
+its passes, which are all alike, and scaled up. The bound counts multiplications and additions.
 
     python -m benchmarks.ablate             # both models, some minutes on 2 cores
     python -m benchmarks.ablate --quick     # fewer examples and rounds
@@ -93,7 +93,7 @@ def variants(model: Model) -> list[Variant]:
 
 @contextmanager
 def disabled(model: Model, variant: Variant, real: torch.Tensor) -> Iterator[None]:
-    """Within this context heads give the mean of their values: what uniform attention gives."""
+    """Within this context heads give the mean of their values: the output of uniform attention."""
     each = model.projections[variant.layer]
     columns = slice(variant.heads.start * each.width, variant.heads.stop * each.width)
     means = []
@@ -136,7 +136,7 @@ def whole(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Seque
 
 
 def sorted_batches(model: Model, examples: Sequence[Encoded], settings: Settings) -> list[dict[str, torch.Tensor]]:
-    """As the sweep has them."""
+    """The batches of the sweep."""
     return [dict(batch.inputs) for batch in batches(model, examples, settings)]
 
 
@@ -148,7 +148,7 @@ def padded_batches(model: Model, examples: Sequence[Encoded]) -> list[dict[str, 
 
 
 def bound(model: Model, examples: Sequence[Encoded]) -> float:
-    """How many multiplications a loop over all heads needs for each of the sweep, padding aside."""
+    """Multiplications of a loop over all heads, as a multiple of the sweep's, without padding."""
     layers, heads = len(model.capture.heads), model.capture.heads[0]
     width, inner = model.network.config.hidden_size, model.network.config.intermediate_size
     lengths = np.array(list(map(len, examples)), dtype=float)
@@ -161,7 +161,7 @@ def bound(model: Model, examples: Sequence[Encoded]) -> float:
 
 
 def compare(name: str, number: int, rounds: int, every: int) -> None:
-    """Print the time of each way and its ratio to the sweep."""
+    """Print the time of each method and its ratio to the sweep."""
     model, examples, settings = model_of(name), inputs(number), Settings(batch_tokens=SIZES[name][1])
     task = Task(
         name="none",
@@ -172,24 +172,26 @@ def compare(name: str, number: int, rounds: int, every: int) -> None:
     )
     questions = Asked(model, task, examples, (), Counter())
     chosen, alike, padded = variants(model), sorted_batches(model, examples, settings), padded_batches(model, examples)
-    ways: dict[str, tuple[Callable[[], object], int]] = {
+    methods: dict[str, tuple[Callable[[], object], int]] = {
         "loop, sorted": (lambda: loop(model, alike, chosen[::every]), len(chosen[::every])),
         "loop, padded": (lambda: loop(model, padded, chosen[::every]), len(chosen[::every])),
         "whole": (lambda: whole(model, alike, chosen[::every]), len(chosen[::every])),
         "sweep": (lambda: sweep(questions, settings), len(chosen)),
     }
-    times: dict[str, list[float]] = {way: [] for way in ways}
+    times: dict[str, list[float]] = {method: [] for method in methods}
     for _ in range(rounds + 1):  # the first warms up
-        for way, (run, passes) in ways.items():
+        for method, (run, passes) in methods.items():
             start = time.perf_counter()
             run()
-            times[way].append((time.perf_counter() - start) * len(chosen) / passes)
+            times[method].append((time.perf_counter() - start) * len(chosen) / passes)
     print(
         f"{name}: {number} examples, {sum(map(len, examples)) / number:.0f} tokens on average, {len(chosen)} variants"
     )
-    for way, taken in times.items():
-        ratio = median(mine / ours for mine, ours in zip(taken[1:], times["sweep"][1:], strict=True))
-        print(f"  {way:14s} {1000 * median(taken[1:]) / number:9.1f} ms an example   {ratio:5.2f} x sweep", flush=True)
+    for method, taken in times.items():
+        ratio = median(mine / base for mine, base in zip(taken[1:], times["sweep"][1:], strict=True))
+        print(
+            f"  {method:14s} {1000 * median(taken[1:]) / number:9.1f} ms an example   {ratio:5.2f} x sweep", flush=True
+        )
     print(f"  bound of the loop in sorted batches: {bound(model, examples):.2f} x sweep", flush=True)
 
 
@@ -198,9 +200,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer examples and rounds")
     parser.add_argument("--model", choices=("minilm", "bert-base"), help="only this one")
-    parser.add_argument("--examples", type=int, help="how many, instead of 64 and 32")
+    parser.add_argument("--examples", type=int, help="number of examples instead of 64 and 32")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--every", type=int, default=6, help="time one in so many passes of the loops")
+    parser.add_argument("--every", type=int, default=6, help="time one in N passes of the loops")
     given = parser.parse_args()
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     for name, (number, _) in SIZES.items():

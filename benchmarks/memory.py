@@ -1,4 +1,4 @@
-"""How much memory something needs at its peak."""
+"""Peak memory of a run."""
 
 import json
 import subprocess

@@ -1,10 +1,10 @@
-"""How long `patterns` takes beside `profile` and a plain forward pass, and where its time goes.
+"""Time of `patterns`, its parts, `profile`, and a plain forward pass.
 
-The same segments of exactly 128 tokens go each way through the built-in model, interleaved in one run:
+Compares four methods on the same segments of exactly 128 tokens and the built-in model, interleaved in one run:
 (a) plain: transformers' sdpa forward, no analysis;
 (b) profile: every variable of the study `profile`;
 (c) grids: maps are pooled to grids, and no grid is classified;
-(d) patterns: all that the study `patterns` does in its pass.
+(d) patterns: the whole pass of the study `patterns`.
 Ratios are medians over rounds of the ratio to `profile` in the same round; times drift, ratios do not.
 
     python -m benchmarks.patterns            # about 3 minutes on 2 cores
@@ -46,7 +46,7 @@ def unclassified(grids: torch.Tensor) -> torch.Tensor:
     return grids.new_full((len(grids), len(PATTERNS)), 1 / len(PATTERNS))
 
 
-WAYS = {
+METHODS = {
     "plain": plain,
     "profile": profile,
     "grids": reading(unclassified),
@@ -55,21 +55,23 @@ WAYS = {
 
 
 def compare(number: int, rounds: int) -> None:
-    """Print the time of each way and its ratio to `profile`, medians over rounds; the first round warms up."""
+    """Print the time of each method and its ratio to `profile`, medians over rounds; the first round warms up."""
     model, inputs = model_of("minilm"), list(segments(number))
-    times: dict[str, list[float]] = {way: [] for way in WAYS}
+    times: dict[str, list[float]] = {method: [] for method in METHODS}
     for _ in range(rounds + 1):
-        for way, run in WAYS.items():
+        for method, run in METHODS.items():
             start = time.perf_counter()
             run(model, inputs)
-            times[way].append(time.perf_counter() - start)
-    for way, taken in times.items():
+            times[method].append(time.perf_counter() - start)
+    for method, taken in times.items():
         ratio = median(mine / base for mine, base in zip(taken[1:], times["profile"][1:], strict=True))
-        print(f"  {way:10s} {1000 * median(taken[1:]) / number:9.2f} ms a segment   {ratio:7.2f} x profile", flush=True)
+        print(
+            f"  {method:10s} {1000 * median(taken[1:]) / number:9.2f} ms a segment   {ratio:7.2f} x profile", flush=True
+        )
 
 
 def main() -> None:
-    """Compare the ways."""
+    """Compare the methods."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer segments and rounds")
     arguments = parser.parse_args()

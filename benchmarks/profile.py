@@ -1,13 +1,13 @@
-"""How long `profile` takes and how much memory, beside a plain forward pass and what others do.
+"""Time and memory of `profile`, a plain forward pass, and the usual analysis of kept maps.
 
-Four ways through the same segments of exactly 128 tokens, interleaved in one run:
+Compares four methods on the same segments of exactly 128 tokens, interleaved in one run:
 (a) plain: transformers' sdpa forward, no analysis;
-(b) eager: the eager forward with output_attentions=True, maps thrown away;
-(c) peer: as Clark et al.'s notebook does it: all maps kept as numpy arrays, then the statistics of
+(b) eager: the eager forward with output_attentions=True, maps discarded;
+(c) peer: as in Clark et al.'s notebook: all maps kept as numpy arrays, then the statistics of
     attention to token classes, offsets and entropy, segment by segment; in float16 (as released) and float32;
 (d) profile: every variable of the study `profile`.
 Ratios are medians over rounds of the ratio to (a) in the same round; times drift, ratios do not.
-Peak memory is that of a process of its own for each way, above the loaded model.
+Peak memory is that of a process of its own for each method, above the loaded model.
 
     python -m benchmarks.profile            # everything, about 15 minutes on 2 cores
     python -m benchmarks.profile --quick    # a smaller run of each part
@@ -70,7 +70,7 @@ def segment(index: int, length: int, random: np.random.Generator) -> Encoded:
 
 
 def groups(inputs: Iterable[Encoded]) -> Iterator[list[Encoded]]:
-    """Batches as `profile` makes them; all ways use the same."""
+    """Batches as `profile` makes them; all methods use the same."""
     group: list[Encoded] = []
     for each in inputs:
         group.append(each)
@@ -82,7 +82,7 @@ def groups(inputs: Iterable[Encoded]) -> Iterator[list[Encoded]]:
 
 
 def tensors(group: list[Encoded]) -> dict[str, torch.Tensor]:
-    """What the network is called with."""
+    """The arguments of the network."""
     inputs = {name: torch.from_numpy(np.stack([each.inputs[name] for each in group])) for name in group[0].inputs}
     return inputs | {"attention_mask": torch.ones_like(inputs["input_ids"])}
 
@@ -118,7 +118,7 @@ def peer(dtype: type) -> Callable[[Model, Any], object]:
 
 
 def peer_statistics(token_class: np.ndarray, attention: np.ndarray) -> list[np.ndarray]:
-    """As the notebook does it: maps [layer, head, query, key] times a matrix that selects, for each statistic."""
+    """The notebook's statistics: maps [layer, head, query, key] times a matrix that selects, for each statistic."""
     number = len(token_class)
     cls, separator, punctuation = (np.tile((token_class == kind).astype(float), (number, 1)) for kind in range(3))
     neighbours = [np.eye(number, k=offset) for offset in (-1, 0, 1)]
@@ -151,7 +151,7 @@ def tallies(
     return buffer.flush()
 
 
-WAYS = {
+METHODS = {
     "plain": plain,
     "eager": eager,
     "peer float16": peer(np.float16),
@@ -160,31 +160,31 @@ WAYS = {
 }
 
 
-def compare(name: str, number: int, rounds: int, ways: list[str], length: int = LENGTH) -> dict[str, float]:
-    """Print the time of each way and its ratio to (a), medians over rounds; the first round warms up."""
+def compare(name: str, number: int, rounds: int, methods: list[str], length: int = LENGTH) -> dict[str, float]:
+    """Print the time of each method and its ratio to (a), medians over rounds; the first round warms up."""
     model, inputs = model_of(name), list(segments(number, length))
-    times: dict[str, list[float]] = {way: [] for way in ways}
+    times: dict[str, list[float]] = {method: [] for method in methods}
     for _ in range(rounds + 1):
-        for way in ways:
+        for method in methods:
             start = time.perf_counter()
-            WAYS[way](model, inputs)
-            times[way].append(time.perf_counter() - start)
+            METHODS[method](model, inputs)
+            times[method].append(time.perf_counter() - start)
     ratios = {}
-    for way, taken in times.items():
-        ratios[way] = median(mine / base for mine, base in zip(taken[1:], times["plain"][1:], strict=True))
+    for method, taken in times.items():
+        ratios[method] = median(mine / base for mine, base in zip(taken[1:], times["plain"][1:], strict=True))
         print(
-            f"  {way:14s} {1000 * median(taken[1:]) / number:9.2f} ms a segment   {ratios[way]:7.2f} x plain",
+            f"  {method:14s} {1000 * median(taken[1:]) / number:9.2f} ms a segment   {ratios[method]:7.2f} x plain",
             flush=True,
         )
     return ratios
 
 
-def measure_peak(name: str, way: str, number: int, length: int) -> None:
-    """Print the peak of a way, once two segments have warmed it up."""
+def measure_peak(name: str, method: str, number: int, length: int) -> None:
+    """Print the peak of a method, once two segments have warmed it up."""
     model = model_of(name)
-    WAYS[way](model, list(segments(2, min(length, LENGTH))))
+    METHODS[method](model, list(segments(2, min(length, LENGTH))))
     inputs = segments(number, length)  # not a list, which would grow with their number
-    print(json.dumps(peak(lambda: WAYS[way](model, list(inputs) if "peer" in way else inputs))))
+    print(json.dumps(peak(lambda: METHODS[method](model, list(inputs) if "peer" in method else inputs))))
 
 
 def main() -> None:
@@ -194,8 +194,8 @@ def main() -> None:
     parser.add_argument("--peak", nargs=4, metavar=("MODEL", "WAY", "NUMBER", "LENGTH"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.peak:
-        name, way, number, length = arguments.peak
-        return measure_peak(name, way, int(number), int(length))
+        name, method, number, length = arguments.peak
+        return measure_peak(name, method, int(number), int(length))
     scale = 4 if arguments.quick else 1
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     for name, number, rounds in (("minilm", 128 // scale, 9), ("bert-base", 32 // scale, 7)):
@@ -211,13 +211,13 @@ def main() -> None:
         compare("bert-base", 2, 3, ["plain", "eager", "profile"], length)
     print("peak memory, MiB above the loaded model (all in all)")
     numbers = (1000 // scale, 10000 // scale)
-    runs = [("minilm", way, number, LENGTH) for way in ("plain", "profile") for number in numbers]
+    runs = [("minilm", method, number, LENGTH) for method in ("plain", "profile") for number in numbers]
     runs += [("minilm", "peer float32", 100, LENGTH), ("minilm", "peer float32", 400, LENGTH)]
-    runs += [("bert-base", way, 100, LENGTH) for way in ("plain", "eager", "profile")]
-    runs += [("bert-base", way, 1, 2048) for way in ("plain", "eager", "profile")]
-    for name, way, number, length in runs:
-        above, whole = of_own_process("profile", ["--peak", name, way, str(number), str(length)])
-        print(f"  {name:10s} {way:14s} {number:6d} segments of {length:5d}: {above:8.0f} ({whole:.0f})", flush=True)
+    runs += [("bert-base", method, 100, LENGTH) for method in ("plain", "eager", "profile")]
+    runs += [("bert-base", method, 1, 2048) for method in ("plain", "eager", "profile")]
+    for name, method, number, length in runs:
+        above, whole = of_own_process("profile", ["--peak", name, method, str(number), str(length)])
+        print(f"  {name:10s} {method:14s} {number:6d} segments of {length:5d}: {above:8.0f} ({whole:.0f})", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""How much smaller and faster a model is without some of its heads, and what it still scores.
+"""Size, speed and scores of a model with all heads and with fewer.
 
 The model with all heads and without 25, 50 and 75% of them (the least important ones, at least one stays in each
-layer) stand side by side in one run, with the fastest attention that the model has: one input of 128 tokens
+layer) take turns in one run, with the fastest attention that the model has: one input of 128 tokens
 (latency), and 32 of them (throughput). Ratios are medians over rounds of the ratio to the whole model in the same
 round; times drift, ratios less. A bound stands beside them: the share of multiplications that is left.
 
     python -m benchmarks.prune MODEL --task mrpc --data FOLDER   # about 10 minutes on 2 cores
-    python -m benchmarks.prune                                   # the built-in model, heads drawn by chance, no score
+    python -m benchmarks.prune                                   # the built-in model, random heads, no score
     python -m benchmarks.prune bert-base                         # its shape with random weights
 """
 
@@ -55,11 +55,11 @@ def pruned_models(model: Model, task: Task | None) -> list[PrunedModel]:
 def scores(models: list[Model], task: Task) -> list[dict[str, float]]:
     """The task's metrics of each model on dev."""
     questions, targets = asked(models[0], task, task.dev), task.targets(task.dev)
-    found = []
+    results = []
     for model in models:
         outputs = answered(type(questions)(model, task, questions.inputs, questions.answers, questions.cut))
-        found.append({metric: float(score(metric, outputs, targets)) for metric in task.metrics})
-    return found
+        results.append({metric: float(score(metric, outputs, targets)) for metric in task.metrics})
+    return results
 
 
 def forward(model: Model, batch: int) -> Callable[[], object]:
@@ -113,13 +113,13 @@ def main() -> None:
     steps = pruned_models(model, task)
     models = [each.model for each in steps]
     print(f"{model.name} on {model.device}, torch {torch.__version__}, {torch.get_num_threads()} threads")
-    found = scores(models, task) if task else [{} for _ in models]
-    for each, metrics in zip(steps, found, strict=True):
+    metrics_of = scores(models, task) if task else [{} for _ in models]
+    for each, metrics in zip(steps, metrics_of, strict=True):
         parameters = sum(weight.numel() for weight in each.model.network.parameters())
         left = multiplications(each.model) / multiplications(model)
-        told = "  ".join(f"{metric} {value:.3f}" for metric, value in metrics.items())
+        texts = "  ".join(f"{metric} {value:.3f}" for metric, value in metrics.items())
         share = len(each.gone) / sum(each.heads)
-        print(f"  {share:4.0%} of heads gone  {parameters:12,d} parameters  {left:5.0%} of multiplications  {told}")
+        print(f"  {share:4.0%} of heads removed  {parameters:12,d} parameters  {left:5.0%} of multiplications  {texts}")
     for name, batch in BATCHES.items():
         print(name)
         times = timed(models, batch, given.seconds)
@@ -127,7 +127,9 @@ def main() -> None:
             ratio = median(base / mine for mine, base in zip(taken, times[0], strict=True))
             share = len(each.gone) / sum(each.heads)
             milliseconds = 1000 * median(taken) / batch
-            print(f"  {share:4.0%} of heads gone  {milliseconds:8.2f} ms an input  {ratio:5.2f} x as fast", flush=True)
+            print(
+                f"  {share:4.0%} of heads removed  {milliseconds:8.2f} ms an input  {ratio:5.2f} x as fast", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""How long `syntax` takes and how much memory, beside a plain forward pass and what others do.
+"""Time and memory of `syntax`, a plain forward pass, and the released notebook of Clark et al.
 
-Four ways through the same sentences of a treebank, interleaved in one run:
+Compares four methods on the same sentences of a treebank, interleaved in one run:
 (a) plain: transformers' sdpa forward in the batches of (d), no analysis;
-(b) released: as Clark et al.'s notebook does it, written anew: eager forward passes of 16 sentences in their order,
+(b) released: as in Clark et al.'s notebook, written anew: eager forward passes of 16 sentences in their order,
     padded to 128 tokens, all maps kept as numpy arrays (in float32, which is faster than the released float16), made
     into attention between words head by head, then for every head and direction an argmax in each sentence, whose
     words are scored one by one;
 (c) sorted: the same with the batches of (d);
 (d) syntax: the whole study, with intervals, tests and the choice of heads on one half.
 Accuracies of (b), (c) and (d) are compared: they are the same. Time is that of the processor (one thread), ratios are
-medians over rounds. Peak memory is that of a process of its own for each way, above the loaded model.
+medians over rounds. Peak memory is that of a process of its own for each method, above the loaded model.
 
     python -m benchmarks.syntax TREEBANK.conllu [--limit 400] [--rounds 3]
 """
@@ -56,7 +56,7 @@ def released_batches(model: Model, corpus: Corpus) -> Batches:
 
 
 def tensors(model: Model, group: list[Encoded], pad_to: int = 0) -> dict[str, torch.Tensor]:
-    """What the network is called with."""
+    """The arguments of the network."""
     return dict(collate(group, pad=0, class_exists=[True] * 4, device=model.device, pad_to=pad_to).inputs)
 
 
@@ -117,7 +117,7 @@ def _of_head(attention: np.ndarray, words: list[np.ndarray]) -> np.ndarray:
 
 
 def _scored(sentences: Iterable[tuple[Sentence, np.ndarray]]) -> Counter[str]:
-    """How many words of each relation one head gets right."""
+    """Number of words of each relation that one head gets right."""
     right: Counter[str] = Counter()
     for sentence, attention in sentences:
         attention = attention.copy()
@@ -133,7 +133,7 @@ def study(model: Model, corpus: Corpus) -> xr.Dataset:
     return syntax.run(model, corpus)
 
 
-WAYS: dict[str, Callable[[Model, Corpus], object]] = {
+METHODS: dict[str, Callable[[Model, Corpus], object]] = {
     "plain": plain,
     "released": released,
     "sorted": by_length_too,
@@ -142,52 +142,52 @@ WAYS: dict[str, Callable[[Model, Corpus], object]] = {
 
 
 def compare(corpus: Corpus, rounds: int) -> None:
-    """Print the time of each way and its ratio to (a) and to (c), medians over rounds; the first warms up."""
-    model, times = load("minilm", device="cpu"), {way: [] for way in WAYS}
-    found: dict[str, object] = {}
+    """Print the time of each method and its ratio to (a) and to (c), medians over rounds; the first warms up."""
+    model, times = load("minilm", device="cpu"), {method: [] for method in METHODS}
+    outputs: dict[str, object] = {}
     for number in range(rounds + 1):
-        for way, run in WAYS.items():
+        for method, run in METHODS.items():
             start = time.process_time()
-            found[way] = run(model, corpus)
+            outputs[method] = run(model, corpus)
             if number:
-                times[way].append(time.process_time() - start)
-    apart = max(difference(found[way], found["syntax"]) for way in ("released", "sorted"))
+                times[method].append(time.process_time() - start)
+    apart = max(difference(outputs[method], outputs["syntax"]) for method in ("released", "sorted"))
     print(f"largest difference of an accuracy: {apart:.1e}")
-    for way, taken in times.items():
-        to_plain, to_ours = (
-            median(mine / its for mine, its in zip(taken, times[base], strict=True)) for base in ("plain", "syntax")
+    for method, taken in times.items():
+        to_plain, to_study = (
+            median(mine / base for mine, base in zip(taken, times[other], strict=True)) for other in ("plain", "syntax")
         )
-        print(f"  {way:8s} {median(taken):7.2f} s   {to_plain:6.2f} x plain   {to_ours:6.2f} x syntax")
+        print(f"  {method:8s} {median(taken):7.2f} s   {to_plain:6.2f} x plain   {to_study:6.2f} x syntax")
 
 
 def difference(scores: object, result: object) -> float:
-    """How far the accuracies of the two ways are apart at most."""
+    """Largest difference between the accuracies of the two methods."""
     assert isinstance(scores, dict) and isinstance(result, xr.Dataset)
     apart = 0.0
     for (layer, head, direction), right in scores.items():
-        found = result["accuracy"].sel(layer=layer + 1, head=head + 1, direction=direction)
+        accuracy = result["accuracy"].sel(layer=layer + 1, head=head + 1, direction=direction)
         for relation, count in right.items():
             if relation in result["relation"]:
                 words = int(result["accuracy_n_examples"].sel(relation=relation))
-                apart = max(apart, abs(float(found.sel(relation=relation)) - count / words))
+                apart = max(apart, abs(float(accuracy.sel(relation=relation)) - count / words))
     return apart
 
 
-def measure_peak(way: str, corpus: Corpus) -> None:
-    """Print the peak of a way, once two sentences have warmed it up."""
+def measure_peak(method: str, corpus: Corpus) -> None:
+    """Print the peak of a method, once two sentences have warmed it up."""
     model = load("minilm", device="cpu")
     few = list(corpus)[:2]
-    WAYS[way](model, Corpus("few", "", len(few), {}, lambda: iter(few)))
-    print(json.dumps(peak(lambda: WAYS[way](model, corpus))))
+    METHODS[method](model, Corpus("few", "", len(few), {}, lambda: iter(few)))
+    print(json.dumps(peak(lambda: METHODS[method](model, corpus))))
 
 
 def main() -> None:
-    """Time, then memory for so many sentences and for a quarter of them."""
+    """Print times, then memory for `--limit` sentences and for a quarter of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("treebank", help="a CoNLL-U file whose sentences stand alone")
     parser.add_argument("--limit", type=int, default=400, help="sentences")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peak", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--peak", choices=METHODS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     corpus = read(arguments.treebank, Options(limit=arguments.limit))
     if arguments.peak:
@@ -195,10 +195,10 @@ def main() -> None:
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads; {len(corpus)} sentences of {corpus.name}")
     compare(corpus, arguments.rounds)
     print("peak memory, MiB above the loaded model")
-    for way in WAYS:
+    for method in METHODS:
         for limit in (arguments.limit // 4, arguments.limit):
-            above, _ = of_own_process("syntax", [arguments.treebank, "--limit", str(limit), "--peak", way])
-            print(f"  {way:8s} {limit:6d} sentences: {above:7.0f}", flush=True)
+            above, _ = of_own_process("syntax", [arguments.treebank, "--limit", str(limit), "--peak", method])
+            print(f"  {method:8s} {limit:6d} sentences: {above:7.0f}", flush=True)
 
 
 if __name__ == "__main__":

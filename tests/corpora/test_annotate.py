@@ -75,5 +75,5 @@ def test_a_pipeline_that_is_not_installed_is_an_error():
 
 def test_without_spacy_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(HeadscopeError, match=r"annotate: spaCy is not installed; pip install 'headscope\[annotate\]'"):
+    with pytest.raises(HeadscopeError, match=r"annotation needs spacy: pip install 'headscope\[annotate\]'"):
         corpus("x.txt", "Dogs bark.\n", Options(annotate="en_core_web_sm"))

@@ -5,10 +5,10 @@ Only what the pipeline sets is used; relation labels are the pipeline's own, but
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 from headscope.errors import HeadscopeError
+from headscope.extras import require
 from headscope.types import Example, Sentence
 
 # spaCy is an optional extra, without which its types are unknown
@@ -32,10 +32,7 @@ def load(pipeline: str) -> Pipeline:
 
     Raises `HeadscopeError` if spaCy or the pipeline is not installed.
     """
-    try:
-        spacy = import_module("spacy")
-    except ImportError as error:
-        raise HeadscopeError("annotate: spaCy is not installed; pip install 'headscope[annotate]'") from error
+    spacy = require("spacy")
     try:
         return spacy.load(pipeline)
     except OSError as error:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-import vl_convert
 
 from headscope.errors import HeadscopeError
+from headscope.extras import require
 from headscope.files import write_atomically
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
@@ -16,14 +16,17 @@ FORMATS = ("svg", "pdf", "png")
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """A Vega-Lite specification as SVG; nothing is fetched."""
-    return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
+    """A Vega-Lite specification as SVG; nothing is fetched.
+
+    Raises `HeadscopeError` if vl-convert is not installed.
+    """
+    return require("vl_convert").vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
 
 
 def save(chart: alt.TopLevelMixin, stem: str | Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Write `stem.svg`, `stem.pdf` and `stem.png`, or some of them, each whole or not at all; return their paths.
 
-    Raises `HeadscopeError` for another format or if the folder cannot be written to.
+    Raises `HeadscopeError` for another format, without vl-convert, or if the folder cannot be written to.
     """
     return save_spec(chart.to_dict(), Path(stem), formats)
 
@@ -37,7 +40,7 @@ def save_spec(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS
     drawn = svg(spec)
     convert: dict[str, Callable[[], bytes]] = {
         "svg": drawn.encode,
-        "pdf": lambda: vl_convert.svg_to_pdf(drawn),
-        "png": lambda: vl_convert.svg_to_png(drawn, scale=PNG_SCALE),
+        "pdf": lambda: require("vl_convert").svg_to_pdf(drawn),
+        "png": lambda: require("vl_convert").svg_to_png(drawn, scale=PNG_SCALE),
     }
     return [write_atomically(stem.with_name(f"{stem.name}.{name}"), convert[name]()) for name in formats]

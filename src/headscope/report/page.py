@@ -11,6 +11,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import DrawingError, HeadscopeError
+from headscope.extras import missing
 from headscope.figures.export import FORMATS, save_spec
 from headscope.files import write_atomically
 from headscope.report.cards import Model, gather, index, write_heads
@@ -35,6 +36,8 @@ def write(
 
     The page needs no network and no file beside it.
 
+    Without vl-convert the page has no figures, and says so.
+
     * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none, which takes a third of the time.
     * `on_figure`: called after each figure with the number of figures that are done and their total.
 
@@ -44,6 +47,8 @@ def write(
     directory, failed = Path(directory), Failures()
     page = study_page(results.check(result))
     figures = failed.attempt("the figures", lambda: [_safe(figure) for figure in page.figures()], [])
+    if missing("vl_convert"):
+        figures, formats = [], ()
     specs: dict[str, dict[str, Any]] = {}
     for done, figure in enumerate(figures, 1):
         spec = failed.attempt(f"figure '{figure.name}'", partial(_saved, figure, directory, formats), None)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import vl_convert
 
+from headscope.extras import missing, require
 from headscope.figures.export import VEGA_LITE
 from headscope.report.chart_data import digest, embedded, script_json
 from headscope.report.markup import readable
@@ -21,12 +21,14 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["readable"] = readable
-    scripts = [vega(), (TEMPLATES / "page.js").read_text(encoding="utf-8")]
+    no_figures = missing("vl_convert")
+    scripts = [*([] if no_figures else [vega()]), (TEMPLATES / "page.js").read_text(encoding="utf-8")]
     return environment.get_template(template).render(
         **contents,
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
         scripts=scripts,
         allowed=" ".join(f"'{digest(script)}'" for script in scripts),
+        no_figures=no_figures,
         json=script_json(embedded(specs)),
     )
 
@@ -34,4 +36,4 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
 @cache
 def vega() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, in a scope of its own."""
-    return "{" + vl_convert.javascript_bundle(EXPORTED, VEGA_LITE) + "}"
+    return "{" + require("vl_convert").javascript_bundle(EXPORTED, VEGA_LITE) + "}"

@@ -11,6 +11,7 @@ from transformers import PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
 from headscope.errors import HeadscopeError
+from headscope.extras import require
 from headscope.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingSet, collate
 from headscope.training.recipe import TrainingRecipe
@@ -65,8 +66,9 @@ class SilentTrainer(Trainer):
 def arguments(recipe: TrainingRecipe, seed: int, folder: Path, device: torch.device) -> TrainingArguments:
     """The recipe as arguments of the Trainer, without any reporting.
 
-    Raises `HeadscopeError` if the device, or the precision on it, cannot be used for training.
+    Raises `HeadscopeError` if the device, or the precision on it, cannot be used for training, or without accelerate.
     """
+    require("accelerate")
     if device.type == "cpu" and recipe.precision == "fp16":
         raise HeadscopeError("precision 'fp16' needs a GPU; use bf16 or no")
     if device.index:

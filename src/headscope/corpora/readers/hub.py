@@ -8,6 +8,7 @@ from headscope.corpora.options import Options
 from headscope.corpora.parsing import columns
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
+from headscope.extras import require
 from headscope.types import Example
 
 SUFFIXES: tuple[str, ...] = ()
@@ -51,7 +52,7 @@ def _rows(source: str, split: str | None) -> Iterator[Mapping[str, object]]:
 
 
 def _load(source: str) -> Any:
-    import datasets
+    datasets = require("datasets")
     from huggingface_hub import HfApi, constants
 
     if Path(source).is_dir():

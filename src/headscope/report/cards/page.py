@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from headscope.extras import missing
 from headscope.figures.export import FORMATS, save_spec
 from headscope.files import write_atomically
 from headscope.report.cards.card import Card
@@ -52,7 +53,9 @@ def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
 
 
 def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:
-    """The charts of a card, each with a name of its own."""
+    """The charts of a card, each with a name of its own; none without vl-convert."""
+    if missing("vl_convert"):
+        return []
     found = [figure for part in card.parts for figure in part.maps]
     if not maps_only:
         standing = [card.standing] if card.standing else []

@@ -1,0 +1,42 @@
+"""Packages of the optional extras, imported when they are first used."""
+
+from importlib import import_module
+from typing import Any
+
+from headscope.errors import HeadscopeError
+
+# Of each package that is not in the base installation: its need, the package's name for pip, and the extra.
+NEEDS = {
+    "accelerate": ("training needs", "accelerate", "train"),
+    "datasets": ("data sets of the hub need", "datasets", "hub"),
+    "spacy": ("annotation needs", "spacy", "annotate"),
+    "starlette": ("local pages need", "starlette", "label"),
+    "uvicorn": ("local pages need", "uvicorn", "label"),
+    "vl_convert": ("figures need", "vl-convert", "figures"),
+}
+
+
+def require(module: str) -> Any:
+    """Import a package of an extra, one of `NEEDS`.
+
+    Raises `HeadscopeError`, which names the extra, if the package is not installed.
+    """
+    if line := missing(module):
+        raise HeadscopeError(line)
+    return import_module(module)
+
+
+def missing(module: str) -> str:
+    """One line that says how to install a package of an extra; empty if it is installed.
+
+    >>> missing("vl_convert")
+    ''
+    """
+    try:
+        import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        need, package, extra = NEEDS[module]
+        return f"{need} {package}: pip install 'headscope[{extra}]'"
+    return ""

@@ -1,0 +1,90 @@
+"""Without the packages of an extra the rest works, and one line says what to install."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import altair as alt
+import pytest
+import torch
+
+import headscope
+from headscope.errors import HeadscopeError
+from headscope.extras import NEEDS, missing, require
+from headscope.figures.export import save
+from headscope.report import write
+from headscope.studies.patterns import labels
+from headscope.training import trainer
+from headscope.training.recipe import TrainingRecipe
+from support.profile_result import profile_result
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+USES = {
+    "vl_convert": lambda folder: save(alt.Chart({"values": []}).mark_point(), folder / "chart"),
+    "datasets": lambda folder: headscope.read("hub:someone/something"),
+    "starlette": lambda folder: labels.serve,
+    "uvicorn": lambda folder: labels.serve,
+    "accelerate": lambda folder: trainer.arguments(TrainingRecipe(), 0, folder, torch.device("cpu")),
+}
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Make packages look as if they were not installed."""
+    return lambda *modules: [monkeypatch.setitem(sys.modules, module, None) for module in modules]
+
+
+@pytest.mark.parametrize("module", USES)
+def test_a_use_without_its_package_is_one_line_with_the_remedy(module, without, tmp_path):
+    without(module)
+    need, package, extra = NEEDS[module]
+    with pytest.raises(HeadscopeError) as error:
+        USES[module](tmp_path)
+    assert str(error.value) == f"{need} {package}: pip install 'headscope[{extra}]'"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_package_that_is_broken_is_not_called_missing(tmp_path, monkeypatch):
+    (tmp_path / "vl_convert.py").write_text("import no_such_module", encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "vl_convert", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        missing("vl_convert")
+
+
+def test_each_package_is_in_its_extra_and_not_in_the_base():
+    extras = PROJECT["optional-dependencies"]
+    for _, package, extra in NEEDS.values():
+        assert any(line.startswith(package) for line in extras[extra]), extra
+        assert not any(line.startswith(package) for line in PROJECT["dependencies"]), package
+        assert extra in extras["all"][0]
+
+
+def test_a_page_without_figures_says_so(without, tmp_path):
+    without("vl_convert")
+    path = write(profile_result(), tmp_path)
+    page = path.read_text(encoding="utf-8")
+    assert "This page has no figures: figures need vl-convert: pip install &#39;headscope[figures]&#39;" in page
+    assert "vegaEmbed = vegaEmbed" not in page and 'id="tables"' in page and 'data-chart="' not in page
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_page_with_figures_does_not(tmp_path):
+    assert "This page has no figures" not in write(profile_result(), tmp_path, formats=()).read_text(encoding="utf-8")
+
+
+def test_the_main_job_needs_no_extra_but_the_model(tmp_path):
+    script = (
+        f"import sys; sys.modules.update(dict.fromkeys({sorted(NEEDS)})); from headscope.cli import main; "
+        f"sys.argv = ['headscope', 'profile', 'minilm', 'sample', '--limit', '3', '-o', {str(tmp_path)!r}]; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").is_file() and (tmp_path / "result.nc").is_file()
+
+
+def test_require_imports_the_package():
+    assert require("vl_convert").__name__ == "vl_convert"
