@@ -1,6 +1,7 @@
 """Time of the ablation sweep and of the usual loop: one forward pass for each head.
 
-Compares four methods that disable each head and each layer in turn (uniform attention), on pairs as long as those of RTE, cut at 128 tokens:
+Compares four methods that disable each head and each layer in turn (uniform attention), on pairs as long as those of
+RTE, cut at 128 tokens:
 (a) loop, sorted: full sdpa forward passes in the sweep's own length-sorted batches, two hooks overwriting a head;
 (b) loop, padded: the same in the order of the data, 32 examples at a time, padded to 128;
 (c) whole: full passes with headscope's attention intervened in, the fallback of the sweep;

@@ -63,7 +63,7 @@ def plain(model: Model, corpus: Corpus) -> None:
 
 
 def peer(kind: type[np.floating], model: Model, corpus: Corpus, compared: int | None = None) -> np.ndarray:
-    """(b) and (c): all maps kept, then segment by segment and head by head in numpy, of the first `compared` segments."""
+    """(b) and (c): all maps kept, then head by head in numpy, for the first `compared` segments."""
     kept: list[np.ndarray] = []
     for inputs in groups(model, corpus, by_size=False):
         with torch.inference_mode():
@@ -131,9 +131,8 @@ def compare(corpus: Corpus, few: Corpus, rounds: int) -> None:
     _, result = timed("clusters", model, few)
     each, study_each = released / len(few), median(times["clusters"]) / len(corpus)
     print(f"largest difference of a divergence, float16: {difference(distances, result):.1e} of it")
-    print(
-        f"  released {1000 * each:9.1f} ms a segment {each / study_each:29.1f} x clusters ({each / further:.0f} x further)"
-    )
+    ratios = f"{each / study_each:29.1f} x clusters ({each / further:.0f} x further)"
+    print(f"  released {1000 * each:9.1f} ms a segment {ratios}")
 
 
 def difference(distances: object, result: object) -> float:

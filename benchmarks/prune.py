@@ -119,7 +119,7 @@ def main() -> None:
         left = multiplications(each.model) / multiplications(model)
         texts = "  ".join(f"{metric} {value:.3f}" for metric, value in metrics.items())
         share = len(each.gone) / sum(each.heads)
-        print(f"  {share:4.0%} of heads removed  {parameters:12,d} parameters  {left:5.0%} of multiplications  {texts}")
+        print(f"  {share:4.0%} of heads cut  {parameters:12,d} parameters  {left:5.0%} of multiplications  {texts}")
     for name, batch in BATCHES.items():
         print(name)
         times = timed(models, batch, given.seconds)
@@ -127,9 +127,7 @@ def main() -> None:
             ratio = median(base / mine for mine, base in zip(taken, times[0], strict=True))
             share = len(each.gone) / sum(each.heads)
             milliseconds = 1000 * median(taken) / batch
-            print(
-                f"  {share:4.0%} of heads removed  {milliseconds:8.2f} ms an input  {ratio:5.2f} x as fast", flush=True
-            )
+            print(f"  {share:4.0%} of heads cut  {milliseconds:8.2f} ms an input  {ratio:5.2f} x as fast", flush=True)
 
 
 if __name__ == "__main__":
