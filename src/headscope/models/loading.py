@@ -62,6 +62,8 @@ def _network(
     checkpoint: Checkpoint, config: PreTrainedConfig, dtype: torch.dtype, head: bool, remote_code: bool
 ) -> PreTrainedModel:
     pruning = pruning_of(config)
+    if pruning:  # the folder's own code is for other programs
+        vars(config).pop("auto_map", None)
     kind: Any = _head_class(checkpoint, config) if head else headless_class(config) if pruning else AutoModel
     made: Any = built(kind, pruning) if pruning else kind
     code = {"trust_remote_code": remote_code} if kind is AutoModel else {}

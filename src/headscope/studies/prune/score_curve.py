@@ -7,6 +7,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.engine.settings import Settings
+from headscope.models.model_size import TOKENS, megabytes, multiplications
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.prune.removal import PrunedModel, places
@@ -15,6 +16,11 @@ from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5
 PRUNED = "the pruned model"
+SIZES = {
+    "parameters": "parameters of the model",
+    "megabytes": "size of the parameters",
+    "multiplications": f"multiplications per token in the layers, for {TOKENS} tokens",
+}
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,8 @@ class PruningStep:
 
     heads: tuple[int, ...]
     parameters: int
+    megabytes: float
+    multiplications: float
     outputs: Float[np.ndarray, "example output"]
 
 
@@ -57,6 +65,11 @@ class ScoreCurve:
         metric = self.task.metrics[0]
         before, after = (float(score(metric, each.outputs, self.targets)) for each in (self.points[0], pruned))
         return after - before if metric in LOWER_IS_BETTER else before - after
+
+    @property
+    def share(self) -> float:
+        """Fraction of heads that the kept model lacks."""
+        return 1 - sum(self.end.heads) / sum(self.points[0].heads)
 
     def to_variables(self, settings: Settings) -> dict[str, xr.DataArray]:
         """The result variables."""
@@ -94,10 +107,9 @@ class ScoreCurve:
         )
         left = np.array([each.heads for each in self.points])
         variables.add("heads_left", left, ("share_removed", "layer"), long_name="heads left", units="heads")
-        parameters = [each.parameters for each in self.points]
-        variables.add(
-            "parameters", parameters, ("share_removed",), long_name="parameters of the model", units="parameters"
-        )
+        for name, long_name in SIZES.items():
+            sizes = [getattr(each, name) for each in self.points]
+            variables.add(name, sizes, ("share_removed",), long_name=long_name, units=name)
         variables.add(
             "removed_at",
             order,
@@ -135,5 +147,6 @@ def curve(
 
 def point(pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> PruningStep:
     """The step of a model and its dev outputs."""
-    parameters = sum(parameter.numel() for parameter in pruned.model.network.parameters())
-    return PruningStep(pruned.model.capture.heads, parameters, outputs)
+    model = pruned.model
+    parameters = sum(parameter.numel() for parameter in model.network.parameters())
+    return PruningStep(model.capture.heads, parameters, megabytes(model), multiplications(model), outputs)

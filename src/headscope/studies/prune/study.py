@@ -12,14 +12,15 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope import results
-from headscope.capture.transformers_logging import quiet
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.answers import answered
 from headscope.engine.provenance import provenance
 from headscope.engine.task_inputs import asked
-from headscope.files import new_folder
 from headscope.models import Model, load
+from headscope.models.model_size import BATCH, TOKENS, forward_seconds
+from headscope.models.pruned_folder import save
 from headscope.ranges import Range
+from headscope.studies.prune.card_notes import scores_and_size
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.prune.score_curve import curve
@@ -69,8 +70,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `finetune_epochs`: Train for this number of epochs after each step.
     * `learning_rate`: Set the peak of the learning rate of that training.
 
-    Returns: `pruned_score[share_removed, metric]` and its change, with intervals; the remaining heads and the
-    parameters after each step; and the order of removal.
+    Returns: `pruned_score[share_removed, metric]` and its change, with intervals; the remaining heads, parameters,
+    megabytes and multiplications after each step; the order of removal; and in the attribute `forward_s` the seconds
+    of a forward pass before and after.
 
     Raises `HeadscopeError` if the heads of a model cannot be cut out, a value is out of range, or the disk is full.
     """
@@ -105,8 +107,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         if not settings.keep_interrupted or len(path.points) < 2:
             raise
         interrupted = {"interrupted": f"after {len(path.points) - 1} of {steps} steps"}
-    saved = _saved(path.kept.model, directory / "model")
-    variables = path.to_variables(settings) | {"reloaded_score": path.reloaded(answers(saved))}
+    before, after = forward_seconds([model, path.kept.model])
+    variables = path.to_variables(settings)
+    notes = scores_and_size(xr.Dataset(variables), task.name, path.share, (before, after))
+    saved = _saved(path.kept.model, directory / "model", notes)
+    variables |= {"reloaded_score": path.reloaded(answers(saved))}
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {
@@ -115,6 +120,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "spared": len(path.kept.spared - set(path.kept.gone)),
         "pruned_sha256": saved.sha256,
         "pruning": json.dumps(how),
+        "forward_s": json.dumps({"before": before, "after": after, "inputs": BATCH, "tokens": TOKENS}),
         "n_examples": len(dev.inputs),
         "n_tokens": sum(map(len, dev.inputs)),
         "skipped": json.dumps(dev.cut),
@@ -123,11 +129,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
-def _saved(model: Model, folder: Path) -> Model:
+def _saved(model: Model, folder: Path, notes: str) -> Model:
     """Save a model and load it again."""
-    with new_folder(folder) as scratch:
-        with quiet():
-            model.network.save_pretrained(scratch)
-        model.tokenizer.save_pretrained(scratch)
+    save(model, folder, notes)
     dtype = str(model.network.dtype).removeprefix("torch.")
     return load(str(folder), head=True, device=str(model.device), dtype=dtype)

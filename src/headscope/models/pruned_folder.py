@@ -1,0 +1,131 @@
+"""Save a model as a folder that transformers loads, pruned or not, with the modules of sentence-transformers."""
+
+import inspect
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch import nn
+from transformers import PreTrainedModel
+
+from headscope.capture.projections import attentions
+from headscope.capture.transformers_logging import quiet
+from headscope.files import new_folder
+from headscope.models import modeling_pruned
+from headscope.models.head_slicing import HEADS, WIDTHS
+from headscope.models.model import Model
+from headscope.models.pruned_card import card
+from headscope.models.pruned_checkpoint import KEY, Pruning, pruning_of
+
+CODE = "modeling_pruned"
+AUTO = (
+    "AutoModel",
+    "AutoModelForPreTraining",
+    *("AutoModelForMaskedLM", "AutoModelForCausalLM", "AutoModelForSequenceClassification"),
+    *("AutoModelForTokenClassification", "AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"),
+)
+
+
+def save(model: Model, folder: str | Path, notes: str = "") -> Path:
+    """Save a model and its tokenizer as a Hugging Face folder, with a model card.
+
+    A pruned model has layers with different numbers of heads, which the configurations of transformers do not allow.
+    Its folder holds a modelling file of its own; with `trust_remote_code=True` it loads through `AutoModel`, `pipeline`
+    and sentence-transformers. `headscope.load` loads it without that file.
+
+    * `notes`: Markdown for the card, such as scores.
+
+    Raises `HeadscopeError` if the folder cannot be written.
+    """
+    folder, network = Path(folder), model.network
+    with new_folder(folder) as scratch:
+        with quiet():
+            network.save_pretrained(scratch)
+        model.tokenizer.save_pretrained(scratch)
+        carried = _carry_modules(Path(str(network.name_or_path)), scratch)
+        pruning = pruning_of(network.config)
+        classes = _classes(network) if pruning else {}
+        if pruning and classes:
+            _write_code(network, pruning, classes, scratch)
+        text = card(model, pruning, list(classes), carried=carried, notes=notes)
+        (scratch / "README.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def _classes(network: PreTrainedModel) -> dict[str, type[PreTrainedModel]]:
+    """The classes of transformers for this configuration by the name of their Auto class; none for encoder-decoders."""
+    if network.config.is_encoder_decoder:
+        return {}
+    kind, classes = type(network.config), {}
+    for auto in AUTO:
+        mapping = getattr(transformers, auto)._model_mapping
+        if kind in mapping:
+            classes[auto] = mapping[kind][0] if isinstance(mapping[kind], tuple) else mapping[kind]
+    return classes
+
+
+def _write_code(
+    network: PreTrainedModel, pruning: Pruning, classes: dict[str, type[PreTrainedModel]], folder: Path
+) -> None:
+    """Write the modelling file, and the entries of config.json that it reads."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    config["auto_map"] = {auto: f"{CODE}.{kind.__name__}" for auto, kind in classes.items()}
+    config[KEY] |= _parts(network, pruning)
+    path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    imports = {"from {0} import {2}".format(*kind.__module__.rpartition(".")) for kind in classes.values()}
+    code = inspect.getsource(modeling_pruned).replace(
+        "from torch import nn\n", "\n".join(["from torch import nn", *sorted(imports), ""])
+    )
+    for kind in dict.fromkeys(classes.values()):
+        name = kind.__module__.rpartition(".")[2]
+        doc = f'    """{kind.__name__} without the removed heads."""\n'
+        code += f"\n\nclass {kind.__name__}(PrunedHeads, {name}.{kind.__name__}):\n{doc}"
+    (folder / f"{CODE}.py").write_text(code, encoding="utf-8")
+
+
+def _parts(network: PreTrainedModel, pruning: Pruning) -> dict[str, Any]:
+    """The parts of the base model that differ from the original one."""
+    with torch.device("meta"), quiet():
+        original: nn.Module = type(network)(network.config).base_model
+    base: nn.Module = network.base_model
+    maps, numbers, bias = {}, {}, {}
+    for path, module in base.named_modules():
+        twin = original.get_submodule(path)
+        weight, full = getattr(module, "weight", None), getattr(twin, "weight", None)
+        if isinstance(weight, nn.Parameter) and isinstance(full, nn.Parameter) and weight.shape != full.shape:
+            maps[path] = list(weight.shape)
+        if changed := dict(_changed_numbers(module, twin)):
+            numbers[path] = changed
+    paths = {module: path for path, module in base.named_modules()}
+    for attention, kept, heads in zip(attentions(network), pruning.kept, pruning.heads, strict=True):
+        parameters = inspect.signature(attention.module.forward).parameters
+        if len(kept) < heads and "position_bias" in parameters:
+            bias[paths[attention.module]] = list(kept)
+    return {"maps": maps, "numbers": numbers, "bias": bias}
+
+
+def _changed_numbers(module: nn.Module, original: nn.Module) -> Iterator[tuple[str, int]]:
+    for name in (*HEADS, *WIDTHS):
+        number = getattr(module, name, None)
+        if isinstance(number, int) and number != getattr(original, name, None):
+            yield name, number
+
+
+def _carry_modules(source: Path, folder: Path) -> bool:
+    """Copy the modules of sentence-transformers from the model's own folder. Returns: whether it has any."""
+    modules = source / "modules.json"
+    if not modules.is_file() or source.resolve() == folder.resolve():
+        return False
+    paths = [str(entry.get("path", "")) for entry in json.loads(modules.read_text(encoding="utf-8"))]
+    for path in filter(None, paths):
+        if Path(path).name == path and (source / path).is_dir():
+            shutil.copytree(source / path, folder / path, ignore=shutil.ignore_patterns("*.bin", "*.py", "*.pkl"))
+    for name in ("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"):
+        if (source / name).is_file():
+            shutil.copyfile(source / name, folder / name)
+    return True
