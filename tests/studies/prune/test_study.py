@@ -267,7 +267,7 @@ def test_training_in_between(tmp_path):
         ({"keep": -1}, "keep -1 is out of range"),
         ({"by": "chance"}, "by 'chance' is unknown; use one of importance, sweep"),
         ({"estimator": "mine"}, "estimator 'mine' is unknown; use one of michel"),
-        ({"source": Path("nowhere")}, "result 'nowhere' does not exist"),
+        ({"from_": Path("nowhere")}, "result 'nowhere' does not exist"),
         ({"finetune_epochs": 1, "learning_rate": 0.0}, "learning_rate 0.0 is out of range"),
     ],
     ids=str,
@@ -349,3 +349,22 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     ]
     assert json.loads(result.attrs["pruning"])["share"] == 0.75
     assert results.save(result, tmp_path).is_file()
+
+
+def test_size_and_time_stand_with_the_result_and_on_the_card(planted, tmp_path):
+    """All linear maps of a BERT layer are multiplied once for a token; attention twice for each key."""
+    result = run(planted, TASK, QUICK, directory=tmp_path, share=0.5, step=0.25)
+    networks = [planted.network, headscope.load(str(tmp_path / "model"), head=True).network]
+    for network, place in zip(networks, (0, -1), strict=True):
+        step = result.isel(share_removed=place)
+        weights = {name: weight for name, weight in network.named_parameters()}
+        assert float(step["megabytes"]) == pytest.approx(4 * sum(map(torch.numel, weights.values())) / 1e6)
+        linear = sum(weight.numel() for name, weight in weights.items() if ".layer." in name and weight.ndim == 2)
+        widths = [weight.shape[0] for name, weight in weights.items() if name.endswith("self.query.weight")]
+        assert float(step["multiplications"]) == linear + 2 * 128 * sum(widths)
+    seconds = json.loads(result.attrs["forward_s"])
+    assert seconds["before"] > 0 and seconds["after"] > 0 and (seconds["inputs"], seconds["tokens"]) == (8, 128)
+    card = (tmp_path / "model" / "README.md").read_text()
+    before, after = (float(result["pruned_score"].sel(metric="accuracy")[place]) for place in (0, -1))
+    assert f"| accuracy | {before:.3f} | {after:.3f} |" in card and "4 of 8 attention heads were removed" in card
+    assert f"| megabytes | {float(result['megabytes'][0]):.1f} |" in card
