@@ -18,6 +18,7 @@ from typing import Any
 from headscope import catalog
 from headscope.corpora import annotate, in_memory, kinds
 from headscope.corpora.options import DEFAULTS, Offsets, Options
+from headscope.corpora.parsing.storable import unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError, suggest
 from headscope.types import Example, segment_text
@@ -116,7 +117,8 @@ def _examples(
     skipped: Counter[str],
 ) -> Iterator[Example]:
     items = ((_place(source), read(source, options)) for source in sources)
-    examples = (example for place, each in items for example in _good(each, place, options, skipped))
+    ids: set[str] = set()
+    examples = (example for place, each in items for example in _good(each, place, options, skipped, ids))
     annotated = annotate.annotate(examples, options.annotate) if options.annotate else examples
     return islice(annotated, options.limit)
 
@@ -126,15 +128,15 @@ def _place(source: Any) -> str:
 
 
 def _good(
-    items: Iterable[Example | Bad | Skipped], source: str, options: Options, skipped: Counter[str]
+    items: Iterable[Example | Bad | Skipped], source: str, options: Options, skipped: Counter[str], ids: set[str]
 ) -> Iterator[Example]:
     for item in items:
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
-        elif isinstance(item, Bad):
+        elif problem := _problem(item, source, ids):
             if not options.skip_bad:
                 remedy = "mend it, or leave such examples out with --skip-bad"
-                raise HeadscopeError(f"corpus '{source}', line {item.line}: {item.message}; {remedy}")
+                raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
             skipped["bad"] += 1
         elif all(segment_text(segment).strip() for segment in item.segments):
             yield item
@@ -142,18 +144,23 @@ def _good(
             skipped["empty"] += 1
 
 
+def _problem(item: Example | Bad, source: str, ids: set[str]) -> str:
+    """The place and the problem of an item; "" for a good example, whose id joins `ids`."""
+    if isinstance(item, Bad):
+        return f"line {item.line}: {item.message}"
+    wrong = "another example has this id" if item.id in ids else unstorable(item)
+    if not item.id.startswith(f"{Path(source).name}:"):  # with a line number it is unique, and need not be kept
+        ids.add(item.id)
+    return f"example '{item.id[:40]}': {wrong}" if wrong else ""
+
+
 def _why(skipped: Counter[str]) -> str:
     return f" ({', '.join(f'{count} {reason}' for reason, count in skipped.items())})" if skipped else ""
 
 
 def _content(example: Example) -> bytes:
-    """What the hash is of; raises `HeadscopeError` where JSON has half of a surrogate pair, which is no text."""
-    texts = [segment_text(segment) for segment in example.segments]
-    try:
-        return "\0".join([*texts, str(example.label)]).encode()
-    except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise HeadscopeError(f"corpus example '{example.id}': {half!a} is half of a character; mend it") from error
+    """The bytes that the hash of a corpus without files is made of."""
+    return "\0".join([*(segment_text(segment) for segment in example.segments), str(example.label)]).encode()
 
 
 def _name(place: str, sources: list[str]) -> str:

@@ -1,5 +1,6 @@
 """Which reader reads a source."""
 
+import os
 from pathlib import Path
 
 from headscope import catalog
@@ -39,6 +40,8 @@ def existing(source: str, options: Options) -> list[str]:
         return [source]
     if path.is_dir():
         raise HeadscopeError(f"corpus '{source}' is a folder; name a file of it, or its --kind: glue, hub or penn")
+    if os.path.lexists(source):
+        raise HeadscopeError(f"corpus '{source}' is a pipe, a device or a link that leads nowhere; name a plain file")
     there = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
     hint = suggest(path.name, sorted(there), remedy="name a file, or 'sample'")
     raise HeadscopeError(f"corpus '{source}' does not exist; {hint}")

@@ -1,4 +1,4 @@
-"""What a reader yields beside examples: what is bad, and what is left out."""
+"""Problems that a reader yields beside examples: lines that cannot be read, and items left out on purpose."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Bad(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something left out on purpose, `count` times; `read` adds it to the corpus' counts.
+    """An item left out on purpose, `count` times; `read` adds it to the counts of the corpus.
 
     >>> Skipped("words cut", 12).count
     12

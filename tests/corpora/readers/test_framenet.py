@@ -136,7 +136,7 @@ BACKWARDS = LABELS.replace('start="8" end="19"', 'start="8" end="5"')
         (unit(sentence(LATE)), r"line 8: element 'Manner' is characters \[24, 41\) of a sentence of 26"),
         (unit(sentence(BLANK)), "line 8: element 'Manner' is blank"),
         (unit(sentence(UNKNOWN)), "line 11: the frame has no element 'Mood'"),
-        (unit(sentence(WORDS)), "line 10: characters 'zero' to '1' are no numbers"),
+        (unit(sentence(WORDS)), "line 10: start 'zero' is not a whole number"),
         (unit(sentence(BACKWARDS)), r"line 8: element 'Theme' is characters \[8, 6\)"),
         (unit(sentence(id="")), "line 8: <annotationSet> has no ID"),
         ('<!DOCTYPE a [<!ENTITY b "c">]>\n<lexUnit>&b;</lexUnit>', "line 1: a document type is declared"),

@@ -84,5 +84,5 @@ def test_broken_json_and_names_given_twice() -> None:
         corpus("my.jsonl", f"{jsonl(GOOD)}\n{{'text'}}", LINKS)
     with pytest.raises(HeadscopeError, match="line 1: not JSON"):
         corpus("my.jsonl", "[" * 100_000, LINKS)
-    with pytest.raises(HeadscopeError, match="line 3: id 'a' is that of line 1"):
+    with pytest.raises(HeadscopeError, match="example 'a': another example has this id; mend it"):
         corpus("my.jsonl", jsonl(GOOD | {"id": "a"}, GOOD, GOOD | {"id": "a"}), LINKS)

@@ -124,9 +124,9 @@ def test_a_bad_row_is_refused_with_its_line_or_counted(tmp_path: Path, id: str, 
 
 
 def test_statistics_that_say_nothing_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(HeadscopeError, match="line 2: no occupation with its bls_pct_female"):
+    with pytest.raises(HeadscopeError, match="line 2: no occupation with bls_pct_female"):
         winogender(tmp_path, statistics="occupation\tshare\nbaker\t10\n")
-    with pytest.raises(HeadscopeError, match="line 2: no occupation with its bls_pct_female"):
+    with pytest.raises(HeadscopeError, match="line 2: no occupation with bls_pct_female"):
         winogender(tmp_path, statistics="occupation\tbls_pct_female\nbaker\tmany\n")
     (tmp_path / "occupations-stats.tsv").unlink()
     with pytest.raises(HeadscopeError, match=r"no file 'occupations-stats.tsv'"):

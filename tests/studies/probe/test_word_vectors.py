@@ -38,21 +38,21 @@ def written(folder: Path, content: bytes | str, name: str = "vectors.txt") -> st
 def test_all_formats_give_the_same_vectors(name: str, zipped: bool, tmp_path: Path) -> None:
     content = gzip.compress(FILES[name]) if zipped else FILES[name]
     found = read_vectors(written(tmp_path, content, name + ".gz" * zipped), [*WORDS, "absent"])
-    assert set(found.known) == set(WORDS)
+    assert set(found.row_of) == set(WORDS)
     for word, numbers in WORDS.items():
-        np.testing.assert_array_equal(found.table[found.known[word]], np.float32(numbers))
+        np.testing.assert_array_equal(found.table[found.row_of[word]], np.float32(numbers))
 
 
 def test_only_what_is_asked_for_is_kept(tmp_path: Path) -> None:
     found = read_vectors(written(tmp_path, FILES["glove.txt"]), ["12", "absent"])
-    assert found.known == {"12": 0} and found.table.tolist() == [[7, 8, 9]]
+    assert found.row_of == {"12": 0} and found.table.tolist() == [[7, 8, 9]]
     assert read_vectors(written(tmp_path, FILES["glove.txt"]), ["absent"]).table.shape == (0, 3)
 
 
 def test_of_a_word_that_is_there_twice_the_first_counts_and_words_may_have_blanks(tmp_path: Path) -> None:
     found = read_vectors(written(tmp_path, "a 1 2\n. . . 3 4\na 5 6\n"), ["a", ". . ."])
-    assert found.table[found.known["a"]].tolist() == [1, 2]
-    assert found.table[found.known[". . ."]].tolist() == [3, 4]
+    assert found.table[found.row_of["a"]].tolist() == [1, 2]
+    assert found.table[found.row_of[". . ."]].tolist() == [3, 4]
 
 
 def test_a_binary_file_is_read_in_pieces(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_a_binary_file_is_read_in_pieces(tmp_path: Path) -> None:
     content = b"9000 100\n" + b"".join(b"word%d " % number + row.tobytes() for number, row in enumerate(table))
     assert len(content) > 3 << 20
     found = read_vectors(written(tmp_path, content, "v.bin"), [f"word{number}" for number in range(0, 9000, 7)])
-    assert len(found.known) == 1286
-    for word, row in found.known.items():
+    assert len(found.row_of) == 1286
+    for word, row in found.row_of.items():
         np.testing.assert_array_equal(found.table[row], table[int(word[4:])])
 
 
@@ -106,13 +106,13 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory,
         found = read_vectors(place, ["a", "1"])
     except HeadscopeError:
         return
-    assert len(found.table) == len(found.known) <= 2 and np.isfinite(found.table).all()
+    assert len(found.table) == len(found.row_of) <= 2 and np.isfinite(found.table).all()
 
 
 def test_the_vectors_at_hand(real_data: Path) -> None:
     source = str(real_data / "wordvecs" / "word2vec_googlenews_top1000_300d.tsv.gz")
     found = read_vectors(source, ["in", "for", "xyzzy"])
-    assert found.table.shape == (2, 300) and "xyzzy" not in found.known
+    assert found.table.shape == (2, 300) and "xyzzy" not in found.row_of
     np.testing.assert_allclose(np.linalg.norm(found.table, axis=1), 1, atol=1e-3)
 
 

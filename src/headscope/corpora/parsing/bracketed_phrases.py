@@ -1,4 +1,4 @@
-"""From phrases to heads: a bracketed parse, word by word as in CoNLL-2012, as a tree of words.
+"""Syntactic heads of words from a bracketed parse, word by word as in CoNLL-2012.
 
 A phrase has the head of one of its parts, found by a short table after Collins (1999, appendix A); of a noun phrase it
 is the last noun among its own words, else the first noun phrase in it, and never the possessive 's.
@@ -7,6 +7,7 @@ is the last noun among its own words, else the first noun phrase in it, and neve
 import re
 from dataclasses import dataclass, field
 
+from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.problems import Bad
 
 LABEL = re.compile(r"\(([^()*]+)")
@@ -33,7 +34,7 @@ class Phrase:
 def heads(bits: list[str], tags: list[str], line: int) -> tuple[int, ...]:
     """The head of each word, from 1, and 0 for the root; empty where the sentence has no parse.
 
-    * `bits`: of each word what stands around it ("(NP*", "*", "*)"); `tags`: its part of speech.
+    * `bits`: the brackets around each word ("(NP*", "*", "*)"); `tags`: its part of speech.
 
     Raises `Bad` if a bracket has no partner.
 
@@ -42,9 +43,9 @@ def heads(bits: list[str], tags: list[str], line: int) -> tuple[int, ...]:
     """
     if not any("(" in bit for bit in bits):
         return ()
-    found = [0] * len(bits)
-    _link(_tree(bits, tags, line), found)
-    return tuple(found)
+    linked = [0] * len(bits)
+    _link(_tree(bits, tags, line), linked)
+    return tuple(linked)
 
 
 def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:
@@ -55,6 +56,8 @@ def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:
         for label in LABEL.findall(before):
             opened[-1].parts.append(phrase := Phrase(label))
             opened.append(phrase)
+        if len(opened) > DEEPEST:
+            raise Bad(line + word, f"the parse is nested more than {DEEPEST} levels deep")
         opened[-1].parts.append(Phrase(tag, word=word))
         if after.count(")") >= len(opened):
             raise Bad(line + word, f"the parse closes a phrase that is not open: '{bit}'")
@@ -64,15 +67,15 @@ def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:
     return root
 
 
-def _link(phrase: Phrase, found: list[int]) -> int:
-    """Hang the heads of all other parts on that of the phrase, which is given back."""
+def _link(phrase: Phrase, linked: list[int]) -> int:
+    """Hang the heads of all other parts on the head of the phrase, and return that."""
     if not phrase.parts:
         return phrase.word
-    each = [_link(part, found) for part in phrase.parts]
+    each = [_link(part, linked) for part in phrase.parts]
     head = each[_head_part(phrase)]
     for other in each:
         if other != head:
-            found[other] = head + 1
+            linked[other] = head + 1
     return head
 
 
@@ -90,5 +93,5 @@ def _head_part(phrase: Phrase) -> int:
 
 def _last_word(labels: list[str]) -> int:
     """The last part that is neither punctuation nor 's."""
-    known = [place for place, label in enumerate(labels) if label[:1].isalpha() and label != "POS"]
-    return known[-1] if known else len(labels) - 1
+    words = [place for place, label in enumerate(labels) if label[:1].isalpha() and label != "POS"]
+    return words[-1] if words else len(labels) - 1

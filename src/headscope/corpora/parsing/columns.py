@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from headscope.corpora.parsing.json_text import Number
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError, suggest
 from headscope.types import Example, Sentence
@@ -30,6 +31,17 @@ class Columns:
     first: str
     second: str | None = None
     label: str | None = None
+
+
+def check_unique(header: Sequence[str], source: str) -> None:
+    """Raise `HeadscopeError` if two columns have one name: it would be unclear which is meant.
+
+    >>> check_unique(["text", "text"], "x.tsv")
+    Traceback (most recent call last):
+    headscope.errors.HeadscopeError: corpus 'x.tsv': two columns are named 'text'; rename one
+    """
+    if repeated := [name for number, name in enumerate(header) if name in header[:number]]:
+        raise HeadscopeError(f"corpus '{source}': two columns are named '{repeated[0]}'; rename one")
 
 
 def choose(header: Sequence[str], wanted: str | None, source: str) -> Columns:
@@ -79,20 +91,20 @@ def _named(header: Sequence[str], wanted: str, source: str) -> Columns:
 
 
 def _guessed(header: Sequence[str], source: str) -> Columns:
-    known = {name.strip().lower(): name for name in reversed(header)}
-    label = next((known[name] for name in LABELS if name in known), None)
+    plain = {name.strip().lower(): name for name in reversed(header)}
+    label = next((plain[name] for name in LABELS if name in plain), None)
     for first, second in PAIRS:
-        if first in known and second in known:
-            return Columns(known[first], known[second], label)
+        if first in plain and second in plain:
+            return Columns(plain[first], plain[second], label)
     for first in (*SINGLES, *(pair[0] for pair in PAIRS)):
-        if first in known:
-            return Columns(known[first], None, label)
+        if first in plain:
+            return Columns(plain[first], None, label)
     remedy = "name them with --columns FIRST,SECOND,LABEL"
     raise HeadscopeError(f"corpus '{source}': no column is known to hold text; {remedy} from: {', '.join(header)}")
 
 
 def _label(value: object) -> str | float | None:
-    return value if value is None or isinstance(value, str | float) else str(value)
+    return value if value is None or isinstance(value, float) else str(value)
 
 
 def _value(row: Mapping[str, object], column: str, line: int) -> object:
@@ -103,6 +115,8 @@ def _value(row: Mapping[str, object], column: str, line: int) -> object:
 
 def _sentence(row: Mapping[str, object], column: str, line: int) -> Sentence:
     value = _value(row, column, line)
+    if isinstance(value, Number):
+        raise Bad(line, f"column '{column}' is the number {value}, expected text")
     if value is not None and not isinstance(value, str):
         raise Bad(line, f"column '{column}' is {type(value).__name__} {value!r}, expected text")
     return Sentence((value or "").strip())

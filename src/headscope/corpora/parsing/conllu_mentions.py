@@ -1,7 +1,7 @@
 """Entity mentions of a CoNLL-U sentence, from the attribute `Entity` of its MISC column.
 
-A mention opens as "(e1-person-..." and closes as "e1)"; "(e1-person)" is one word. Which of the fields is
-the entity is said by the comment `# global.Entity`: "eid" (CorefUD) or "GRP" (GUM). Left out and counted are
+A mention opens as "(e1-person-..." and closes as "e1)"; "(e1-person)" is one word. The comment `# global.Entity`
+names the field that is the entity: "eid" (CorefUD) or "GRP" (GUM). Left out and counted are
 the parts of discontinuous mentions ("e1[1/2]"), mentions of empty nodes alone, and mentions that do not open
 and close in one sentence.
 """
@@ -17,7 +17,7 @@ BRACKET = re.compile(r"\((?P<open>[^()]+)(?P<single>\))?|(?P<close>[^()]+)\)")
 
 
 def entity_field(declared: str, line: int) -> int:
-    """Which of the fields of `# global.Entity` is the entity, from 0.
+    """The position, from 0, of the entity among the fields of `# global.Entity`.
 
     Raises `Bad` if it is none of them.
 
@@ -32,11 +32,13 @@ def entity_field(declared: str, line: int) -> int:
 
 
 def mentions(block: Block, field: int) -> tuple[tuple[Mention, ...], Counter[str]]:
-    """The mentions of a sentence in their order, and counts of what was left out.
+    """Read the mentions of a sentence.
+
+    Returns: the mentions, in their order, and counts of those that were left out.
 
     Raises `Bad` if an `Entity` is not a row of brackets.
     """
-    found: list[Mention] = []
+    complete: list[Mention] = []
     skipped: Counter[str] = Counter()
     opened: dict[str, list[int]] = {}
     n_words = 0
@@ -48,17 +50,17 @@ def mentions(block: Block, field: int) -> tuple[tuple[Mention, ...], Counter[str
             if bracket["open"]:
                 opened.setdefault(entity, []).append(start)
             if bracket["single"] or bracket["close"]:
-                _close(entity, opened, n_words, found, skipped)
+                _close(entity, opened, n_words, complete, skipped)
     skipped["unclosed mention"] += sum(map(len, opened.values()))
-    return tuple(sorted(found, key=lambda mention: (mention.start, -mention.end))), +skipped
+    return tuple(sorted(complete, key=lambda mention: (mention.start, -mention.end))), +skipped
 
 
 def _brackets(row: Row) -> list[re.Match[str]]:
     value = row.misc.get("Entity", "")
-    found = list(BRACKET.finditer(value))
-    if "".join(match[0] for match in found) != value:
+    brackets = list(BRACKET.finditer(value))
+    if "".join(match[0] for match in brackets) != value:
         raise Bad(row.line, f"Entity '{value}' is not made of '(entity-...', 'entity)' and '(entity-...)'")
-    return found
+    return brackets
 
 
 def _entity(inside: str, field: int) -> str:
@@ -66,7 +68,7 @@ def _entity(inside: str, field: int) -> str:
     return parts[field] if field < len(parts) else parts[0]
 
 
-def _close(entity: str, opened: dict[str, list[int]], end: int, found: list[Mention], skipped: Counter[str]) -> None:
+def _close(entity: str, opened: dict[str, list[int]], end: int, complete: list[Mention], skipped: Counter[str]) -> None:
     if not opened.get(entity):
         skipped["unopened mention"] += 1
         return
@@ -76,4 +78,4 @@ def _close(entity: str, opened: dict[str, list[int]], end: int, found: list[Ment
     elif start == end:
         skipped["mention without words"] += 1
     else:
-        found.append(Mention(entity, start, end))
+        complete.append(Mention(entity, start, end))

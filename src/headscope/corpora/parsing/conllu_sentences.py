@@ -71,8 +71,8 @@ def _row(number: int, line: str) -> Row:
         raise Bad(number, f"word '{columns[0]}' has no form")
     try:
         id = parse_id_value(columns[0])
-    except ParseException as error:
-        raise Bad(number, f"id '{columns[0]}' is not a word, a range or an empty node") from error
+    except (ParseException, ValueError) as error:  # ValueError: thousands of digits
+        raise Bad(number, f"id '{columns[0][:20]}' is not a word, a range or an empty node") from error
     misc = dict(part.split("=", 1) for part in columns[9].split("|") if "=" in part)
     return Row(number, 0 if id is None else id, columns[1], columns[3], columns[6], columns[7], misc)
 

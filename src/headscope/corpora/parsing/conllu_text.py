@@ -1,4 +1,4 @@
-"""Where the words of a CoNLL-U sentence stand in its text."""
+"""The characters that each word of a CoNLL-U sentence covers in its text."""
 
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
@@ -10,7 +10,7 @@ Spans = tuple[tuple[int, int], ...]
 
 
 class Token(NamedTuple):
-    """A stretch of text: its form, the forms of its words, and what follows it.
+    """A stretch of text: its form, the forms of its words, and the blank after it, if any.
 
     >>> Token("don't", ("do", "n't"), " ").spans(10), Token("zum", ("zu", "dem"), " ").spans(10)
     ([(10, 12), (12, 15)], [(10, 13), (10, 13)])

@@ -1,6 +1,7 @@
 """Columns of a CoNLL-U sentence: parts of speech and a dependency tree, checked."""
 
 from headscope.corpora.parsing.conllu_sentences import Row
+from headscope.corpora.parsing.limits import is_whole_number
 from headscope.corpora.problems import Bad
 from headscope.linguistics.spanning_tree import cycle
 
@@ -24,13 +25,14 @@ def heads(words: list[Row]) -> tuple[int, ...]:
 
     Raises `Bad` if a head is none of the words, if there is not one root, or if there is a cycle.
     """
-    found = column(words, "head")
-    for word in words[: len(found)]:
-        if not (word.head.isdecimal() and int(word.head) <= len(words)):
-            raise Bad(word.line, f"word {word.id}: head '{word.head}' is not in 0..{len(words)}")
-    tree = tuple(map(int, found))
+    if not column(words, "head"):
+        return ()
+    for word in words:
+        if not (is_whole_number(word.head) and int(word.head) <= len(words)):
+            raise Bad(word.line, f"word {word.id}: head '{word.head[:40]}' is not in 0..{len(words)}")
+    tree = tuple(int(word.head) for word in words)
     roots = [word for word, head in enumerate(tree, 1) if head == 0]
-    if tree and len(roots) != 1:
+    if len(roots) != 1:
         raise Bad(words[0].line, f"the sentence has {len(roots)} roots, expected 1")
     if looping := cycle(tree):
         raise Bad(words[looping - 1].line, f"word {looping} is in a cycle of heads")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headscope.corpora.parsing.json_lines import Record, records
+from headscope.corpora.parsing.limits import whole_number
 from headscope.corpora.parsing.whitespace_words import Span
 from headscope.corpora.parsing.xml import Node, tree
 from headscope.corpora.problems import Bad, Skipped
@@ -45,13 +46,14 @@ def from_jsonl(source: str) -> Iterator[Annotated | Bad | Skipped]:
 
 
 def _from_record(record: Record) -> Annotated:
-    spans = record.fields.get("target_spans") or [record.get("target", list)]
+    several = record.get("target_spans", list) if record.fields.get("target_spans") is not None else []
+    spans = several or [record.get("target", list)]
     elements = [
         Element(each.get("name", str), each.get("core", bool), (each.get("start", int), each.get("end", int)))
         for each in record.records("elements")
     ]
     for span in spans:
-        if not (isinstance(span, list) and len(span) == 2 and all(isinstance(end, int) for end in span)):
+        if not (isinstance(span, list) and len(span) == 2 and all(type(end) is int for end in span)):
             raise Bad(record.line, f"target {span!r} is not [start, end]")
     name = f"{record.get('lexical_unit', str, '')}:{record.fields.get('anno_id', f'line {record.line}')}"
     target = tuple((start, end) for start, end in spans)
@@ -63,7 +65,7 @@ def _from_record(record: Record) -> Annotated:
 def from_xml(source: str) -> Iterator[Annotated | Bad | Skipped]:
     """The annotations of a lexical unit (lu/lu10.xml of the release), whose ends of spans are included.
 
-    Elements that are understood but not said ("null instantiation"), and sentences without annotation, are counted.
+    Elements without words ("null instantiation") and sentences without annotation are counted.
     """
     try:
         root = tree(source)
@@ -89,16 +91,16 @@ def _of_sentence(
         yield Skipped("sentences without annotation")
     for each in sets:
         try:
-            said = [label for label in _labels(each, "FE") if "start" in label.attributes]
-            if unsaid := sum(1 for _ in _labels(each, "FE")) - len(said):
-                yield Skipped("frame elements without words", unsaid)
+            elements = [label for label in _labels(each, "FE") if "start" in label.attributes]
+            if without_words := sum(1 for _ in _labels(each, "FE")) - len(elements):
+                yield Skipped("frame elements without words", without_words)
             yield Annotated(
                 each.line,
                 f"{lexical_unit}:{each.required('ID')}",
                 text,
                 frame,
                 tuple(_span(label) for label in _labels(each, "Target")),
-                tuple(_element(label, types) for label in said),
+                tuple(_element(label, types) for label in elements),
             )
         except Bad as bad:
             yield bad
@@ -123,6 +125,4 @@ def _element(label: Node, types: dict[str, str]) -> Element:
 
 def _span(label: Node) -> Span:
     start, end = label.required("start"), label.required("end")
-    if not (start.isdecimal() and end.isdecimal()):
-        raise Bad(label.line, f"characters '{start}' to '{end}' are no numbers")
-    return int(start), int(end) + 1
+    return whole_number(start, label.line, "start"), whole_number(end, label.line, "end") + 1

@@ -1,9 +1,9 @@
 """Lines of JSON, and fields of them that are checked."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from headscope.corpora.parsing.json_text import parse
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad, Skipped
 
@@ -38,16 +38,15 @@ class Record(NamedTuple):
             raise Bad(self.line, f"unknown field '{unknown[0]}'; there are: {', '.join(names)}")
 
 
-def records(source: str) -> Iterator[Record | Bad | Skipped]:
-    """The object of each line; `Bad` for a line that is none."""
+def records(source: str, *, as_written: bool = False) -> Iterator[Record | Bad | Skipped]:
+    """The object of each line; `Bad` for a line that is none. `as_written`: see `json_text.parse`."""
     for number, line in lines(source):
         try:
-            value = json.loads(line) if line.strip() else None
-        except (json.JSONDecodeError, RecursionError) as error:
-            said = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "too deep"
-            yield Bad(number, f"not JSON ({said})")
+            value = parse(line, as_written=as_written) if line.strip() else None
+        except ValueError as error:
+            yield Bad(number, f"not JSON ({error})")
             continue
         if isinstance(value, dict):
             yield Record(number, value)
         else:
-            yield Skipped("empty") if value is None else Bad(number, f"not {NAMES[dict]}")
+            yield Skipped("empty") if value is None else Bad(number, f"not {NAMES[dict]}, which names its fields")

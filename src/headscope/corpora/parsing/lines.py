@@ -1,35 +1,60 @@
-"""Lines of a text file, plain or gzip, strictly UTF-8."""
+"""Input files: opened once they are known to be plain files, and read as lines of UTF-8."""
 
 import gzip
+import os
+import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from headscope.corpora.parsing.limits import LONGEST_LINE
 from headscope.errors import HeadscopeError
 
+KINDS = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a named pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+}
 
-def binary(source: str) -> BinaryIO:
-    """Open a file for reading; one that ends in `.gz` is unpacked."""
-    return gzip.open(source) if source.endswith(".gz") else open(source, "rb")  # type: ignore[return-value]
+
+@contextmanager
+def opened(source: str | Path, what: str = "corpus") -> Iterator[BinaryIO]:
+    """Open a plain file for reading; one that ends in `.gz` is unpacked.
+
+    * `what`: the file's role, the first word of an error.
+
+    Raises `HeadscopeError` if it is no plain file, or cannot be opened, read or unpacked within this context.
+    """
+    if "\0" in str(source):
+        raise HeadscopeError(f"{what} {str(source)!r} has a NUL character in its name; name a file")
+    try:
+        mode = os.stat(source).st_mode  # first: open() would wait for the other end of a named pipe
+        for is_kind, name in KINDS.items():
+            if is_kind(mode):
+                raise HeadscopeError(f"{what} '{source}' is {name}; name a plain file")
+        with gzip.open(source) if str(source).endswith(".gz") else open(source, "rb") as file:
+            yield file  # type: ignore[misc]
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or f"{error} ".splitlines()[0].strip()
+        raise HeadscopeError(f"{what} '{source}' cannot be read: {reason}; check the file") from error
 
 
-def lines(source: str) -> Iterator[tuple[int, str]]:
+def lines(source: str | Path, what: str = "corpus") -> Iterator[tuple[int, str]]:
     """Number, from 1, and text of each line, without its end; a byte order mark is left out.
 
-    Raises `HeadscopeError` if the file cannot be read, or naming the line that is not UTF-8.
+    Raises `HeadscopeError` if the file cannot be read, or naming the line that is not UTF-8 text.
     """
-    try:
-        with binary(source) as file:
-            for number, raw in enumerate(file, 1):
-                yield number, _decoded(raw, source, number)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise HeadscopeError(f"corpus '{source}' cannot be read: {reason}; check the file") from error
+    with opened(source, what) as file:
+        for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
+            yield number, _text(raw, f"{what} '{source}', line {number}", first=number == 1)
 
 
 def suffix(source: str) -> str:
-    """The suffix that tells what is in a file, in lower case.
+    """The suffix that names the format of a file, in lower case.
 
     >>> suffix("MRPC/Dev.TSV.gz")
     '.tsv'
@@ -37,9 +62,16 @@ def suffix(source: str) -> str:
     return Path(source.removesuffix(".gz")).suffix.lower()
 
 
-def _decoded(raw: bytes, source: str, number: int) -> str:
+def _text(raw: bytes, place: str, *, first: bool) -> str:
+    if len(raw) == LONGEST_LINE:
+        raise HeadscopeError(f"{place}: more than {LONGEST_LINE >> 20} MiB in one line; break the file into lines")
+    if b"\0" in raw:
+        raise HeadscopeError(f"{place}: a NUL byte, as in UTF-16 or a binary file; save the file as UTF-8")
     try:
-        return raw.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
+        text = raw.decode("utf-8-sig" if first else "utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{raw[error.start]:02x} is not UTF-8"
-        raise HeadscopeError(f"corpus '{source}', line {number}: {wrong}; save the file as UTF-8") from error
+        raise HeadscopeError(f"{place}: {wrong}; save the file as UTF-8") from error
+    if first and "\r" in text:
+        raise HeadscopeError(f"{place}: carriage returns are not line ends; save the file with LF or CRLF")
+    return text

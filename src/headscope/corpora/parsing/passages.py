@@ -1,4 +1,4 @@
-"""Words of a text that comes without any: where they begin and end, and which of them some characters are."""
+"""Words of a text that comes without words."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from headscope.corpora.problems import Bad
 WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 Span = tuple[int, int]
 
-# Pronouns of the third person by what is asked of them: whether they agree with the gender of somebody.
+# Pronouns of the third person, by gender.
 MASCULINE = {"he", "him", "his", "himself"}
 FEMININE = {"she", "her", "hers", "herself"}
 NEUTRAL = {"they", "them", "their", "theirs", "themself", "themselves"}
@@ -22,19 +22,19 @@ def words(text: str, spans: Iterable[Span] = ()) -> tuple[Span, ...]:
     (((0, 5), (6, 14), (14, 15)), ((0, 3), (3, 4), (4, 5)))
     """
     ends = {end for span in spans for end in span}
-    found: list[Span] = []
+    spans_of_words: list[Span] = []
     for match in WORD.finditer(text):
         inner = sorted(end for end in ends if match.start() < end < match.end())
         parts = pairwise([match.start(), *inner, match.end()]) if inner else [match.span()]
-        found += [
+        spans_of_words += [
             (start + each.start(), start + each.end())
             for start, end in parts
             for each in WORD.finditer(text[start:end])
         ]
-    return tuple(found)
+    return tuple(spans_of_words)
 
 
-def covered(of: tuple[Span, ...], span: Span, line: int) -> Span:
+def covered(words: tuple[Span, ...], span: Span, line: int) -> Span:
     """The words [first, last) that lie in the characters [start, end).
 
     Raises `Bad` if there is none.
@@ -42,7 +42,7 @@ def covered(of: tuple[Span, ...], span: Span, line: int) -> Span:
     >>> covered(((0, 3), (4, 9), (9, 10)), (4, 10), 1)
     (1, 3)
     """
-    inside = [number for number, (start, end) in enumerate(of) if span[0] <= start and end <= span[1]]
+    inside = [number for number, (start, end) in enumerate(words) if span[0] <= start and end <= span[1]]
     if not inside:
         raise Bad(line, f"characters {span[0]} to {span[1]} hold no word")
     return inside[0], inside[-1] + 1

@@ -25,7 +25,7 @@ def join(items: Iterator[Named | Bad | Skipped]) -> Iterator[Example | Bad | Ski
             yield item
             continue
         if waiting and waiting.pair == item.pair:
-            yield Example(waiting.pair or "", (waiting.sentence,), (item.sentence,), waiting.label or item.label)
+            yield _pair(waiting, item)
             waiting = None
             continue
         if waiting:
@@ -35,6 +35,14 @@ def join(items: Iterator[Named | Bad | Skipped]) -> Iterator[Example | Bad | Ski
             yield Example(item.id, (item.sentence,), label=item.label)
     if waiting:
         yield _alone(waiting)
+
+
+def _pair(first: Named, second: Named) -> Example | Bad:
+    if first.label and second.label and first.label != second.label:
+        return Bad(
+            second.line, f"pair '{second.pair}' has the labels '{first.label}' and '{second.label}', expected one"
+        )
+    return Example(first.pair or "", (first.sentence,), (second.sentence,), first.label or second.label)
 
 
 def _alone(item: Named) -> Bad:

@@ -1,4 +1,4 @@
-"""Words of a text: those between blanks, and those that a span of characters covers."""
+"""Words of a text that stand between blanks."""
 
 import re
 from collections.abc import Sequence

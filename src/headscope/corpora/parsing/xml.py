@@ -1,13 +1,18 @@
 """XML as a tree whose elements know the line they begin on."""
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import BinaryIO
 from xml.parsers import expat
 
-from headscope.corpora.parsing.lines import binary
+from headscope.corpora.parsing.limits import DEEPEST, LARGEST_FILE
+from headscope.corpora.parsing.lines import opened
 from headscope.corpora.problems import Bad
-from headscope.errors import HeadscopeError
+
+# Bytes at a time, and how many of them may go by without an element or a text: expat reads an unfinished tag anew
+# with each part.
+PART = 1 << 16
+LONGEST_TAG = 1 << 20
 
 
 @dataclass
@@ -53,6 +58,8 @@ def tree(source: str) -> Node:
     path = [top]
 
     def start(name: str, attributes: dict[str, str]) -> None:
+        if len(path) > DEEPEST:
+            raise Bad(parser.CurrentLineNumber, f"elements are nested more than {DEEPEST} levels deep")
         node = Node(parser.CurrentLineNumber, name.rpartition(" ")[2], attributes)
         path[-1].children.append(node)
         path.append(node)
@@ -65,12 +72,21 @@ def tree(source: str) -> Node:
     parser.CharacterDataHandler = lambda text: path[-1].parts.append(text)
     # Entities that a file defines itself could grow without end.
     parser.StartDoctypeDeclHandler = refuse
+    with opened(source) as file:
+        _feed(parser, file)
+    return top.children[0]
+
+
+def _feed(parser: expat.XMLParserType, file: BinaryIO) -> None:
+    size = 0
     try:
-        with binary(source) as file:
-            parser.ParseFile(file)
+        while part := file.read(PART):
+            parser.Parse(part)
+            size += len(part)
+            if size > LARGEST_FILE or size - parser.CurrentByteIndex > LONGEST_TAG:
+                raise Bad(parser.CurrentLineNumber, "a tag or the file is too long for a lexical unit")
+        parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise Bad(error.lineno, f"not XML ({expat.ErrorString(error.code)} at column {error.offset + 1})") from error
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise HeadscopeError(f"corpus '{source}' cannot be read: {reason}; check the file") from error
-    return top.children[0]
+    except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
+        raise Bad(parser.CurrentLineNumber, f"not XML in a known encoding ({error}); save the file as UTF-8") from error

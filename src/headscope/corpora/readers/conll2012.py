@@ -1,6 +1,6 @@
 """CoNLL-2012 (OntoNotes; *_conll, or a folder of them): documents with parts of speech, parses and coreference.
 
-Words stand between blanks. Heads are made from the parses (`_phrases`), relations there are none.
+Words stand between blanks. Heads are made from the parses (`parsing.bracketed_phrases`), relations there are none.
 """
 
 import re
@@ -45,17 +45,17 @@ def locate(source: str, options: Options) -> list[str]:
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence, with its mentions; entities are those of a part of a document."""
     scope: str | None = None
-    found: list[tuple[int, str]] = []
+    block: list[tuple[int, str]] = []
     for number, line in [*lines(source), (0, "")]:
         if line.strip() and not line.startswith("#"):
-            found.append((number, line))
+            block.append((number, line))
             continue
-        if found:
+        if block:
             try:
-                yield Example(f"{Path(source).name}:{found[0][0]}", (_sentence(found, scope),))
+                yield Example(f"{Path(source).name}:{block[0][0]}", (_sentence(block, scope),))
             except Bad as bad:
                 yield bad
-            found = []
+            block = []
         scope = _scope(line, scope)
 
 
@@ -65,8 +65,8 @@ def _scope(line: str, before: str | None) -> str | None:
     return None if line.startswith("#end document") else before
 
 
-def _sentence(found: list[tuple[int, str]], scope: str | None) -> Sentence:
-    rows = [_row(number, line) for number, line in found]
+def _sentence(block: list[tuple[int, str]], scope: str | None) -> Sentence:
+    rows = [_row(number, line) for number, line in block]
     if scope is None:
         raise Bad(rows[0].line, "the sentence stands outside of '#begin document (NAME); part 000' and '#end document'")
     starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
@@ -95,7 +95,7 @@ def _mentions(rows: list[Row]) -> tuple[Mention, ...]:
 
     Raises `Bad` for a mention that does not open and close in the sentence.
     """
-    found: list[Mention] = []
+    complete: list[Mention] = []
     opened: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         for bracket in _brackets(row):
@@ -105,18 +105,18 @@ def _mentions(rows: list[Row]) -> tuple[Mention, ...]:
             if bracket["close"]:
                 if not opened.get(entity):
                     raise Bad(row.line, f"mention '{entity})' closes and was not opened in its sentence")
-                found.append(Mention(entity, opened[entity].pop(), place + 1))
+                complete.append(Mention(entity, opened[entity].pop(), place + 1))
     for entity, places in opened.items():
         if places:
             raise Bad(rows[places[-1]].line, f"mention '({entity}' opens and is not closed in its sentence")
-    return tuple(sorted(found, key=lambda mention: (mention.start, -mention.end)))
+    return tuple(sorted(complete, key=lambda mention: (mention.start, -mention.end)))
 
 
 def _brackets(row: Row) -> list[re.Match[str]]:
     if row.coreference in ("-", "_", "*"):
         return []
-    found = [BRACKET.fullmatch(part) for part in row.coreference.split("|")]
-    known = [match for match in found if match and (match["open"] or match["close"])]
-    if len(known) != len(found):
+    parts = [BRACKET.fullmatch(part) for part in row.coreference.split("|")]
+    brackets = [match for match in parts if match and (match["open"] or match["close"])]
+    if len(brackets) != len(parts):
         raise Bad(row.line, f"coreference '{row.coreference}' is not made of '(12', '12)' and '(12)', parted by '|'")
-    return known
+    return brackets

@@ -14,7 +14,7 @@ SUFFIXES = (".conllu",)
 
 
 class Document(NamedTuple):
-    """What a sentence inherits: its document, and which field of `Entity=` is the entity (None: no coreference)."""
+    """Properties that a sentence inherits: its document, and the field of `Entity=` that is the entity (None: none)."""
 
     scope: str
     entity_field: int | None

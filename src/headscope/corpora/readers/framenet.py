@@ -21,8 +21,8 @@ def locate(source: str, options: Options) -> list[str]:
     Raises `HeadscopeError` if there is none.
     """
     folder = Path(source) / "lu" if (Path(source) / "lu").is_dir() else Path(source)
-    found = {path: re.fullmatch(r"lu(\d+)\.xml(\.gz)?", path.name) for path in folder.glob("lu*.xml*")}
-    numbered = sorted((int(match[1]), str(path)) for path, match in found.items() if match)
+    files = {path: re.fullmatch(r"lu(\d{1,9})\.xml(\.gz)?", path.name) for path in folder.glob("lu*.xml*")}
+    numbered = sorted((int(match[1]), str(path)) for path, match in files.items() if match)
     return [path for _, path in numbered] or kinds.existing(source, options)
 
 
@@ -56,7 +56,7 @@ def _example(item: framenet_json.Annotated) -> Example:
 def _words(item: framenet_json.Annotated, words: tuple[Span, ...], span: Span, what: str) -> tuple[int, ...]:
     if not 0 <= span[0] < span[1] <= len(item.text):
         raise Bad(item.line, f"{what} is characters [{span[0]}, {span[1]}) of a sentence of {len(item.text)}")
-    found = covered(words, span)
-    if not found:
+    numbers = covered(words, span)
+    if not numbers:
         raise Bad(item.line, f"{what} is blank")
-    return found
+    return numbers

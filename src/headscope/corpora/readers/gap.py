@@ -6,6 +6,7 @@ Offsets are characters. The passages come without words and trees: words are let
 from collections.abc import Iterator, Mapping
 
 from headscope.corpora.options import Options
+from headscope.corpora.parsing.limits import whole_number
 from headscope.corpora.parsing.passages import Span, covered, words
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.table import tsv
@@ -46,17 +47,17 @@ def _example(line: int, row: Mapping[str, str]) -> Example:
 
 def _span(text: str, row: Mapping[str, str], name: str, line: int) -> Span:
     """The characters of the pronoun or a name, which must stand at its offset."""
-    offset, form = row[f"{name}-offset"], row[name]
-    if not (offset.isdecimal() and int(offset) + len(form) <= len(text)):
-        raise Bad(line, f"{name}-offset '{offset}' of '{form}' is not in the text of {len(text)} characters")
-    start, end = int(offset), int(offset) + len(form)
+    form, start = row[name], whole_number(row[f"{name}-offset"], line, f"{name}-offset")
+    end = start + len(form)
+    if end > len(text):
+        raise Bad(line, f"{name}-offset '{start}' of '{form}' is not in the text of {len(text)} characters")
     if text[start:end] != form:
-        raise Bad(line, f"{name} is '{form}', but at its offset {offset} stands '{text[start:end]}'")
+        raise Bad(line, f"{name} is '{form}', but at its offset {start} stands '{text[start:end]}'")
     return start, end
 
 
 def _answer(row: Mapping[str, str], line: int) -> int | None:
-    """Which of the names the pronoun refers to, if any."""
+    """The number of the name that the pronoun refers to, from 0; None for neither."""
     for name in ("A-coref", "B-coref"):
         if row[name] not in COREFERENT:
             raise Bad(line, f"{name} is '{row[name]}', expected TRUE or FALSE")

@@ -70,9 +70,9 @@ def _plain(name: str) -> str:
 
 
 def _task(name: str, source: str) -> str:
-    known = {_plain(task): task for task in COLUMNS}
-    if _plain(name) in known:
-        return known[_plain(name)]
+    tasks = {_plain(task): task for task in COLUMNS}
+    if _plain(name) in tasks:
+        return tasks[_plain(name)]
     raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {suggest(name, COLUMNS)}")
 
 

@@ -24,7 +24,7 @@ def locate(source: str, options: Options) -> list[str]:
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
-    """Each row of `options.split` (None: validation, test or train, what there is first); classes by their names.
+    """Each row of `options.split` (None: validation, test or train, the first that there is); classes by their names.
 
     Raises `HeadscopeError` if the data set cannot be reached or has no such split or columns.
     """
@@ -63,7 +63,7 @@ def _load(source: str) -> Any:
         return datasets.load_dataset(source, streaming=True)
     name, _, config = source.partition(":")
     if not constants.HF_HUB_OFFLINE:
-        # asked once and first: `datasets` itself tries for half a minute where there is no network
+        # first, since `datasets` tries for half a minute where there is no network
         HfApi().dataset_info(name, timeout=SECONDS)
     _refuse_other_builders(name, config or None)
     return datasets.load_dataset(name, config or None, streaming=not constants.HF_HUB_OFFLINE)

@@ -1,4 +1,4 @@
-"""Links of your own between words (.jsonl): a sentence, and which of its words are linked to which.
+"""Links of your own between words (.jsonl): a sentence, and the pairs of its words that are linked.
 
 Each line is an object:
 
@@ -26,17 +26,12 @@ SUFFIXES: tuple[str, ...] = ()
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each line with its links; one that links words that are not there, none at all, or a word to itself is `Bad`."""
-    seen: dict[str, int] = {}
     for record in records(source):
         if not isinstance(record, Record):
             yield record
             continue
         try:
-            example = _example(record, Path(source).name)
-            if example.id in seen:
-                raise Bad(record.line, f"id '{example.id}' is that of line {seen[example.id]}")
-            seen[example.id] = record.line
-            yield example
+            yield _example(record, Path(source).name)
         except Bad as bad:
             yield bad
 
@@ -71,8 +66,8 @@ def _link(record: Record, words: int) -> Link:
 
 
 def _numbers(record: Record, name: str, words: int) -> tuple[int, ...]:
-    found = record.fields.get(name)
-    numbers = found if isinstance(found, list) else [found] if found is not None else []
+    value = record.fields.get(name)
+    numbers = value if isinstance(value, list) else [value] if value is not None else []
     if not numbers:
         raise Bad(record.line, f"a link has no {name}; name at least one word")
     for number in numbers:

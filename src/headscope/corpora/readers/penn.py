@@ -40,23 +40,25 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence with its tree."""
-    found: list[tuple[int, str]] = []
+    block: list[tuple[int, str]] = []
     for number, line in [*lines(source), (0, "")]:
         if line.strip():
-            found.append((number, line))
-        elif found:
+            block.append((number, line))
+        elif block:
             try:
-                yield Example(f"{Path(source).name}:{found[0][0]}", (_sentence(found),))
+                yield Example(f"{Path(source).name}:{block[0][0]}", (_sentence(block),))
             except Bad as bad:
                 yield bad
-            found = []
+            block = []
 
 
-def _sentence(found: list[tuple[int, str]]) -> Sentence:
-    rows = [_row(number, place, line) for place, (number, line) in enumerate(found, 1)]
+def _sentence(block: list[tuple[int, str]]) -> Sentence:
+    rows = [_row(number, place, line) for place, (number, line) in enumerate(block, 1)]
     starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
     relations = ["punct" if row.upos == "PUNCT" else "dep" for row in rows]
     heads = dependency_columns.heads(rows)
+    if not heads:
+        raise Bad(rows[0].line, "the words have no heads ('_'), expected numbers from 0")
     return Sentence(
         " ".join(row.form for row in rows),
         words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),

@@ -2,13 +2,14 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import columns
-from headscope.corpora.parsing.lines import binary, lines, suffix
+from headscope.corpora.parsing.json_lines import Record, records
+from headscope.corpora.parsing.limits import LARGEST_FILE
+from headscope.corpora.parsing.lines import lines, opened, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.types import Example
@@ -40,11 +41,12 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 def tsv(source: str, headless: bool = False) -> Rows:
     """Each row of a .tsv with the number of its line, by the names in its header, or by numbers where it has none."""
     # quote marks are text in .tsv corpora, often unpaired: a quoting reader would silently merge rows
-    return _with_header(((number, line.split("\t") if line else []) for number, line in lines(source)), headless)
+    rows = ((number, line.split("\t") if line else []) for number, line in lines(source))
+    return _with_header(rows, source, headless)
 
 
 def _csv(source: str, headless: bool) -> Rows:
-    return _with_header(_csv_fields(source), headless)
+    return _with_header(_csv_fields(source), source, headless)
 
 
 def _csv_fields(source: str) -> Iterator[tuple[int, list[str]] | Bad]:
@@ -59,7 +61,7 @@ def _csv_fields(source: str) -> Iterator[tuple[int, list[str]] | Bad]:
             yield Bad(line, f"not CSV ({error})")
 
 
-def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], headless: bool) -> Rows:
+def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], source: str, headless: bool) -> Rows:
     header: Sequence[str] = ()
     for row in rows:
         if isinstance(row, Bad):
@@ -68,6 +70,7 @@ def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], headless: bool) ->
             yield Skipped("empty")
         elif not header and not headless:
             header = row[1]
+            columns.check_unique(header, source)
         else:
             header = header or [str(number) for number in range(1, len(row[1]) + 1)]
             yield _row(row[0], header, row[1])
@@ -80,30 +83,24 @@ def _row(line: int, header: Sequence[str], fields: list[str]) -> Row | Bad:
 
 
 def _jsonl(source: str, headless: bool) -> Rows:
-    for number, line in lines(source):
-        try:
-            # a number is kept as written: 5 and 5.0 are labels, not measurements
-            value = json.loads(line, parse_int=str, parse_float=str) if line.strip() else None
-        except json.JSONDecodeError as error:
-            yield Bad(number, f"not JSON ({error.msg} at column {error.colno})")
-            continue
-        if isinstance(value, dict):
-            yield number, value
-        else:
-            yield Skipped("empty") if value is None else Bad(number, "not an object {...}, which names its columns")
+    # a number is kept as written: 5 and 5.0 are labels, not measurements
+    for record in records(source, as_written=True):
+        yield (record.line, record.fields) if isinstance(record, Record) else record
 
 
 def _parquet(source: str, headless: bool) -> Rows:
     import pyarrow.parquet
-    from pyarrow import ArrowException
 
     try:
-        with binary(source) as file:
-            content = io.BytesIO(file.read()) if source.endswith(".gz") else file
-            batches = pyarrow.parquet.ParquetFile(content).iter_batches(1000)
-            yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
-    except (ArrowException, OSError) as error:
-        raise HeadscopeError(f"corpus '{source}' is not a Parquet file: {error}; check the file") from error
+        with opened(source) as file:
+            content = io.BytesIO(file.read(LARGEST_FILE)) if source.endswith(".gz") else file
+            table = pyarrow.parquet.ParquetFile(content)
+            columns.check_unique(table.schema_arrow.names, source)
+            yield from enumerate((row for batch in table.iter_batches(1000) for row in batch.to_pylist()), 1)
+    except (pyarrow.ArrowException, ArithmeticError, ValueError) as error:
+        # ValueError: text that is not UTF-8, or a time that Python cannot hold
+        reason = str(error).splitlines()[0]
+        raise HeadscopeError(f"corpus '{source}' is not a Parquet file: {reason}; check the file") from error
 
 
 _ROWS: dict[str, Callable[[str, bool], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

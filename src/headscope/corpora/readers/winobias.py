@@ -22,6 +22,7 @@ TYPES = ("type1", "type2")
 LISTS = ("male_occupations.txt", "female_occupations.txt")
 BRACKET = re.compile(r"\[([^][]*)\]")
 NUMBER = re.compile(r"(\d+)\s+")
+MOST_MENTIONS = 100
 
 
 def locate(source: str, options: Options) -> list[str]:
@@ -67,9 +68,9 @@ def _example(line: int, numbered: str, file: str, occupations: re.Pattern[str]) 
     named = [span for span in spans if span not in pronouns]
     if not (pronouns and named):
         raise Bad(line, "no pronoun, or no occupation, stands in square brackets")
-    asked = (pronouns[0], named[0], _other(text, spans, named[0], occupations, line))
-    parts = words(text, asked)
-    pronoun, *candidates = (covered(parts, span, line) for span in asked)
+    mentions = (pronouns[0], named[0], _other(text, spans, named[0], occupations, line))
+    parts = words(text, mentions)
+    pronoun, *candidates = (covered(parts, span, line) for span in mentions)
     kind, _, name = file.partition("_")
     partner = (kind, f"{name}:{number[1]}") if kind in ("pro", "anti") else ()
     return Example(
@@ -88,13 +89,17 @@ def _other(text: str, spans: list[Span], named: Span, occupations: re.Pattern[st
 
 
 def unbracketed(text: str, line: int) -> tuple[str, list[Span]]:
-    """A text without its square brackets, and the characters that stood in them.
+    """Take the square brackets out of a text.
 
-    Raises `Bad` if a bracket has no partner.
+    Returns: the text without them, and the characters [start, end) that stood in each.
+
+    Raises `Bad` if a bracket has no partner, or there are more than 100.
 
     >>> unbracketed("[The cook] ate; [she] left.", 1)
     ('The cook ate; she left.', [(0, 8), (14, 17)])
     """
+    if text.count("[") > MOST_MENTIONS:
+        raise Bad(line, f"{text.count('[')} mentions stand in square brackets, expected at most {MOST_MENTIONS}")
     plain, spans, at = "", [], 0
     for match in BRACKET.finditer(text):
         plain += text[at : match.start()]
@@ -108,6 +113,6 @@ def unbracketed(text: str, line: int) -> tuple[str, list[Span]]:
 
 @cache
 def _occupations(folder: Path) -> re.Pattern[str]:
-    """What any of the listed occupations looks like, longer ones first."""
+    """A pattern of all listed occupations, longer ones first."""
     names = {text.strip() for name in LISTS for _, text in lines(str(folder / name)) if text.strip()}
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})\b", re.IGNORECASE)

@@ -1,6 +1,6 @@
 """Winogender (Rudinger et al. 2018): an occupation, a participant and a pronoun; CORPUS is the folder of its files.
 
-`all_sentences.tsv` has the sentences; which gender is expected of an occupation is told by `bls_pct_female` of
+`all_sentences.tsv` has the sentences; the gender expected of an occupation follows from `bls_pct_female` of
 `occupations-stats.tsv`: the share of women in the United States, above or below 50 per cent.
 """
 
@@ -50,28 +50,28 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
 
 def _example(line: int, id: str, text: str, expected: dict[str, str]) -> Example:
-    said = ID.fullmatch(id)
-    if said is None or said["gender"] not in PRONOUNS:
+    parsed = ID.fullmatch(id)
+    if parsed is None or parsed["gender"] not in PRONOUNS:
         raise Bad(line, f"sentid '{id}' is not OCCUPATION.PARTICIPANT.ANSWER.GENDER.txt")
-    spans = [_only(text, {said[name].lower()}, line) for name in ("occupation", "participant")]
-    pronoun = _only(text, PRONOUNS[said["gender"]], line)
+    spans = [_only(text, {parsed[name].lower()}, line) for name in ("occupation", "participant")]
+    pronoun = _only(text, PRONOUNS[parsed["gender"]], line)
     parts = words(text, [pronoun, *spans])
     question = Question(
         covered(parts, pronoun, line),
         tuple(covered(parts, span, line) for span in spans),
-        int(said["answer"]),
-        _stereotype(said["gender"], expected.get(said["occupation"].lower(), "")),
-        f"{said['occupation']}.{said['participant']}.{said['answer']}",
+        int(parsed["answer"]),
+        _stereotype(parsed["gender"], expected.get(parsed["occupation"].lower(), "")),
+        f"{parsed['occupation']}.{parsed['participant']}.{parsed['answer']}",
     )
     return Example(id, (Sentence(text, parts, question=question),))
 
 
 def _only(text: str, forms: set[str], line: int) -> Span:
     """The characters of the only word that is one of these."""
-    found = [match.span() for match in re.finditer(r"\w+", text) if match[0].lower() in forms]
-    if len(found) != 1:
-        raise Bad(line, f"{len(found)} words of the sentence are {' or '.join(sorted(forms))}, expected 1")
-    return found[0]
+    spans = [match.span() for match in re.finditer(r"\w+", text) if match[0].lower() in forms]
+    if len(spans) != 1:
+        raise Bad(line, f"{len(spans)} words of the sentence are {' or '.join(sorted(forms))}, expected 1")
+    return spans[0]
 
 
 def _stereotype(gender: str, expected: str) -> str:
@@ -79,9 +79,9 @@ def _stereotype(gender: str, expected: str) -> str:
 
 
 def _expected(source: str) -> dict[str, str]:
-    """The gender that most people of an occupation have.
+    """The gender that most people of each occupation have.
 
-    Raises `HeadscopeError` if the file does not say it.
+    Raises `HeadscopeError` if a line has no share of women.
     """
     genders = {}
     for row in tsv(source):
@@ -90,9 +90,11 @@ def _expected(source: str) -> dict[str, str]:
         line, fields = (row.line, {}) if isinstance(row, Bad) else row
         try:
             share = float(str(fields["bls_pct_female"]))
+            if not 0 <= share <= 100:
+                raise ValueError
             genders[str(fields["occupation"]).lower()] = "female" if share > 50 else "male" if share < 50 else ""
         except (KeyError, ValueError) as error:
             raise HeadscopeError(
-                f"corpus '{source}', line {line}: no occupation with its bls_pct_female; restore the file"
+                f"corpus '{source}', line {line}: no occupation with bls_pct_female from 0 to 100; restore the file"
             ) from error
     return genders

@@ -38,9 +38,9 @@ def from_file(source: str, sentences: Sequence[Parsed]) -> Lexicon:
     """
     forms = {form for sentence in sentences for form in sentence.forms}
     found = read_vectors(source, forms | {form.lower() for form in forms})
-    if not found.known:
+    if not found.row_of:
         raise HeadscopeError(f"vectors '{source}' has none of the words of the treebanks; name one of their language")
-    numbers = {form: found.known.get(form, found.known.get(form.lower(), NONE - 1)) + 1 for form in forms}
+    numbers = {form: found.row_of.get(form, found.row_of.get(form.lower(), NONE - 1)) + 1 for form in forms}
     return _lexicon(found.table, numbers, lambda sentence: sentence.forms, sentences)
 
 

@@ -5,7 +5,6 @@ words and how many numbers there are; or binary, 4 bytes for each number. A tab 
 """
 
 import re
-import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -14,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 from jaxtyping import Float
 
-from headscope.corpora.parsing.lines import binary
+from headscope.corpora.parsing.lines import opened
 from headscope.errors import HeadscopeError
 
 HEADER = re.compile(rb"(\d{1,12}) (\d{1,9})\s*\n")
@@ -29,11 +28,11 @@ Entry = tuple[int, bytes, bytes]
 class Vectors:
     """The vectors of some words.
 
-    * `known`: the row of each word that the file has.
+    * `row_of`: the row of each word that the file has.
     * `table`: a row for each of them.
     """
 
-    known: dict[str, int]
+    row_of: dict[str, int]
     table: Float[np.ndarray, "word number"]
 
 
@@ -46,19 +45,15 @@ def read_vectors(source: str, words: Collection[str]) -> Vectors:
     a number is none, or the file ends too early.
     """
     wanted = {word.encode(errors="replace"): word for word in words}
-    known: dict[str, int] = {}
+    row_of: dict[str, int] = {}
     rows: list[np.ndarray] = []
-    try:
-        with binary(source) as file:
-            size, is_binary, entries = _entries(file, source)
-            for number, word, values in entries:
-                if word in wanted and wanted[word] not in known:
-                    known[wanted[word]] = len(rows)
-                    rows.append(_vector(values, is_binary, size, f"vectors '{source}', {_place(number, is_binary)}"))
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise HeadscopeError(f"vectors '{source}' cannot be read: {reason}; check the file") from error
-    return Vectors(known, np.array(rows, dtype=np.float32).reshape(len(rows), size))
+    with opened(source, "vectors") as file:
+        size, is_binary, entries = _entries(file, source)
+        for number, word, values in entries:
+            if word in wanted and wanted[word] not in row_of:
+                row_of[wanted[word]] = len(rows)
+                rows.append(_vector(values, is_binary, size, f"vectors '{source}', {_place(number, is_binary)}"))
+    return Vectors(row_of, np.array(rows, dtype=np.float32).reshape(len(rows), size))
 
 
 def _entries(file: BinaryIO, source: str) -> tuple[int, bool, Iterator[Entry]]:

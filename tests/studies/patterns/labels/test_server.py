@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -15,6 +16,8 @@ from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels import Session, application, opened
 from headscope.studies.patterns.labels import serve as serve_on
+from headscope.studies.patterns.labels.labelled_maps import labels
+from headscope.web.json_body import MOST_BYTES
 from headscope.web.local_only import HEADERS
 from support.unlabelled import EVIL, folder
 
@@ -51,12 +54,45 @@ def test_labels_and_undo_are_posted(client: TestClient, session: Session) -> Non
 
 
 @pytest.mark.parametrize(
-    "posted", [{}, {"index": 9, "label": "block"}, {"index": 0, "label": "no"}, {"index": "x", "label": "block"}, [1]]
+    "posted",
+    [
+        *("{}", "[1]", "no JSON", '{"index": 9, "label": "block"}', '{"index": 0, "label": "no"}'),
+        *(f'{{"index": {each}, "label": "block"}}' for each in ('"x"', "0.0", "true", "1e999", "Infinity", "NaN")),
+        f'{{"index": {"9" * 5000}, "label": "block"}}',
+        '{"index": 0, "label": "\\ud800"}',
+        "[" * 30_000,
+        b"\xff",
+    ],
 )
-def test_what_makes_no_sense_is_refused(client: TestClient, session: Session, posted: object) -> None:
-    assert client.post("/label", json=posted).status_code == 400
+def test_what_makes_no_sense_is_refused(client: TestClient, session: Session, posted: str | bytes) -> None:
+    answer = client.post("/label", content=posted, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
     assert session.labels == [""] * 4
-    assert client.get("/maps/4").status_code == client.get("/maps/4/values").status_code == 404
+    paths = ("/maps/4", "/maps/4/values", "/maps/-1", "/maps/x", f"/maps/{'9' * 5000}", "/%00", "/maps/%00")
+    assert {client.get(path).status_code for path in paths} == {404}
+
+
+def test_a_body_without_end_is_refused(client: TestClient) -> None:
+    post = {"content": b" " * (MOST_BYTES + 1), "headers": {"content-type": "application/json"}}
+    assert client.post("/label", **post).status_code == client.post("/undo", **post).status_code == 413
+
+
+def test_labels_given_at_once_are_all_kept(tmp_path: Path) -> None:
+    session = opened(folder(tmp_path, 200))
+    client = TestClient(application(session), base_url=HOST)
+    with ThreadPoolExecutor(32) as pool:
+        answers = list(pool.map(lambda at: client.post("/label", json={"index": at, "label": "block"}), range(200)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert set(labels(tmp_path / "labels.jsonl").values()) == {"block"} and len(session.history) == 200
+
+
+def test_an_error_of_the_server_is_guarded_too(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "undo", lambda self: 1 / 0)
+    client = TestClient(application(session), base_url=HOST, raise_server_exceptions=False)
+    answer = client.post("/undo", json={})
+    assert answer.status_code == 500
+    assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,13 @@ def application(session: Session) -> ASGIApp:
         return Response(map_.attention.astype("<f4").tobytes(), media_type="application/octet-stream")
 
     async def label(request: Request) -> Response:
-        given = await json_body(request)
+        posted = await json_body(request)
+        index, pattern = posted.get("index"), posted.get("label")
+        if type(index) is not int or not isinstance(pattern, str):  # True is an int, too
+            raise HTTPException(400, "index must be a whole number, and label a text")
         try:
-            await run_in_threadpool(session.label, int(given["index"]), str(given["label"]))
-        except (KeyError, TypeError, ValueError, HeadscopeError) as error:
+            await run_in_threadpool(session.label, index, pattern)
+        except HeadscopeError as error:
             raise HTTPException(400, str(error)) from error
         return JSONResponse({})
 
@@ -50,8 +53,8 @@ def application(session: Session) -> ASGIApp:
 
     routes = [
         Route("/state", state),
-        Route("/maps/{index:int}", show),
-        Route("/maps/{index:int}/values", values),
+        Route("/maps/{index}", show),
+        Route("/maps/{index}/values", values),
         Route("/label", label, methods=["POST"]),
         Route("/undo", undo, methods=["POST"]),
         Mount("/", StaticFiles(directory=STATIC, html=True)),
@@ -70,7 +73,7 @@ def serve(session: Session, port: int = 0, say: Callable[[str], None] = print) -
 
 
 def _index(request: Request, session: Session) -> int:
-    index = int(request.path_params["index"])
-    if index >= len(session.maps):
-        raise HTTPException(404, f"there is no map {index}")
-    return index
+    number = request.path_params["index"]
+    if number not in map(str, range(len(session.maps))):
+        raise HTTPException(404, f"there is no map {number[:20]!r}")
+    return int(number)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
@@ -14,12 +15,16 @@ BLIND = {"label": "", "annotator_a": "", "annotator_b": ""}
 
 @dataclass
 class Session:
-    """The maps of a folder, their labels so far ("" for none), and the file in which these are kept."""
+    """The maps of a folder, their labels so far ("" for none), and the file in which these are kept.
+
+    Several threads may label at once.
+    """
 
     maps: list[Map]
     path: Path
     labels: list[str]
     history: list[tuple[int, str]] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def label(self, index: int, label: str) -> None:
         """Give a map a label, and save.
@@ -27,19 +32,21 @@ class Session:
         Raises `HeadscopeError` if there is no such map or label, or if it cannot be saved.
         """
         if not 0 <= index < len(self.maps) or label not in ("", *PATTERNS):
-            raise HeadscopeError(f"map {index}, label '{label}': there are {len(self.maps)} maps and {PATTERNS}")
-        before = self.labels[index]
-        self._set(index, label)
-        self.history.append((index, before))
+            raise HeadscopeError(f"map {index}, label {label!r}: there are {len(self.maps)} maps and {PATTERNS}")
+        with self.lock:
+            before = self.labels[index]
+            self._set(index, label)
+            self.history.append((index, before))
 
     def undo(self) -> int | None:
         """Take the last label back, and save; the map's index, or None if there is nothing to take back."""
-        if not self.history:
-            return None
-        index, before = self.history[-1]
-        self._set(index, before)
-        self.history.pop()
-        return index
+        with self.lock:
+            if not self.history:
+                return None
+            index, before = self.history[-1]
+            self._set(index, before)
+            self.history.pop()
+            return index
 
     def _set(self, index: int, label: str) -> None:
         now = [*self.labels[:index], label, *self.labels[index + 1 :]]

@@ -1,0 +1,64 @@
+"""JSON, read strictly."""
+
+import json
+from typing import Any
+
+from headscope.corpora.parsing.limits import MOST_DIGITS
+
+
+class Number(str):
+    """A number as it is written: 5 and 5.0 are two labels, and neither is a text."""
+
+    def __str__(self) -> str:
+        return self[:]
+
+
+def parse(text: str, *, as_written: bool = False) -> Any:
+    """Parse one JSON value; with `as_written`, numbers become `Number`.
+
+    Raises `ValueError`, in one line, also for what `json` accepts: NaN and infinities, a field that comes twice, half
+    of a surrogate pair; and for nesting and numbers without end.
+
+    >>> parse('{"stars": 5.0}', as_written=True)
+    {'stars': '5.0'}
+    >>> parse('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: the field 'a' comes twice
+    """
+    kinds = (Number, Number) if as_written else (_integer, float)
+    try:
+        value = json.loads(
+            text, parse_int=kinds[0], parse_float=kinds[1], parse_constant=_refuse_constant, object_pairs_hook=_object
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at column {error.colno}") from error
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if "\\ud" in text.lower():  # an escape that may be half of a pair
+        _refuse_surrogates(value)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the field '{next(name for name in names if names.count(name) > 1)}' comes twice")
+    return fields
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number has {len(digits)} digits, at most {MOST_DIGITS} are read")
+    return int(digits)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _refuse_surrogates(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{error.object[error.start]!a} is half of a character") from error

@@ -1,0 +1,41 @@
+"""Texts and names of an example that a result could not store, found when the corpus is read."""
+
+from collections.abc import Iterator
+
+from headscope.corpora.parsing.limits import LONGEST_NAME
+from headscope.types import Example, segment_text
+
+
+def unstorable(example: Example) -> str | None:
+    """The first text or name that netCDF cannot hold, in words; None if all can be stored.
+
+    >>> from headscope.types import Sentence
+    >>> unstorable(Example("1", (Sentence("It rained."),), label="x" * 2000))
+    "label 'xxxxxxxxxxxxxxxxxxxx...' has 2000 characters, at most 1000 are stored"
+    >>> unstorable(Example("1", (Sentence("It rained."),), label="no"))
+    """
+    named, texts = list(_named(example)), [segment_text(each) for each in example.segments]
+    for name, value in named:
+        if len(value) > LONGEST_NAME:
+            return f"{name} '{value[:20]}...' has {len(value)} characters, at most {LONGEST_NAME} are stored"
+    if _is_storable("".join([*texts, *(value for _, value in named)])):
+        return None
+    name, value = next(each for each in (*named, *(("text", text) for text in texts)) if not _is_storable(each[1]))
+    return f"{name} {value[:20]!a} has a NUL character, or half of a character; take it out"
+
+
+def _named(example: Example) -> Iterator[tuple[str, str]]:
+    yield "id", example.id
+    if isinstance(example.label, str):
+        yield "label", example.label
+    for sentence in example.sentences:
+        yield from (("relation", each) for each in sentence.deprel)
+        yield from (("part of speech", each) for each in sentence.upos)
+        yield from (("relation", each.relation) for each in sentence.links)
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,198 @@
+"""Files that are broken, or were made to stop a reader: one line each, and no hang."""
+
+import gzip
+import io
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from headscope.corpora import Options, read
+from headscope.errors import HeadscopeError
+from support.written import corpus
+
+DIGITS = "9" * 5000
+UNIT = '<lexUnit name="x.v" frame="F"/>'
+
+
+def refused(name: str, content: str | bytes, message: str, **options) -> None:
+    """Reading this file is an error of one line; where lines can be left out, leaving all of them out is one, too."""
+    for skip_bad in (False, True):
+        with pytest.raises(HeadscopeError, match=None if skip_bad else message) as error:
+            corpus(name, content, Options(skip_bad=skip_bad, **options))
+        assert len(str(error.value).splitlines()) == 1
+
+
+def parquet(**columns) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def word(number: object, head: object, misc: str = "_") -> str:
+    return f"{number}\tword\t_\tNOUN\t_\t_\t{head}\tdep\t_\t{misc}\n"
+
+
+def test_a_text_in_utf16_without_a_mark_and_nul_bytes_are_refused():
+    refused("x.txt", "It rained.\n".encode("utf-16-le"), "line 1: a NUL byte, as in UTF-16")
+    refused("x.tsv", "text\tlabel\nIt\0 rained.\tno\n", "line 2: a NUL byte")
+    refused("x.jsonl", '{"text": "It\\u0000 rained."}', "text '.*' has a NUL character")
+    refused("x.parquet", parquet(text=["It\0 rained."]), "text '.*' has a NUL character")
+
+
+def test_a_file_whose_lines_end_in_carriage_returns_is_refused():
+    refused("x.txt", "It rained.\rWe stayed in.\r", "line 1: carriage returns are not line ends; save the file")
+
+
+def test_labels_and_names_that_a_result_cannot_hold_are_refused():
+    refused("x.tsv", f"text\tlabel\nIt rained.\t{'x' * 100_000}\n", "label 'x+...' has 100000 characters, at most 1000")
+    refused("x.jsonl", '{"text": "a", "label": "\\ud800"}', "half of a character")
+    refused("x.jsonl", '{"text": "a", "links": [], "id": "\\u0000"}', "id '.*' has a NUL character", kind="links")
+    refused("x.conllu", word(1, 0).replace("dep", "d" * 2000), "relation '.*' has 2000 characters")
+
+
+def test_two_columns_of_one_name_are_refused():
+    refused("x.tsv", "text\ttext\na\tb\n", "two columns are named 'text'; rename one")
+    refused("x.csv", "text,text\na,b\n", "two columns are named 'text'; rename one")
+    refused("x.jsonl", '{"text": "a", "text": "b"}', "the field 'text' comes twice")
+    table = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    refused("x.parquet", file.getvalue(), "two columns are named 'text'; rename one")
+
+
+@pytest.mark.parametrize("number", ["5", "5.0", DIGITS])
+def test_a_number_is_no_text(number):
+    refused("x.jsonl", f'{{"text": {number}}}', f"column 'text' is the number {number}, expected text")
+
+
+def test_numbers_that_are_none_are_refused():
+    for name in ("NaN", "Infinity", "-Infinity"):
+        refused("x.jsonl", f'{{"text": "a", "label": {name}}}', f"{name} is not a number of JSON")
+
+
+def test_a_pair_with_two_labels_is_refused():
+    lines = [f"# pair = p\n# pair_label = {label}\n{word(1, 0)}" for label in ("yes", "no")]
+    refused("x.conllu", "\n".join(lines), "pair 'p' has the labels 'yes' and 'no', expected one")
+
+
+def test_an_id_that_comes_twice_is_refused():
+    refused_once = "\n".join(f"# sent_id = a\n{word(1, 0)}" for _ in range(2))
+    with pytest.raises(HeadscopeError, match="example 'a': another example has this id"):
+        corpus("x.conllu", refused_once)
+    assert corpus("x.conllu", refused_once, Options(skip_bad=True)).skipped == {"bad": 1}
+
+
+@pytest.mark.parametrize("share", ["nan", "inf", "-1", "101"])
+def test_a_share_of_women_that_is_none_is_refused(tmp_path, share):
+    (tmp_path / "all_sentences.tsv").write_text("sentid\tsentence\n")
+    (tmp_path / "occupations-stats.tsv").write_text(f"occupation\tbls_pct_female\ncook\t{share}\n")
+    with pytest.raises(HeadscopeError, match="line 2: no occupation with bls_pct_female from 0 to 100"):
+        read(tmp_path, Options(kind="winogender"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "cp037", "gb2312", "no-such"])
+def test_xml_in_an_encoding_that_is_not_known_is_refused(encoding):
+    refused("lu1.xml", f'<?xml version="1.0" encoding="{encoding}"?>{UNIT}', "line 1: not XML")
+
+
+def test_nesting_has_an_end():
+    for depth in (300, 5_000, 200_000):
+        refused("lu1.xml", "<lexUnit>" * depth, "nested more than 200 levels")
+        refused("x.jsonl", "[" * depth, "not JSON")
+        refused("x.jsonl", '{"text": ' + "[" * depth + "]" * depth + "}", "not JSON|expected text")
+    parse = [f"bn/a 0 {at} w NN {bit} - - - - * -" for at, bit in enumerate(["(S" * 2000 + "*", "*" + ")" * 2000])]
+    content = "#begin document (a); part 000\n" + "\n".join(parse) + "\n#end document\n"
+    refused("x.gold_conll", content, "line 2: the parse is nested more than 200 levels deep")
+
+
+def test_a_tag_without_end_is_refused_soon():
+    refused("lu1.xml.gz", '<lexUnit name="' + "a" * 200_000_000, "a tag or the file is too long")
+
+
+def test_a_line_without_end_is_refused():
+    refused("x.txt.gz", "a" * (1 << 25), "line 1: more than 16 MiB in one line")
+
+
+@pytest.mark.parametrize(
+    "content", [word(1, DIGITS), word(DIGITS, 0), word(f"1-{DIGITS}", "_") + word(1, 0), word(f"{DIGITS}.1", "_")]
+)
+def test_conllu_with_thousands_of_digits_is_refused(content):
+    refused("x.conllu", content, r"line \d: ")
+
+
+def test_other_numbers_of_thousands_of_digits_are_refused():
+    refused(
+        "x.jsonl", f'{{"text": "a b", "links": [{{"source": {DIGITS}, "target": 1}}]}}', "5000 digits", kind="links"
+    )
+    span = f'<label name="Target" start="{DIGITS}" end="3"/>'
+    layer = f'<annotationSet ID="1"><layer name="Target">{span}</layer></annotationSet>'
+    refused("lu1.xml", f'<lexUnit name="x.v" frame="F"><sentence>{layer}</sentence></lexUnit>', "start '9+' is not a")
+    columns = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
+    row = f"a\tAnn saw her.\ther\t{DIGITS}\tAnn\t0\tTRUE\tsaw\t4\tFALSE\tu"
+    refused("x.tsv", f"{columns}\n{row}\n", "Pronoun-offset '9+' is not a whole number", kind="gap")
+    refused("x.dp", f"Ann\tNNP\t{DIGITS}\n", "head '9+' is not in 0..1")
+
+
+def test_a_sentence_of_thousands_of_mentions_is_refused(tmp_path):
+    for name in ("male_occupations.txt", "female_occupations.txt"):
+        (tmp_path / name).write_text("cook\n")
+    (tmp_path / "pro_stereotyped_type1.txt.dev").write_text("1 " + "[the cook] " * 20_000 + "\n")
+    with pytest.raises(HeadscopeError, match="line 1: 20000 mentions stand in square brackets, expected at most 100"):
+        read(tmp_path / "pro_stereotyped_type1.txt.dev", Options(kind="winobias"))
+
+
+def test_trees_without_heads_are_refused():
+    refused("x.dp", "Ann\tNNP\t_\nslept\tVBD\t_\n", r"line 1: the words have no heads \('_'\), expected numbers from 0")
+
+
+@pytest.mark.parametrize("spans", [5, "3", {}, [5], [[1, 2, 3]], [[True, 2]]])
+def test_targets_that_are_no_spans_are_refused(spans):
+    record = {"sentence": "He slept.", "frame": "F", "target_spans": spans, "elements": []}
+    refused("x.jsonl", json.dumps(record), "target", kind="framenet")
+
+
+def test_parquet_that_cannot_be_read_is_refused():
+    good = parquet(text=["It rained."] * 10)
+    for content in (good[: len(good) // 2], good[:-3], b"", b"PAR1", good[:4] + b"\0" * 40 + good[44:]):
+        refused("x.parquet", content, "x.parquet' ")
+    with pa.BufferOutputStream() as file:
+        pq.write_table(pa.table({"text": pa.array([b"\xff\xfe"]).view(pa.string())}), file)
+        refused("x.parquet", file.getvalue().to_pybytes(), "is not a Parquet file")
+    times = pa.array([datetime(2000, 1, 1)]).cast(pa.timestamp("s"))
+    far = pa.array([2**60]).cast(pa.int64()).view(pa.timestamp("ms"))
+    refused("x.parquet", parquet(text=times), "column 'text' is datetime")
+    refused("x.parquet", parquet(text=["a"], label=far), "is not a Parquet file|column")
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.tsv", "x.conllu", "lu1.xml", "x.parquet", "x.dp", "x.txt.gz"])
+def test_pipes_devices_folders_and_links_that_lead_nowhere_are_refused(tmp_path: Path, name: str):
+    path = tmp_path / name
+    make = [
+        lambda: os.mkfifo(path),
+        lambda: path.symlink_to("/dev/zero"),
+        lambda: path.symlink_to(tmp_path / "nowhere"),
+        lambda: path.symlink_to(path),
+        lambda: path.mkdir(),
+    ]
+    for each in make:
+        each()
+        with pytest.raises(HeadscopeError, match=r"pipe|device|folder|leads nowhere"):
+            read(path)
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def test_other_input_files_that_are_pipes_are_refused(tmp_path: Path):
+    from headscope.studies.probe.word_vectors import read_vectors
+
+    os.mkfifo(tmp_path / "vectors.txt")
+    with pytest.raises(HeadscopeError, match=r"vectors '.*' is a named pipe; name a plain file"):
+        read_vectors(str(tmp_path / "vectors.txt"), ["a"])
+
+
+def test_packed_files_that_end_too_soon_are_refused():
+    refused("x.parquet.gz", gzip.compress(b"a")[:4], "x.parquet.gz'")
