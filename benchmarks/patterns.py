@@ -24,14 +24,14 @@ from headscope.models import Model
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import load
 from headscope.studies.patterns.exemplars import Clearest
-from headscope.studies.patterns.observer import Classified, Classify
+from headscope.studies.patterns.observer import Classify, PatternObserver
 
 
 def reading(classify: Classify) -> Callable[[Model, Sequence[Encoded]], object]:
     """A pass in which maps become grids, and grids what `classify` makes of them."""
 
     def run(model: Model, inputs: Sequence[Encoded]) -> object:
-        reader, clearest = Classified(classify), Clearest(model)
+        reader, clearest = PatternObserver(classify), Clearest(model)
 
         def look(group: list[Encoded]) -> None:
             clearest.add("", group, reader.probability, reader.valid)

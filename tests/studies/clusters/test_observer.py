@@ -14,7 +14,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.clusters import observer as module
-from headscope.studies.clusters.observer import NAME, Divergences, divergences, entropies_of_means
+from headscope.studies.clusters.observer import NAME, DivergenceObserver, divergences, entropies_of_means
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -33,7 +33,7 @@ def inputs(model: Model) -> list[Encoded]:
 
 
 def found(model: Model, inputs: list[Encoded], settings: Settings = QUICK, *, as_coded: bool = False) -> Tally:
-    return pass_over(model, inputs, settings).collect(Divergences(HEADS, as_coded=as_coded)).value[NAME]
+    return pass_over(model, inputs, settings).collect(DivergenceObserver(HEADS, as_coded=as_coded)).value[NAME]
 
 
 def entropy(row: np.ndarray) -> float:
@@ -131,6 +131,6 @@ def test_what_a_gpu_computes_is_what_the_processor_does() -> None:
 
 
 def test_no_map_is_held_beyond_its_batch(model: Model, inputs: list[Encoded]) -> None:
-    reader = Divergences(HEADS)
+    reader = DivergenceObserver(HEADS)
     pass_over(model, inputs[:3], QUICK).collect(reader)
     assert reader.maps is None

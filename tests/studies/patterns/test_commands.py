@@ -16,11 +16,13 @@ from headscope.studies.patterns import commands
 from headscope.studies.patterns.classifier.network import Classifier, load
 from headscope.studies.patterns.labels.labelled_maps import Map, write
 from headscope.studies.patterns.training.model_card import page
-from headscope.studies.patterns.training.recipe import Recipe
+from headscope.studies.patterns.training.recipe import ClassifierRecipe
 from headscope.studies.patterns.training.save import write as write_classifier
 from support.planted_maps import planted
 
-TINY = Recipe(synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1)
+TINY = ClassifierRecipe(
+    synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
+)
 
 
 def invoke(*arguments: str) -> Result:

@@ -17,7 +17,7 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.grid import pool
 from headscope.studies.patterns.classifier.network import load
 from headscope.studies.patterns.exemplars import Clearest
-from headscope.studies.patterns.observer import Classified
+from headscope.studies.patterns.observer import PatternObserver
 from headscope.types import Example, Sentence, segment_text
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -64,7 +64,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) -> None:
-    reader, found = Classified(load().classify), {}
+    reader, found = PatternObserver(load().classify), {}
 
     def keep(group: list[Encoded]) -> None:
         found.update(zip((each.index for each in group), reader.probability.clone(), strict=True))
@@ -84,13 +84,13 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
 
 def clearest_of(model: Model, batch_tokens: int) -> xr.DataArray:
     """Two maps of each pattern."""
-    reader, clearest = Classified(load().classify), Clearest(model)
+    reader, clearest = PatternObserver(load().classify), Clearest(model)
 
     def look(group: list[Encoded]) -> None:
         clearest.add("t", group, reader.probability, reader.valid)
 
     pass_over(model, inputs(), Settings(batch_tokens=batch_tokens, resamples=5)).collect(reader, look)
-    return clearest.shown(2)
+    return clearest.of_patterns(2)
 
 
 def test_the_clearest_maps_are_what_they_are_said_to_be_whatever_the_batches(model: Model) -> None:

@@ -17,7 +17,7 @@ from headscope.cli.terminal import as_json
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.observer import Classified
+from headscope.studies.patterns.observer import PatternObserver
 from headscope.studies.patterns.study import run
 from headscope.types import Example, Sentence
 from support.planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
@@ -121,15 +121,15 @@ def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: 
 def test_interrupted_in_a_later_corpus_keeps_those_before(
     model: headscope.Model, sample: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finish, batches = Classified.finish, []
+    finish, batches = PatternObserver.finish, []
 
-    def stopped(self: Classified) -> object:
+    def stopped(self: PatternObserver) -> object:
         batches.append(1)
         if len(batches) == 2:
             raise KeyboardInterrupt
         return finish(self)
 
-    monkeypatch.setattr(Classified, "finish", stopped)
+    monkeypatch.setattr(PatternObserver, "finish", stopped)
     settings = replace(QUICK, keep_interrupted=True)
     result = run(model, (sample, sample, sample), settings)
     assert result["task"].values.tolist() == ["sample"]

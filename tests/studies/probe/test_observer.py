@@ -13,7 +13,7 @@ from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.errors import HeadscopeError
 from headscope.studies.probe.attention_store import SPECIAL, Store
-from headscope.studies.probe.observer import Reader
+from headscope.studies.probe.observer import TreebankObserver
 from headscope.studies.probe.sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.types import Example, Sentence
 from support.any_examples import examples, overlapping, spoken
@@ -32,7 +32,7 @@ def read(
         [torch.randn(HEADS, len(each), len(each), generator=random).softmax(-1) for each in inputs]
         for _ in range(LAYERS)
     ]
-    reader = Reader(store)
+    reader = TreebankObserver(store)
     reader.start(collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu")))
     for layer, maps in enumerate(layers):
         whole = padded(maps)

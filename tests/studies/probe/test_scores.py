@@ -13,7 +13,7 @@ from headscope.studies.probe.batches import Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
 from headscope.studies.probe.parsers import AttentionParser
 from headscope.studies.probe.scores import Gold, predict, preferences
-from headscope.studies.probe.train import Recipe, fit, scored
+from headscope.studies.probe.train import ParserRecipe, fit, scored
 from support.parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
 
 CPU = torch.device("cpu")
@@ -97,7 +97,7 @@ def learnable() -> tuple[Treebank, Lexicon]:
 def test_training_finds_the_head_that_knows_and_keeps_the_best_epoch() -> None:
     bank, lexicon = learnable()
     done: list[int] = []
-    recipe = Recipe(learning_rate=0.2, batch=4, epochs=12)
+    recipe = ParserRecipe(learning_rate=0.2, batch=4, epochs=12)
     fitted = fit(AttentionParser, bank, lexicon, recipe, 0, CPU, done.append)
     weights = fitted.parser.get_parameter("weights")
     assert weights.argmax() == 1 and fitted.losses[-1] < 0.2 < fitted.losses[0]
@@ -115,7 +115,7 @@ def test_training_stops_where_the_held_out_loss_no_longer_falls(monkeypatch: pyt
         return next(losses)
 
     monkeypatch.setattr("headscope.studies.probe.train.evaluated", made_up)
-    fitted = fit(AttentionParser, *learnable(), Recipe(learning_rate=0.2, epochs=5, patience=2), 0, CPU)
+    fitted = fit(AttentionParser, *learnable(), ParserRecipe(learning_rate=0.2, epochs=5, patience=2), 0, CPU)
     assert fitted.losses == [3.0, 2.0, 2.5, 2.25]
     assert torch.equal(fitted.parser.get_parameter("weights"), seen[1])
 
@@ -123,4 +123,4 @@ def test_training_stops_where_the_held_out_loss_no_longer_falls(monkeypatch: pyt
 def test_a_loss_that_is_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headscope.studies.probe.train.evaluated", lambda *_: float("nan"))
     with pytest.raises(HeadscopeError, match="the loss is nan in epoch 1; use a smaller --learning-rate"):
-        fit(AttentionParser, *learnable(), Recipe(learning_rate=0.2), 0, CPU)
+        fit(AttentionParser, *learnable(), ParserRecipe(learning_rate=0.2), 0, CPU)

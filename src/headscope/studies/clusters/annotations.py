@@ -1,4 +1,4 @@
-"""What else is known of heads that are clustered: what they attend to, their patterns, the relations that they know."""
+"""Annotations of clustered heads: their behaviour, their patterns, and their relations."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ BROAD, NEIGHBOUR, SPECIAL = 3.8, 0.5, 0.6
 
 
 def behaviour(result: xr.Dataset) -> xr.DataArray:
-    """What a head does, if it surely does one thing: attends broadly, to a neighbour, or to one class of tokens.
+    """The behaviour of a head with a clear one: it attends broadly, to a neighbour, or to one class of tokens.
 
     * `result`: has `entropy`, `attention_offset` and `attention_to`.
 
@@ -62,8 +62,8 @@ def relation(folder: Path, model: Model) -> xr.DataArray:
 
 def _read(folder: Path, study: str, model: Model) -> xr.Dataset:
     result = results.read(folder)
-    if (found := result.attrs["study"]) != study:
-        raise HeadscopeError(f"folder '{folder}' has a result of '{found}'; name one that 'headscope {study}' wrote")
+    if (actual := result.attrs["study"]) != study:
+        raise HeadscopeError(f"folder '{folder}' has a result of '{actual}'; name one that 'headscope {study}' wrote")
     sizes, expected = (
         (result.sizes["layer"], result.sizes["head"]),
         (len(model.capture.heads), max(model.capture.heads)),

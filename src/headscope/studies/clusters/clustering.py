@@ -14,7 +14,7 @@ Groups = Int[np.ndarray, " point"]
 # As in Clark et al.'s code: starts, iterations, and when to stop.
 STARTS, ITERATIONS, CLOSE = 5, 1000, 1e-10
 AXES = 2
-# Groups beyond this many are not looked for.
+# Largest number of groups that is tried.
 MOST = 12
 
 
@@ -32,10 +32,10 @@ def positions(distances: Distances, seed: int = 0) -> tuple[Float[np.ndarray, "p
     if not distances.any():
         return np.zeros((len(distances), AXES)), 0.0
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        found: Any = smacof(
+        solution: Any = smacof(
             distances, n_components=AXES, n_init=STARTS, max_iter=ITERATIONS, eps=CLOSE, random_state=seed
         )
-    points, raw = found[:2]
+    points, raw = solution[:2]
     points = points - points.mean(0)
     points = points @ np.linalg.svd(points, full_matrices=False)[2].T
     outermost = points[np.abs(points).argmax(0), np.arange(AXES)]
@@ -58,12 +58,12 @@ def groups(distances: Distances, number: int | None = None) -> Groups:
     tried = [_grouped(distances, each) for each in range(2, min(MOST + 1, len(distances)))]
     if not tried or not distances.any():
         return np.ones(len(distances), dtype=int)
-    telling = [found for found in tried if 2 * np.bincount(found).max() <= len(found)]
-    return _numbered(max(telling or tried, key=lambda found: silhouette_score(distances, found, metric="precomputed")))
+    balanced = [each for each in tried if 2 * np.bincount(each).max() <= len(each)]
+    return _numbered(max(balanced or tried, key=lambda each: silhouette_score(distances, each, metric="precomputed")))
 
 
 def agreement(one: Groups, other: Groups) -> float:
-    """How much two groupings agree, from 1 (the same) to about 0 (as by chance): the adjusted Rand index.
+    """Agreement of two groupings, from 1 (the same) to about 0 (as by chance): the adjusted Rand index.
 
     >>> agreement(np.array([1, 1, 2]), np.array([2, 2, 1]))
     1.0
@@ -77,6 +77,6 @@ def _grouped(distances: Distances, number: int) -> Groups:
     return AgglomerativeClustering(n_clusters=number, metric="precomputed", linkage="average").fit_predict(distances)
 
 
-def _numbered(found: Groups) -> Groups:
-    first = np.unique(found, return_index=True)[1]
-    return (first.argsort().argsort() + 1)[found]
+def _numbered(grouped: Groups) -> Groups:
+    first = np.unique(grouped, return_index=True)[1]
+    return (first.argsort().argsort() + 1)[grouped]

@@ -22,13 +22,13 @@ from headscope.engine.observing import MeasureObserver
 NAME = "divergence"
 # Numbers of a block of all heads: short enough for the processor's caches, and for threads to share an example.
 BLOCK = 2**18
-# Where no head looks: x ln x is 0 there to any precision, and the logarithm finite.
+# For cells without attention: x ln x is 0 there to any precision, and the logarithm finite.
 NOWHERE = 2.0**-120
 # Clark et al.'s code takes this much of an attention, and the rest from all tokens alike.
 KEPT = 0.999
 
 
-class Divergences:
+class DivergenceObserver:
     """An observer of all layers of a batch that gives each example's divergence of each pair of heads.
 
     Pairs are those of `np.triu_indices(heads, 1)`, heads of all layers in a row.
@@ -64,14 +64,14 @@ class Divergences:
         """The values of the measures, and `divergence`: [example, pair]."""
         assert self.maps is not None
         lengths = self.batch.real.sum(-1).tolist()
-        found = np.stack([self._pairs(maps[:, :n, :n], n) for maps, n in zip(self.maps, lengths, strict=True)])
+        pairs = np.stack([self._pairs(maps[:, :n, :n], n) for maps, n in zip(self.maps, lengths, strict=True)])
         self.maps = None
-        values = torch.from_numpy(found.astype(np.float32)).to(self.batch.real.device)
+        values = torch.from_numpy(pairs.astype(np.float32)).to(self.batch.real.device)
         return self.collector.finish() | {NAME: Values(values, self.batch.lengths > 0)}
 
     def _pairs(self, maps: Float[Tensor, "head query key"], length: int) -> Float[np.ndarray, " pair"]:
         smoothed = maps * KEPT + (1 - KEPT) / length if self.as_coded else maps
-        sums = divergences(smoothed.flatten(1))
+        sums = divergences(smoothed.flatten(1))  # [head, cell]
         return sums if self.as_coded else sums / length
 
 
@@ -113,8 +113,8 @@ def _by_numpy(halves: Float[np.ndarray, "head cell"]) -> Float[np.ndarray, "head
 @cache
 def _logarithm() -> tuple[np.ufunc, float]:
     """The fastest logarithm of NumPy, and its unit in nats: that to base 2 where there is vector code for it."""
-    known = np.lib.introspect.opt_func_info(func_name="^log2$", signature="float32")
-    scalar = all("baseline" in its["current"] for its in known.get("log2", {}).values())
+    functions = np.lib.introspect.opt_func_info(func_name="^log2$", signature="float32")
+    scalar = all("baseline" in each["current"] for each in functions.get("log2", {}).values())
     return (np.log, 1.0) if scalar else (np.log2, float(np.log(2)))
 
 

@@ -19,7 +19,7 @@ from headscope.results.variables import PAIRED, Variables, by_layer, label
 from headscope.studies.clusters import annotations as beside
 from headscope.studies.clusters.clustering import groups, positions
 from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
-from headscope.studies.clusters.observer import NAME, Divergences
+from headscope.studies.clusters.observer import NAME, DivergenceObserver
 
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
 OPTIONS = {"limit": 1000, "batch_tokens": 512}
@@ -77,7 +77,7 @@ def run(
     known = {"dominant": patterns and beside.pattern(patterns, model)}
     known |= {"best_relation": syntax and beside.relation(syntax, model)}
     attributes = provenance("clusters", model, corpus, settings)
-    outcome = Pass(model, corpus, settings).collect(Divergences(heads, MEASURES, as_coded=as_coded))
+    outcome = Pass(model, corpus, settings).collect(DivergenceObserver(heads, MEASURES, as_coded=as_coded))
     tallies, read = outcome.value, outcome.attributes
     pairs = HeadPairs(tallies[NAME], heads, summed=as_coded)
     points, stress = positions(pairs.matrix, settings.seed)

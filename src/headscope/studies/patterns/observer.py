@@ -1,4 +1,4 @@
-"""The pattern of every head's map, told within the pass: maps become grids block by block, and none is kept."""
+"""The pattern of every head's map, within the pass: maps become grids block by block, and none is kept."""
 
 from collections.abc import Callable
 
@@ -12,8 +12,8 @@ from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
 Classify = Callable[[Float[Tensor, "map channel row column"]], Float[Tensor, "map pattern"]]
 
 
-class Classified:
-    """A reader that tells the pattern of each head for each example of the batch, a layer at a time.
+class PatternObserver:
+    """An observer that classifies each head's map of each example of the batch, a layer at a time.
 
     Its values are `share` (1 for the most probable pattern, 0 for the others), `probability`, and `share_total`, the
     mean share of an example's heads. Examples that are too short or too long for the classifier have none.
@@ -40,16 +40,17 @@ class Classified:
         else:
             self.parts[-1] = merged(self.parts[-1], part)
         if (examples.stop, queries.stop) == tuple(self.batch.real.shape):
-            self.layers.append(self._told())
+            self.layers.append(self._classified())
             self.parts = []
 
-    def _told(self) -> Float[Tensor, "example head pattern"]:
+    def _classified(self) -> Float[Tensor, "example head pattern"]:
         grid = grids(torch.cat(self.parts), self.batch.token_class)
+        # [map, channel, row, column], then [example, head, pattern]
         return self.classify(grid.flatten(0, 1)).unflatten(0, grid.shape[:2])
 
     @property
     def probability(self) -> Float[Tensor, "example head pattern"]:
-        """Of each pattern, heads of all layers in a row."""
+        """The probability of each pattern; heads of all layers in a row."""
         return torch.cat(self.layers, dim=1)
 
     @property

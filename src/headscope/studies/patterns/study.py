@@ -25,7 +25,7 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest
-from headscope.studies.patterns.observer import Classified
+from headscope.studies.patterns.observer import PatternObserver
 
 OPTIONS = {"limit": 1000}  # as in the paper
 
@@ -70,12 +70,14 @@ def run(
     (('layer', 'head', 'pattern'), 1.0)
     """
     classify, clearest = network.load(weights, model.device).classify, Clearest(model)
-    attributes = provenance("patterns", model, together(corpora), settings) | {"classifier_sha256": _sha256(weights)}
+    attributes = provenance("patterns", model, joint_corpus(corpora), settings) | {
+        "classifier_sha256": _sha256(weights)
+    }
     found: dict[str, xr.Dataset] = {}
     read: list[Read] = []
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
-            found[name], its = _of(model, corpus, settings, Classified(classify), partial(clearest.add, name))
+            found[name], its = _of(model, corpus, settings, PatternObserver(classify), partial(clearest.add, name))
         except KeyboardInterrupt:
             if not (found and settings.keep_interrupted):
                 raise
@@ -86,7 +88,7 @@ def run(
     whole = xr.concat(found.values(), xr.Variable("task", list(found))) if len(corpora) > 1 else found.popitem()[1]
     whole = whole.assign_coords(dominant=dominant(whole["share"]))
     if shown:
-        whole["map"] = clearest.shown(shown, settings)
+        whole["map"] = clearest.of_patterns(shown, settings)
         share = whole["share"].mean("task") if "task" in whole.dims else whole["share"]
         whole["head_map"] = clearest.of_heads(share.values, settings)
     return results.check(whole.assign_attrs(attributes | _summed(read, _names(corpora))))
@@ -99,14 +101,16 @@ def dominant(share: xr.DataArray) -> xr.DataArray:
     return place.copy(data=names[place.values])
 
 
-def together(corpora: Sequence[Corpus]) -> Corpus:
-    """What the provenance says of several corpora: their names, and the hash of their hashes."""
+def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:
+    """One corpus for the provenance of several: their names, and the hash of their hashes."""
     hashes = [corpus.sha256 for corpus in corpora]
     sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
     return Corpus(", ".join(corpus.name for corpus in corpora), sha256, sum(map(len, corpora)), {}, lambda: iter(()))
 
 
-def _of(model: Model, corpus: Corpus, settings: Settings, reader: Classified, look: Any) -> tuple[xr.Dataset, Read]:
+def _of(
+    model: Model, corpus: Corpus, settings: Settings, reader: PatternObserver, look: Any
+) -> tuple[xr.Dataset, Read]:
     """The shares of one corpus; `look` is shown every batch and its probabilities."""
     words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)
 
@@ -130,7 +134,7 @@ def _names(corpora: Sequence[Corpus]) -> list[str]:
 
 
 def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
-    """What was read of all corpora, and what was left out of each."""
+    """Totals over all corpora, and the counts of what was left out of each."""
     sums = {key: sum(its.get(key, 0) for its in read) for key in ("n_examples", "n_tokens", "duration_s")}
     skipped = Counter()
     for name, its in zip(names, read, strict=False):

@@ -43,7 +43,7 @@ class Padded:
     * `rows`: of the words in the lexicon.
     * `lengths`: of the sentences, in words.
     * `heads`: of each word, 0 for ROOT; `UNKNOWN` for padding too.
-    * `candidates`: what may be the head of a word: ROOT, and every other word.
+    * `candidates`: the possible heads of a word: ROOT, and every other word.
     """
 
     numbers: list[int]
@@ -57,17 +57,17 @@ class Padded:
 def groups(treebank: Treebank, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
     """The sentences of `order` in batches of similar lengths, each of at most `most` and `CELLS` pairs of tokens."""
     lengths = np.array([len(sentence) for sentence in treebank.sentences])
-    found: list[list[int]] = []
+    batches: list[list[int]] = []
     for first in range(0, len(order), most * WINDOW):
         window = order[first : first + most * WINDOW]
         group: list[int] = []
         for number in window[np.argsort(lengths[window], kind="stable")].tolist():
             if group and (len(group) == most or (len(group) + 1) * (lengths[number] + SPECIAL) ** 2 > CELLS):
-                found.append(group)
+                batches.append(group)
                 group = []
             group.append(number)
-        found.append(group)
-    return found
+        batches.append(group)
+    return batches
 
 
 def padded(treebank: Treebank, lexicon: Lexicon, numbers: list[int], device: torch.device) -> Padded:

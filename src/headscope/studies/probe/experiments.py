@@ -1,4 +1,4 @@
-"""All parsers of a study, trained and scored; what is right with each is kept, not the parsers."""
+"""All parsers of a study, trained and scored; their outcomes are kept, not the parsers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from headscope.studies.probe.baselines import NEXT, at_offset, best_offset
 from headscope.studies.probe.lexicon import Lexicon
 from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
 from headscope.studies.probe.scores import Gold, Outcome, predict
-from headscope.studies.probe.train import Done, Recipe, fit
-from headscope.studies.probe.treebank_attention import Attended
+from headscope.studies.probe.train import Done, ParserRecipe, fit
+from headscope.studies.probe.treebank_attention import CapturedTreebanks
 
 KINDS: Mapping[str, type[nn.Module]] = {
     "attention": AttentionParser,
@@ -27,14 +27,14 @@ RANDOM = ("random_attention", "random_attention_and_words")
 
 
 @dataclass
-class Trials:
-    """Parsers that are trained, one after the other, and what came of them.
+class Experiments:
+    """Parsers that are trained one after the other, and their outcomes.
 
     * `recipes`: of each of `KINDS`.
     * `outcomes`: what each gets right; `weights`: of the heads in the attention-only parser, by seed.
     """
 
-    recipes: Mapping[str, Recipe]
+    recipes: Mapping[str, ParserRecipe]
     lexicon: Lexicon
     gold: Gold
     device: torch.device
@@ -53,22 +53,24 @@ class Trials:
                 raise
             self.interrupted = f"after {sum(len(each.epochs) for each in self.outcomes.values())} trainings"
 
-    def run(self, names: Iterable[str], seeds: Iterable[int], seen: Attended) -> None:
+    def run(self, names: Iterable[str], seeds: Iterable[int], treebanks: CapturedTreebanks) -> None:
         """Train and score parsers, each with each seed."""
         for name in names:
             for seed in seeds:
-                fitted = fit(KINDS[name], seen.train, self.lexicon, self.recipes[name], seed, self.device, self.done)
-                predicted = predict(fitted.parser, seen.test, self.lexicon, self.device)
+                fitted = fit(
+                    KINDS[name], treebanks.train, self.lexicon, self.recipes[name], seed, self.device, self.done
+                )
+                predicted = predict(fitted.parser, treebanks.test, self.lexicon, self.device)
                 outcome = self.outcomes.setdefault(name, Outcome())
                 outcome.add(self.gold.right(predicted.trees), self.gold.right(predicted.best), len(fitted.losses))
                 if name == "attention":
                     weights = fitted.parser.get_parameter("weights")
                     self.weights.append(weights.detach().cpu().double().numpy())
 
-    def simple(self, seen: Attended) -> int:
-        """What needs no training: the right-branching tree and the best fixed offset, which is given back."""
-        offset = best_offset(seen.train.sentences)
-        for name, its in {"right_branching": NEXT, "fixed_offset": offset}.items():
-            right = self.gold.right([at_offset(len(sentence), its) for sentence in seen.test.sentences])
+    def simple(self, treebanks: CapturedTreebanks) -> int:
+        """Score the trees that need no training: right-branching, and at the best fixed offset; return that offset."""
+        offset = best_offset(treebanks.train.sentences)
+        for name, by in {"right_branching": NEXT, "fixed_offset": offset}.items():
+            right = self.gold.right([at_offset(len(sentence), by) for sentence in treebanks.test.sentences])
             self.outcomes[name] = Outcome([right], [right], [])
         return offset

@@ -14,7 +14,7 @@ from headscope.models import Model
 from headscope.studies.probe.sentences import Parsed
 from headscope.studies.probe.word_vectors import read_vectors
 
-# The first vector is 0: of words without a vector, and of what is no word.
+# The first vector is 0: that of words without a vector, and of padding.
 NONE = 0
 
 
@@ -23,34 +23,34 @@ class Lexicon:
     """Vectors of words, divided by their root mean square, so that a learning rate means the same for all of them.
 
     * `rows`: of the words of a sentence in the table.
-    * `known`: the share of words that have a vector.
+    * `coverage`: the share of words that have a vector.
     """
 
     table: Float[Tensor, "row number"]
     rows: Callable[[Parsed], Int[np.ndarray, " word"]]
-    known: float
+    coverage: float
 
 
 def from_file(source: str, sentences: Sequence[Parsed]) -> Lexicon:
-    """The vectors of a file, of a word as it is written, else in lower case; see `vectors.read_vectors`.
+    """The vectors of a file, of a word as it is written, else in lower case; see `word_vectors.read_vectors`.
 
     Raises `HeadscopeError` if it has none of the words.
     """
     forms = {form for sentence in sentences for form in sentence.forms}
-    found = read_vectors(source, forms | {form.lower() for form in forms})
-    if not found.row_of:
+    vectors = read_vectors(source, forms | {form.lower() for form in forms})
+    if not vectors.row_of:
         raise HeadscopeError(f"vectors '{source}' has none of the words of the treebanks; name one of their language")
-    numbers = {form: found.row_of.get(form, found.row_of.get(form.lower(), NONE - 1)) + 1 for form in forms}
-    return _lexicon(found.table, numbers, lambda sentence: sentence.forms, sentences)
+    numbers = {form: vectors.row_of.get(form, vectors.row_of.get(form.lower(), NONE - 1)) + 1 for form in forms}
+    return _lexicon(vectors.table, numbers, lambda sentence: sentence.forms, sentences)
 
 
 def from_model(model: Model, sentences: Sequence[Parsed]) -> Lexicon:
     """The model's input embeddings, averaged over the tokens of a word."""
     embeddings: Any = model.network.get_input_embeddings()
     weight = embeddings.weight.detach().float().cpu()
-    words = list(dict.fromkeys(its for sentence in sentences for its in sentence.pieces))
-    table = torch.stack([weight[list(its)].mean(0) for its in words]).numpy()
-    numbers = {its: number for number, its in enumerate(words, 1)}
+    words = list(dict.fromkeys(pieces for sentence in sentences for pieces in sentence.pieces))
+    table = torch.stack([weight[list(pieces)].mean(0) for pieces in words]).numpy()
+    numbers = {pieces: number for number, pieces in enumerate(words, 1)}
     return _lexicon(table, numbers, lambda sentence: sentence.pieces, sentences)
 
 

@@ -19,7 +19,7 @@ from headscope.studies.probe.sentences import Parsed, parsed
 ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
 
 
-class Reader:
+class TreebankObserver:
     """An observer that puts the attention of each sentence of a batch into a store.
 
     `counts`: of sentences and words that cannot be parsed, see `sentences.parsed`.
@@ -40,6 +40,7 @@ class Reader:
         self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
     ) -> None:
         """See `Observer`; attention becomes that between words as soon as all queries of some examples are there."""
+        # [example, head and query, key] @ [example, key, word], then [example, head, query, word]
         to_words = (attention.flatten(1, 2) @ self.members[examples]).unflatten(1, attention.shape[1:3])
         part = self.sources[examples, None, :, queries] @ to_words
         self.part = part if queries.start == 0 else self.part + part
@@ -49,19 +50,20 @@ class Reader:
     def finish(self) -> list[Parsed]:
         """Put the attention of the batch's sentences into the store; return the sentences in the same order."""
         layers = [torch.cat(self.maps[layer]) for layer in sorted(self.maps)]
-        whole = torch.cat(layers, dim=1).cpu()
+        whole = torch.cat(layers, dim=1).cpu()  # [example, head, word, word], heads of all layers in a row
         sentences = list(self._sentences())
         for row, sentence in sentences:
             kept = torch.cat([torch.arange(SPECIAL), torch.from_numpy(sentence.words) + SPECIAL])
             between = whole[row].index_select(1, kept).index_select(2, kept)
+            # [word, word, head]
             self.store.add(between.permute(1, 2, 0).contiguous().numpy())
         return [sentence for _, sentence in sentences]
 
     def _sentences(self) -> Iterator[tuple[int, Parsed]]:
         """The sentences of the batch, each with the row of its example."""
         for row, (example, input) in enumerate(zip(self.batch.examples, self.batch.index.tolist(), strict=True)):
-            its = pieces(self.batch, row, example.n_words)
-            yield from ((row, sentence) for sentence in parsed(example, input, its, self.counts))
+            tokens = pieces(self.batch, row, example.n_words)
+            yield from ((row, sentence) for sentence in parsed(example, input, tokens, self.counts))
 
 
 def members(batch: Batch) -> Float[Tensor, "example token word"]:
@@ -72,9 +74,9 @@ def members(batch: Batch) -> Float[Tensor, "example token word"]:
 
 def pieces(batch: Batch, row: int, words: int) -> list[tuple[int, ...]]:
     """The vocabulary numbers of the tokens of each word of an example."""
-    found: list[list[int]] = [[] for _ in range(words)]
+    ids_of: list[list[int]] = [[] for _ in range(words)]
     if batch.pieces is not None:
         ids = batch.inputs["input_ids"][row].tolist()
         for word, token in batch.pieces[batch.pieces[:, 0] == row, 1:].tolist():
-            found[word].append(ids[token])
-    return [tuple(each) for each in found]
+            ids_of[word].append(ids[token])
+    return [tuple(each) for each in ids_of]

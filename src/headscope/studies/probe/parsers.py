@@ -117,9 +117,9 @@ def distances(lengths: Lengths, words: int) -> Float[Tensor, "sentence word cand
     """
     places = torch.arange(words, device=lengths.device)
     away = (places[None] - places[:, None]).float()
-    found = torch.zeros(len(lengths), words, words + 1, DISTANCES, device=lengths.device)
-    found[:, :, 1:, 0] = away.clamp_min(0) / lengths[:, None, None]
-    found[:, :, 1:, 1] = away.mT.clamp_min(0) / lengths[:, None, None]
-    found[:, :, 1:, 2:-1] = torch.stack([away == near for near in NEAR], dim=-1).float()
-    found[:, :, 0, -1] = 1
-    return found
+    features = torch.zeros(len(lengths), words, words + 1, DISTANCES, device=lengths.device)
+    features[:, :, 1:, 0] = away.clamp_min(0) / lengths[:, None, None]
+    features[:, :, 1:, 1] = away.mT.clamp_min(0) / lengths[:, None, None]
+    features[:, :, 1:, 2:-1] = torch.stack([away == near for near in NEAR], dim=-1).float()
+    features[:, :, 0, -1] = 1
+    return features

@@ -1,4 +1,4 @@
-"""How many words a parser gives their syntactic head: what is right of each sentence, and tallies of it."""
+"""Scores of parsers: the words of each sentence that get their syntactic head, and tallies of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ from headscope.studies.probe.train import scored
 
 Heads = Int[np.ndarray, " word"]
 LEFT_OUT = "punct"
-# A parser is asked about so many sentences at once.
-TOGETHER = 32
+# Sentences of a batch.
+CHUNK = 32
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _joined(sentences: Sequence[Parsed], masks: Iterable[np.ndarray], columns: I
 
 @dataclass
 class Outcome:
-    """What a parser gets right, by seed: in its best trees, and where each word takes its best head by itself.
+    """The words with the right head, by seed: in the best trees, and where each word takes its best head by itself.
 
     * `epochs`: passes over the training sentences, by seed; empty for what is not trained.
     """
@@ -81,7 +81,7 @@ class Outcome:
     epochs: list[int] = field(default_factory=list)
 
     def add(self, right: np.ndarray, right_alone: np.ndarray, epochs: int) -> None:
-        """What came of one more seed."""
+        """Add the outcome of one more seed."""
         self.right.append(right)
         self.right_alone.append(right_alone)
         self.epochs.append(epochs)
@@ -96,34 +96,34 @@ class Predicted:
 
 
 def predict(parser: nn.Module, treebank: Treebank, lexicon: Lexicon, device: torch.device) -> Predicted:
-    """What a parser says of each sentence of a treebank."""
+    """The heads that a parser predicts for each sentence of a treebank."""
     trees, best = ([np.empty(0, dtype=int)] * len(treebank) for _ in range(2))
     table = lexicon.table.to(device)
     with torch.inference_mode():
-        for part in groups(treebank, TOGETHER, np.arange(len(treebank))):
+        for part in groups(treebank, CHUNK, np.arange(len(treebank))):
             batch = padded(treebank, lexicon, part, device)
             scores = scored(parser, batch, table).double().cpu().numpy()
             for number, each in zip(part, scores, strict=True):
                 words = len(treebank.sentences[number])
-                its = each[:words, : words + 1]
-                trees[number], best[number] = tree(its), best_heads(its)
+                of_words = each[:words, : words + 1]
+                trees[number], best[number] = tree(of_words), best_heads(of_words)
     return Predicted(trees, best)
 
 
 def preferences(treebank: Treebank, gold: Gold) -> Float[np.ndarray, "scored feature"]:
-    """How much more attention each head gives, in both directions, to a word's syntactic head than to another word.
+    """Attention of each head, in both directions, to a word's syntactic head, less that to another word.
 
     The mean over all other words of the sentence; 0 for roots, and for words that have no other. Times the weights of
-    an attention-only parser this is by how much each head raises the score of the syntactic head.
+    an attention-only parser, it is the amount by which each head raises the score of the syntactic head.
     """
-    found = []
+    differences = []
     for sentence, between, mask in zip(treebank.sentences, treebank.maps, gold.masks, strict=True):
         words = between[SPECIAL:, SPECIAL:].float().numpy()
         both = np.concatenate([words, words.swapaxes(0, 1)], axis=-1)
         both[np.arange(len(words)), np.arange(len(words))] = 0
-        asked = np.flatnonzero(mask)
-        to_head = both[asked, np.maximum(sentence.heads[asked], 1) - 1]
-        others = (both[asked].sum(1) - to_head) / max(1, len(words) - 2)
-        counts = (sentence.heads[asked] != ROOT) & (len(words) > 2)
-        found.append((to_head - others) * counts[:, None])
-    return np.concatenate(found)
+        scored_words = np.flatnonzero(mask)
+        to_head = both[scored_words, np.maximum(sentence.heads[scored_words], 1) - 1]
+        others = (both[scored_words].sum(1) - to_head) / max(1, len(words) - 2)
+        counts = (sentence.heads[scored_words] != ROOT) & (len(words) > 2)
+        differences.append((to_head - others) * counts[:, None])
+    return np.concatenate(differences)

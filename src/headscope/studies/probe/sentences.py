@@ -1,4 +1,4 @@
-"""What a parser is asked about a sentence: the syntactic head of each of its words, or whether it is the root."""
+"""Sentences of a treebank as parsers read them: words with tokens, and the syntactic head of each."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class Parsed:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Where the sentence stands in its corpus."""
+        """The position of the sentence in its corpus."""
         return self.input, self.number
 
 
@@ -46,17 +46,17 @@ def parsed(
 ) -> Iterator[Parsed]:
     """The sentences of an example that have a tree; `pieces` are the tokens of all of its words.
 
-    `counts` are told of sentences without a tree, and of words whose head has no token.
+    `counts` counts sentences without a tree, and words whose head has no token.
     """
     words, before = list(asked(example)), 0
     counts = Counter() if counts is None else counts
     for number, sentence in enumerate(example.sentences):
-        its = [word for word in words if before <= word.word < before + len(sentence.words) and pieces[word.word]]
+        present = [word for word in words if before <= word.word < before + len(sentence.words) and pieces[word.word]]
         if not sentence.heads:
             counts["sentences without a tree"] += 1
-        if its:
-            place = {word.word: place for place, word in enumerate(its, 1)}
-            heads = [ROOT if word.relation == "root" else place.get(word.head, UNKNOWN) for word in its]
+        if present:
+            place = {word.word: place for place, word in enumerate(present, 1)}
+            heads = [ROOT if word.relation == "root" else place.get(word.head, UNKNOWN) for word in present]
             if lost := heads.count(UNKNOWN):
                 counts["words whose head has no token"] += lost
             forms = sentence.forms
@@ -64,9 +64,9 @@ def parsed(
                 input,
                 number,
                 np.array(list(place)),
-                tuple(forms[word.place] for word in its),
+                tuple(forms[word.place] for word in present),
                 np.array(heads),
-                np.array([word.relation for word in its]),
-                tuple(pieces[word.word] for word in its),
+                np.array([word.relation for word in present]),
+                tuple(pieces[word.word] for word in present),
             )
         before += len(sentence.words)

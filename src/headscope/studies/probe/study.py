@@ -18,11 +18,11 @@ from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.probe.experiments import KINDS, RANDOM, Trials
+from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
 from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
 from headscope.studies.probe.scores import Gold, preferences
-from headscope.studies.probe.train import Recipe
-from headscope.studies.probe.treebank_attention import Attended, attended
+from headscope.studies.probe.train import ParserRecipe
+from headscope.studies.probe.treebank_attention import CapturedTreebanks, capture_treebank
 from headscope.studies.probe.variables import to_variables, weighed
 
 
@@ -79,57 +79,64 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     cannot be read, or the disk is full.
     """
     started, numbers = time.monotonic(), range(settings.seed, settings.seed + seeds)
-    recipe = Recipe(learning_rate=learning_rate, epochs=epochs, batch=batch, held_out=held_out, patience=patience)
+    recipe = ParserRecipe(learning_rate=learning_rate, epochs=epochs, batch=batch, held_out=held_out, patience=patience)
     alone = replace(recipe, learning_rate=attention_rate)
     if not memory >= 0:
         raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     attributes = provenance("probe", model, corpus, settings)
     names = [name for name in KINDS if name not in RANDOM]
-    with attended(model, corpus, training, settings, int(memory * 1e9)) as seen:
-        sentences = [*seen.train.sentences, *seen.test.sentences]
+    with capture_treebank(model, corpus, training, settings, int(memory * 1e9)) as treebanks:
+        sentences = [*treebanks.train.sentences, *treebanks.test.sentences]
         lexicon = from_file(vectors, sentences) if vectors else from_model(model, sentences)
-        gold = Gold(seen.test.sentences)
+        gold = Gold(treebanks.test.sentences)
         recipes = {name: recipe if "words" in name else alone for name in KINDS}
-        trials = Trials(recipes, lexicon, gold, model.device, settings.on_progress)
-        settings.on_total(_steps(corpus, training, seen, recipe, seeds, random))
-        offset = trials.simple(seen)
-        with trials.keeping(settings.keep_interrupted):
-            trials.run(names, numbers, seen)
-        preferred = preferences(seen.test, gold)
-        attributes |= seen.test_read | _said(seen, training or corpus, lexicon)
-    with trials.keeping(settings.keep_interrupted):
-        for seed in numbers if random and not trials.interrupted else ():
-            with attended(untrained(model, seed), corpus, training, settings, int(memory * 1e9)) as seen:
-                trials.run(RANDOM, [seed], seen)
+        experiments = Experiments(recipes, lexicon, gold, model.device, settings.on_progress)
+        settings.on_total(_steps(corpus, training, treebanks, recipe, seeds, random))
+        offset = experiments.simple(treebanks)
+        with experiments.keeping(settings.keep_interrupted):
+            experiments.run(names, numbers, treebanks)
+        preferred = preferences(treebanks.test, gold)
+        attributes |= treebanks.test_read | _training_attributes(treebanks, training or corpus, lexicon)
+    with experiments.keeping(settings.keep_interrupted):
+        for seed in numbers if random and not experiments.interrupted else ():
+            with capture_treebank(untrained(model, seed), corpus, training, settings, int(memory * 1e9)) as treebanks:
+                experiments.run(RANDOM, [seed], treebanks)
     draws = poisson_draws(range(len(gold.sentences)), settings.seed, settings.resamples)
-    variables = to_variables(trials.outcomes, gold, draws, numbers)
-    variables |= weighed(np.stack(trials.weights), preferred, gold, draws, model.capture.heads)
+    variables = to_variables(experiments.outcomes, gold, draws, numbers)
+    variables |= weighed(np.stack(experiments.weights), preferred, gold, draws, model.capture.heads)
     attributes |= {
         "offset": offset,
         "vectors": Path(vectors).name if vectors else "the model's input embeddings",
         "recipe": json.dumps(recipe.as_settings() | {"attention_rate": attention_rate, "seeds": seeds}),
         "duration_s": round(time.monotonic() - started, 3),
     }
-    if trials.interrupted:
-        attributes["interrupted"] = trials.interrupted
+    if experiments.interrupted:
+        attributes["interrupted"] = experiments.interrupted
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
-def _steps(corpus: Corpus, training: Corpus | None, seen: Attended, recipe: Recipe, seeds: int, random: bool) -> int:
-    """How many sentences are read and trained on in all, as progress counts them."""
+def _steps(
+    corpus: Corpus,
+    training: Corpus | None,
+    treebanks: CapturedTreebanks,
+    recipe: ParserRecipe,
+    seeds: int,
+    random: bool,
+) -> int:
+    """The number of sentences that are read and trained on in all, for the progress bar."""
     read = corpus.n_examples + (training.n_examples if training else 0)
-    step = len(seen.train) - round(len(seen.train) * recipe.held_out)
+    step = len(treebanks.train) - round(len(treebanks.train) * recipe.held_out)
     kinds = len(KINDS) if random else len(KINDS) - len(RANDOM)
     return read * (1 + random * seeds) + kinds * seeds * recipe.epochs * step
 
 
-def _said(seen: Attended, training: Corpus, lexicon: Lexicon) -> dict[str, str | float]:
-    """What parsers were trained on, as attributes."""
-    words = sum(len(sentence) for sentence in seen.train.sentences)
-    read = {"sentences": len(seen.train), "words": words} | json.loads(str(seen.train_read["skipped"]))
+def _training_attributes(treebanks: CapturedTreebanks, training: Corpus, lexicon: Lexicon) -> dict[str, str | float]:
+    """The training data of the parsers, as attributes."""
+    words = sum(len(sentence) for sentence in treebanks.train.sentences)
+    read = {"sentences": len(treebanks.train), "words": words} | json.loads(str(treebanks.train_read["skipped"]))
     return {
         "training": json.dumps({"corpus": training.name, "sha256": training.sha256} | read),
-        "test_sentences": len(seen.test),
-        "words_with_vectors": round(lexicon.known, 4),
-        "attention_bytes": json.dumps({"in_memory": seen.in_memory, "on_disk": seen.on_disk}),
+        "test_sentences": len(treebanks.test),
+        "words_with_vectors": round(lexicon.coverage, 4),
+        "attention_bytes": json.dumps({"in_memory": treebanks.in_memory, "on_disk": treebanks.on_disk}),
     }

@@ -1,4 +1,4 @@
-"""Trains a parser on gold heads, until it no longer gets better on sentences that it is not trained on."""
+"""Training of a parser on gold heads, with early stopping on held-out sentences."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -19,14 +19,14 @@ Done = Callable[[int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How a parser is trained.
+class ParserRecipe:
+    """Settings of a parser's training.
 
     * `learning_rate`: of Adam; `batch`: most sentences of a step; `epochs`: most passes over the sentences.
     * `held_out`: share of the training sentences that decide when to stop; `patience`: after how many epochs in which
       their loss does not fall.
 
-    Raises `HeadscopeError` for a value that makes no sense.
+    Raises `HeadscopeError` for a value outside of its range.
     """
 
     learning_rate: float
@@ -37,7 +37,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if not 0 < self.learning_rate < 10:
-            raise HeadscopeError(f"learning rate {self.learning_rate} makes no sense; use one above 0, such as 0.01")
+            raise HeadscopeError(f"learning rate {self.learning_rate} is not between 0 and 10; use 0.01")
         for name in ("batch", "epochs", "patience"):
             if getattr(self, name) < 1:
                 raise HeadscopeError(f"{name} {getattr(self, name)} is too small; use at least 1")
@@ -58,12 +58,12 @@ class Fitted:
 
 
 def fit(
-    kind: type[nn.Module], treebank: Treebank, lexicon: Lexicon, recipe: Recipe, seed: int,
+    kind: type[nn.Module], treebank: Treebank, lexicon: Lexicon, recipe: ParserRecipe, seed: int,
     device: torch.device, done: Done = lambda sentences: None,
 ) -> Fitted:  # fmt: skip
     """The parser of the epoch with the smallest held-out loss; the seed decides weights, order and what is held out.
 
-    `done` is told of the sentences of each step, and of those that were not needed.
+    `done` receives the number of sentences of each step, and of those that early stopping spared.
 
     Raises `HeadscopeError` if there are too few sentences, or the loss is no finite number.
     """
@@ -100,7 +100,7 @@ def fit(
 
 
 def scored(parser: nn.Module, batch: Padded, table: Tensor) -> Float[Tensor, "sentence word candidate"]:
-    """The scores of a batch; minus infinity for what is no candidate."""
+    """The scores of a batch; minus infinity where there is no candidate."""
     return parser(batch.attention, table[batch.rows], batch.lengths).masked_fill(~batch.candidates, -torch.inf)
 
 

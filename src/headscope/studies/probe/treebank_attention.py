@@ -1,4 +1,4 @@
-"""A treebank as parsers see it: its sentences, and the attention of a model between their words."""
+"""Treebanks with the attention of a model between the words of each sentence."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,19 +12,19 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.studies.probe.attention_store import Store
 from headscope.studies.probe.batches import Treebank
-from headscope.studies.probe.observer import Reader
+from headscope.studies.probe.observer import TreebankObserver
 from headscope.studies.probe.sentences import Parsed
 
-# Without a treebank to train on, every fifth sentence of the one that there is is tested on.
+# Without a treebank to train on, every fifth sentence of the corpus is a test sentence.
 FIFTH = 5
 Read = dict[str, str | int | float]
 
 
 @dataclass(frozen=True)
-class Attended:
+class CapturedTreebanks:
     """The treebanks that parsers are trained and tested on.
 
-    * `test_read`, `train_read`: what was read of their corpora and left out, as attributes of a result.
+    * `test_read`, `train_read`: counts of their corpora, read and left out, as attributes of a result.
     * `in_memory`, `on_disk`: bytes of attention.
     """
 
@@ -37,17 +37,17 @@ class Attended:
 
 
 @contextmanager
-def attended(
+def capture_treebank(
     model: Model, corpus: Corpus, training: Corpus | None, settings: Settings, budget: int
-) -> Iterator[Attended]:
-    """Attention of a model to both treebanks, kept while the context lasts: up to `budget` bytes of it in memory.
+) -> Iterator[CapturedTreebanks]:
+    """Capture the attention of a model to both treebanks while the context lasts: up to `budget` bytes of it in memory.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, or the disk is
     full.
     """
     with Store(budget) as store:
         tested, read = _sentences(model, corpus, settings, store)
-        trained, its_read = _sentences(model, training, settings, store) if training else ([], read)
+        trained, train_read = _sentences(model, training, settings, store) if training else ([], read)
         maps = store.open()
         test = _ordered(tested, range(len(tested)))
         train = _ordered(trained, range(len(tested), len(maps)))
@@ -56,7 +56,7 @@ def attended(
         if not (train and test):
             raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
         banks = [Treebank([one for one, _ in each], [maps[place] for _, place in each]) for each in (train, test)]
-        yield Attended(banks[0], banks[1], its_read, read, store.in_memory, store.on_disk)
+        yield CapturedTreebanks(banks[0], banks[1], train_read, read, store.in_memory, store.on_disk)
 
 
 def _ordered(sentences: Sequence[Parsed], places: range) -> list[tuple[Parsed, int]]:
@@ -71,5 +71,7 @@ def _sentences(model: Model, corpus: Corpus, settings: Settings, store: Store) -
             f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
         )
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    result = Pass(model, corpus, replace(settings, keep_interrupted=False), words).gather(Reader(store, words.counts))
+    result = Pass(model, corpus, replace(settings, keep_interrupted=False), words).gather(
+        TreebankObserver(store, words.counts)
+    )
     return [sentence for sentences in result.value for sentence in sentences], result.attributes

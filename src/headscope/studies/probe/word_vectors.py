@@ -1,4 +1,4 @@
-"""Static word vectors from a file in the format of GloVe or word2vec, plain or gzipped; only those that are asked for.
+"""Static word vectors from a file in the format of GloVe or word2vec, plain or gzipped; only those of given words.
 
 GloVe: a line for each word, the word and its numbers between blanks. word2vec: the same after a line that says how many
 words and how many numbers there are; or binary, 4 bytes for each number. A tab may stand after the word.
@@ -57,7 +57,10 @@ def read_vectors(source: str, words: Collection[str]) -> Vectors:
 
 
 def _entries(file: BinaryIO, source: str) -> tuple[int, bool, Iterator[Entry]]:
-    """How many numbers a vector has, whether they are binary, and number, word and numbers of each entry."""
+    """Read the start of a file.
+
+    Returns: the size of a vector, whether numbers are binary, and number, word and numbers of each entry.
+    """
     first = file.readline(1 << 20)
     if header := HEADER.fullmatch(first):
         count, size = map(int, header.groups())
@@ -77,7 +80,7 @@ def _entries(file: BinaryIO, source: str) -> tuple[int, bool, Iterator[Entry]]:
 
 
 def _is_binary(start: bytes) -> bool:
-    """Whether what follows the first word is no text of numbers."""
+    """Whether the bytes after the first word are no text of numbers."""
     line = start.partition(b"\n")[0]
     return not NUMBERS.fullmatch(_split(line)[1] or b"x") and not NUMBERS.fullmatch(line.rpartition(b" ")[2] or b"x")
 
@@ -97,9 +100,9 @@ def _text(
         fields = line.replace(b"\t", b" ").rsplit(b" ", size)
         # A word may have blanks in it (". . ."), but where a number follows one there are too many numbers.
         if len(fields) != size + 1 or NUMBER.fullmatch(fields[0].partition(b" ")[2].rpartition(b" ")[2]):
-            found = len(line.replace(b"\t", b" ").split(b" ")) - 1
+            size_here = len(line.replace(b"\t", b" ").split(b" ")) - 1
             raise HeadscopeError(
-                f"vectors '{source}', line {number}: {found} numbers, expected {size}; the file is damaged"
+                f"vectors '{source}', line {number}: {size_here} numbers, expected {size}; the file is damaged"
             )
         yield number, fields[0], b" ".join(fields[1:])
     if count is not None and number - first_line + 1 != count:
@@ -126,7 +129,7 @@ class _Buffered:
         self.file, self.buffer, self.at = file, start, 0
 
     def until_blank(self) -> bytes | None:
-        """What stands before the next blank; None if none follows soon."""
+        """The bytes before the next blank; None if none follows soon."""
         end = self._fill(LONGEST_WORD).find(b" ", self.at)
         if end < 0:
             return None

@@ -6,19 +6,19 @@ import torch
 from headscope.studies.patterns.classifier.channels import N_CHANNELS, channels
 from headscope.studies.patterns.classifier.grid import SIZE, pool
 from headscope.studies.patterns.classifier.line_features import N_NUMBERS, numbers
-from headscope.studies.patterns.classifier.picture import Seen, along_diagonals, offsets, seen
+from headscope.studies.patterns.classifier.picture import Pictures, along_diagonals, offsets, pictures
 
 
-def picture(attention: torch.Tensor) -> Seen:
+def picture(attention: torch.Tensor) -> Pictures:
     length = len(attention)
     classes = torch.tensor([[0, *[3] * (length - 2), 1]])
-    return seen(pool(attention.float()[None, None], classes)[:, 0])
+    return pictures(pool(attention.float()[None, None], classes)[:, 0])
 
 
 def test_a_short_map_fills_the_picture() -> None:
     shown = picture(torch.eye(4) / 2 + 1 / 8)
     expected = torch.block_diag(*[torch.ones(8, 8)] * 4) * 0.8 + 0.2
-    torch.testing.assert_close(shown.shown[0], expected)
+    torch.testing.assert_close(shown.maximum[0], expected)
     torch.testing.assert_close(shown.mean[0], expected)
     assert shown.largest.item() == pytest.approx(0.625)
     assert shown.length.item() == pytest.approx(4)

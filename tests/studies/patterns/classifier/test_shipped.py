@@ -8,7 +8,7 @@ import pytest
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.network import load
 from headscope.studies.patterns.labels import labelled_maps
-from headscope.studies.patterns.training.evaluate import enough, evaluate, labels_of, probabilities_of, scores
+from headscope.studies.patterns.training.evaluate import evaluate, frequent, labels_of, probabilities_of, scores
 from headscope.studies.patterns.training.folds import HELD_OUT, fold, text
 from headscope.studies.patterns.training.model_card import page
 from headscope.studies.patterns.training.save import PAGE
@@ -29,7 +29,7 @@ def test_the_held_out_scores_of_the_card_are_those_of_the_weights(labelled: list
         labels_of(held_out),
         probabilities_of(held_out, load()),
         [text(each) for each in held_out],
-        enough(labels_of(labelled)),
+        frequent(labels_of(labelled)),
     )
     card = load().card["held_out"]["classifier"]
     for name in ("accuracy", "macro_f1", "calibration_error"):

@@ -5,7 +5,7 @@ import pytest
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.rule_baseline import fitted, numbers, told
+from headscope.studies.patterns.training.rule_baseline import fitted, numbers, predict
 from support.planted_maps import planted_maps
 
 
@@ -30,9 +30,9 @@ def test_squares_that_follow_the_segments_are_even() -> None:
     assert numbers([Map(0, square, ("a",) * 6)])[0, 2] == pytest.approx(0.5)
 
 
-def test_planted_columns_and_diagonals_are_told() -> None:
+def test_planted_columns_and_diagonals_are_predict() -> None:
     maps = [(map_of(one), pattern) for pattern in PATTERNS for length, one in planted_maps(pattern) if length > 20]
     known, labels = numbers([one for one, _ in maps]), np.array([PATTERNS.index(pattern) for _, pattern in maps])
-    right = told(known, fitted(known, labels)) == labels
+    right = predict(known, fitted(known, labels)) == labels
     assert right.mean() > 0.7
     assert right[labels == PATTERNS.index("vertical_diagonal")].mean() > 0.7

@@ -10,11 +10,13 @@ from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.augment import view
 from headscope.studies.patterns.training.examples import targets, views
 from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, text
-from headscope.studies.patterns.training.recipe import Recipe
+from headscope.studies.patterns.training.recipe import ClassifierRecipe
 from headscope.studies.patterns.training.train import cross_validated, softened, temperature, train
 from support.planted_maps import planted
 
-QUICK = Recipe(synthetic=60, first_steps=3, first_batch=8, views=2, real=8, made=4, steps=6, check=2, patience=2)
+QUICK = ClassifierRecipe(
+    synthetic=60, first_steps=3, first_batch=8, views=2, real=8, made=4, steps=6, check=2, patience=2
+)
 
 
 def labelled(number: int = 60) -> list[Map]:
@@ -61,7 +63,7 @@ def test_a_fold_is_told_by_learners_that_have_not_seen_it(monkeypatch: pytest.Mo
         def advance(self, steps: int) -> None:
             pass
 
-        def taught(self) -> "ByHeart":
+        def averaged(self) -> "ByHeart":
             return self
 
     class Course:

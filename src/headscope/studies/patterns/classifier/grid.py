@@ -54,7 +54,7 @@ def pooled(
 def merged(
     one: Float[Tensor, "example head 2 row column"], other: Float[Tensor, "example head 2 row column"]
 ) -> Float[Tensor, "example head 2 row column"]:
-    """What `pooled` makes of two blocks of rows, taken together."""
+    """Join the cells of two blocks of rows of the same maps, as if `pooled` had read both at once."""
     return torch.stack([torch.maximum(one[:, :, 0], other[:, :, 0]), one[:, :, 1] + other[:, :, 1]], dim=2)
 
 
@@ -81,22 +81,24 @@ def grids(
 
 
 def windows(token_class: Int[Tensor, "example token"]) -> list[int]:
-    """How many tokens make a side of a cell, for each example."""
+    """The side of a cell of each example, in tokens."""
     return [max(1, -(-length // SIZE)) for length in (token_class >= 0).sum(-1).tolist()]
 
 
 def _pooled(
     attention: Float[Tensor, "example head query key"], side: int, start: int
 ) -> Float[Tensor, "example head 2 row column"]:
-    """The same for maps whose cells are of one size."""
+    """Pool a block of rows of maps whose cells have sides of `side` tokens; see `pooled`."""
     examples, heads, queries, _ = attention.shape
     lead = start % side
     first, rows = min(start // side, SIZE), -(-(lead + queries) // side)  # beyond the grid there is padding alone
     keys = side * SIZE - attention.shape[3]
     attention = pad(attention, (0, keys, lead, rows * side - queries - lead))
-    windowed = attention.reshape(examples, heads, rows, side, -1)
+    windowed = attention.reshape(examples, heads, rows, side, -1)  # [example, head, row, query in row, key]
     both = torch.stack([windowed.amax(3), windowed.sum(3)], dim=2)
-    both = both.reshape(examples, heads, 2, rows, SIZE, side)
+    both = both.reshape(
+        examples, heads, 2, rows, SIZE, side
+    )  # [example, head, maximum or sum, row, column, key in column]
     both = torch.stack([both[:, :, 0].amax(-1), both[:, :, 1].sum(-1)], dim=2)[:, :, :, : SIZE - first]
     return pad(both, (0, 0, first, SIZE - first - both.shape[3]))
 
@@ -109,5 +111,7 @@ def _tokens_of_cells(
     tokens = token_class.new_full((examples, SIZE, most), -1)
     for number, side in enumerate(sides):
         held = token_class[number, : side * SIZE]
-        tokens[number, :, :side] = pad(held, (0, side * SIZE - len(held)), value=-1).reshape(SIZE, side)
+        tokens[number, :, :side] = pad(held, (0, side * SIZE - len(held)), value=-1).reshape(
+            SIZE, side
+        )  # [cell, place]
     return tokens

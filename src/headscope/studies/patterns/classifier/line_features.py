@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.studies.patterns.classifier.grid import SIZE
-from headscope.studies.patterns.classifier.picture import Cells, Seen, along_diagonals
+from headscope.studies.patterns.classifier.picture import Cells, Pictures, along_diagonals
 
 N_NUMBERS = 118
 # Shares of the map's maximum from which a cell counts as visible.
@@ -18,33 +18,33 @@ WIDTHS = (0, 1, 2, 4)
 PerMap = Float[Tensor, " map"]
 
 
-def numbers(maps: Seen) -> Float[Tensor, "map number"]:
+def numbers(maps: Pictures) -> Float[Tensor, "map number"]:
     """The numbers of each map, about logarithmic."""
-    ordered = maps.shown.sort(1).values
+    ordered = maps.maximum.sort(1).values
     median, quarter = ordered[:, SIZE // 2 - 1], ordered[:, SIZE // 4]
-    found = [*_columns(maps, median, quarter), *_scale(maps)]
-    for standing_out in (maps.shown - median[:, None], maps.root - median.sqrt()[:, None]):
-        found += [*_bands(maps, standing_out.clamp(min=0)), *_parallels(maps, standing_out.clamp(min=0))]
-    raw = torch.stack([*found, *_reach(maps), *_rest(maps)], dim=1)
+    features = [*_columns(maps, median, quarter), *_scale(maps)]
+    for standing_out in (maps.maximum - median[:, None], maps.root - median.sqrt()[:, None]):
+        features += [*_bands(maps, standing_out.clamp(min=0)), *_parallels(maps, standing_out.clamp(min=0))]
+    raw = torch.stack([*features, *_reach(maps), *_rest(maps)], dim=1)
     return raw.sign() * torch.log1p(3 * raw.abs())
 
 
-def _columns(maps: Seen, *quantiles: Float[Tensor, "map column"]) -> Iterator[PerMap]:
-    """Of each statistic of a column: the four largest columns (none twice), the mean and the first."""
-    visible = [(maps.shown > level).float().mean(1) for level in VISIBLE]
-    statistics = [maps.shown.mean(1), maps.root.mean(1), maps.mean.mean(1), *quantiles, *visible]
+def _columns(maps: Pictures, *quantiles: Float[Tensor, "map column"]) -> Iterator[PerMap]:
+    """Each statistic of a column: its four largest values over columns (none twice), its mean, that of the first."""
+    visible = [(maps.maximum > level).float().mean(1) for level in VISIBLE]
+    statistics = [maps.maximum.mean(1), maps.root.mean(1), maps.mean.mean(1), *quantiles, *visible]
     for statistic in statistics:
         yield from (statistic * maps.first).topk(4, dim=1).values.unbind(1)
         yield from (statistic.mean(1), statistic[:, 0])
 
 
-def _scale(maps: Seen) -> Iterator[PerMap]:
-    """How long the map is, how large its maximum, and how much of it is visible."""
-    length, largest, mean = maps.length[:, 0, 0], maps.largest[:, 0, 0], maps.shown.mean((1, 2))
-    yield from (length.log(), largest, largest * length / 10, mean, mean.log(), maps.shown.std((1, 2)))
+def _scale(maps: Pictures) -> Iterator[PerMap]:
+    """Length of the map, its maximum, and the share of it that is visible."""
+    length, largest, mean = maps.length[:, 0, 0], maps.largest[:, 0, 0], maps.maximum.mean((1, 2))
+    yield from (length.log(), largest, largest * length / 10, mean, mean.log(), maps.maximum.std((1, 2)))
 
 
-def _bands(maps: Seen, standing_out: Cells) -> Iterator[PerMap]:
+def _bands(maps: Pictures, standing_out: Cells) -> Iterator[PerMap]:
     """Bands along the main diagonal: what a row has in them, how many rows, how much, against what is far, of all."""
     token = _token(maps)
     far = maps.distance > torch.maximum(3 * token, maps.length / 6)
@@ -57,7 +57,7 @@ def _bands(maps: Seen, standing_out: Cells) -> Iterator[PerMap]:
         yield from (strongest.mean(1), (strongest > 0.1).float().mean(1), mean, mean / (elsewhere + 0.01), share)
 
 
-def _parallels(maps: Seen, standing_out: Cells) -> Iterator[PerMap]:
+def _parallels(maps: Pictures, standing_out: Cells) -> Iterator[PerMap]:
     """The strongest parallel close to the main diagonal, the strongest far from it, and their ratio."""
     along = along_diagonals(standing_out, extra=4)
     apart = (torch.arange(2 * SIZE - 1, device=along.device) - SIZE + 1).abs() / SIZE
@@ -67,24 +67,24 @@ def _parallels(maps: Seen, standing_out: Cells) -> Iterator[PerMap]:
     yield from (near, far, near / (far + 0.01))
 
 
-def _reach(maps: Seen) -> Iterator[PerMap]:
-    """How far queries look, [CLS] apart: the mean distance, and the shares within bands, also against even ones."""
-    seen = maps.mean * (1 - maps.cls)
-    seen = seen / seen.sum(2, keepdim=True).clamp(min=1e-9)
-    yield (seen * maps.distance / maps.length).sum(2).mean(1)
+def _reach(maps: Pictures) -> Iterator[PerMap]:
+    """Distance of attention, [CLS] apart: its mean, and the shares within bands, also in relation to even attention."""
+    others = maps.mean * (1 - maps.cls)
+    others = others / others.sum(2, keepdim=True).clamp(min=1e-9)
+    yield (others * maps.distance / maps.length).sum(2).mean(1)
     for width in (1, 2, 4, 8):
         inside = maps.distance <= (width + 0.01) * _token(maps)
-        share = (seen * inside).sum(2).mean(1)
+        share = (others * inside).sum(2).mean(1)
         yield from (share, share / inside.float().mean((1, 2)))
 
 
-def _rest(maps: Seen) -> Iterator[PerMap]:
-    """What is neither in columns nor near the main diagonal: its share, its largest cell, how much is visible."""
-    rest = (maps.shown - maps.shown.mean(1, keepdim=True)).clamp(min=0) * (maps.distance > 2.02 * _token(maps))
-    yield from (rest.sum((1, 2)) / maps.shown.sum((1, 2)), rest.amax((1, 2)), (rest > 0.1).float().mean((1, 2)))
+def _rest(maps: Pictures) -> Iterator[PerMap]:
+    """Attention outside columns and the main diagonal: its share, its largest cell, and the share that is visible."""
+    rest = (maps.maximum - maps.maximum.mean(1, keepdim=True)).clamp(min=0) * (maps.distance > 2.02 * _token(maps))
+    yield from (rest.sum((1, 2)) / maps.maximum.sum((1, 2)), rest.amax((1, 2)), (rest > 0.1).float().mean((1, 2)))
 
 
-def _token(maps: Seen) -> Float[Tensor, "map 1 1"]:
+def _token(maps: Pictures) -> Float[Tensor, "map 1 1"]:
     """A token, or a cell's side where that is more, in tokens."""
     return (maps.length / SIZE).clamp(min=1)
 

@@ -21,12 +21,12 @@ from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.channels import N_CHANNELS, channels
 from headscope.studies.patterns.classifier.line_features import N_NUMBERS, numbers
-from headscope.studies.patterns.classifier.picture import seen
+from headscope.studies.patterns.classifier.picture import pictures
 
 # Of each convolution: output channels, stride.
 LAYERS = ((16, 2), (16, 1), (16, 1), (24, 2), (24, 1), (32, 2), (32, 1), (32, 1))
 HIDDEN = 128
-# Of each kind; they differ by what they start from and by chance, and are better together than alone.
+# Of each kind; they differ by their initial weights and by dropout, and are better together than alone.
 JUDGES = 4
 WEIGHTS = "weights.safetensors"
 # Maps at a time: their channels stay in the processor's cache.
@@ -40,11 +40,11 @@ JITTER = 0.2
 class Classifier(nn.Module):
     """8 convolutions with ReLU, their mean and maximum over the grid; numbers of lines; and judges of these.
 
-    Half of the judges see both, half the numbers alone; the logits are the mean of theirs. One more, who sees what
-    the convolutions found alone, only helps these to learn.
+    Half of the judges read both, half the numbers alone; the logits are the mean of theirs. One more judge reads the
+    output of the convolutions alone; it only helps them to learn.
 
-    * `card`: what the weights were trained on, and how well they do; see `train`.
-    * `temperature`: what logits are divided by, so that probabilities are calibrated.
+    * `card`: data, recipe and scores of the weights; see `train`.
+    * `temperature`: divisor of the logits that calibrates the probabilities.
     """
 
     temperature: Tensor
@@ -74,14 +74,14 @@ class Classifier(nn.Module):
         self, cells: Float[Tensor, "map channel row column"], lines: Float[Tensor, "map number"]
     ) -> Float[Tensor, "judge map pattern"]:
         """The logits of the judges: those of both, those of numbers, that of cells."""
-        found = self.layers(cells.contiguous(memory_format=torch.channels_last))
-        pooled = torch.cat([found.mean((2, 3)), found.amax((2, 3))], dim=1)
+        activations = self.layers(cells.contiguous(memory_format=torch.channels_last))
+        pooled = torch.cat([activations.mean((2, 3)), activations.amax((2, 3))], dim=1)
         lines = self.normalised(lines).clamp(-FAR, FAR)
         if self.training:
             lines = lines + JITTER * torch.randn_like(lines)
         both = torch.cat([dropout(pooled, 0.4, self.training), lines], dim=1)
-        seen = [*(judge(both) for judge in self.of_both), *(judge(lines) for judge in self.of_numbers)]
-        return torch.stack([*seen, self.of_cells(pooled)])
+        logits = [*(judge(both) for judge in self.of_both), *(judge(lines) for judge in self.of_numbers)]
+        return torch.stack([*logits, self.of_cells(pooled)])
 
     @torch.inference_mode()
     def classify(self, grids: Float[Tensor, "map channel row column"]) -> Float[Tensor, "map pattern"]:
@@ -98,7 +98,7 @@ class Classifier(nn.Module):
         return (logits / self.temperature).softmax(-1)
 
     def _logits(self, grids: Float[Tensor, "map channel row column"]) -> Float[Tensor, "map pattern"]:
-        maps = seen(grids)
+        maps = pictures(grids)
         return self(channels(maps), numbers(maps))
 
     def fused(self) -> "Classifier":

@@ -13,16 +13,16 @@ PerMap = Float[Tensor, "map 1 1"]
 
 
 @dataclass(frozen=True)
-class Seen:
+class Pictures:
     """Maps that fill the grid, so that a line is a line at any length.
 
-    * `shown`, `mean`: the maximum and the mean of each cell, over the `largest` of the map; `root`: that of `shown`.
+    * `maximum`, `mean`: of each cell, over the `largest` of the map; `root`: the square root of `maximum`.
     * `cls`, `sep`: 1 in the columns of these tokens.
     * `first`: 0 in columns that repeat the one before, as stretching makes them.
     * `length`: in tokens; `distance`: of the cell from the main diagonal, in tokens.
     """
 
-    shown: Cells
+    maximum: Cells
     mean: Cells
     root: Cells
     cls: Cells
@@ -33,32 +33,33 @@ class Seen:
     distance: Cells
 
 
-def seen(grids: Float[Tensor, "map channel row column"]) -> Seen:
-    """The maps of `grid.CHANNELS` as they are seen."""
+def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
+    """Stretch the maps of `grid.CHANNELS` over the whole grid, and scale each to its own maximum."""
     source = _sources(grids)
     maximum, mean, cls, sep, _, window = _stretched(grids.float(), source).unbind(1)
     length = 1 / window[:, :1, :1]
     largest = maximum.amax((1, 2), keepdim=True).clamp(min=1e-9)
-    shown = maximum / largest
-    first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(shown.dtype)
+    first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(maximum.dtype)
     distance = _apart(grids.device) * length
-    return Seen(shown, mean / largest, shown.sqrt(), cls, sep, first, largest, length, distance)
+    return Pictures(
+        maximum / largest, mean / largest, (maximum / largest).sqrt(), cls, sep, first, largest, length, distance
+    )
 
 
 def offsets(device: torch.device) -> Float[Tensor, "row column"]:
-    """Of each cell, from its row to its column, counted from the lower left corner."""
+    """Offset of each cell from its row to its column, counted from the lower left corner."""
     place = torch.arange(SIZE, device=device)
     return place - place[:, None] + SIZE - 1
 
 
 def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
-    """The mean over each parallel to the main diagonal, as if each were so many cells of 0 longer."""
+    """The mean over each parallel to the main diagonal, as if each were longer by `extra` cells of 0."""
     member = torch.nn.functional.one_hot(offsets(values.device).flatten(), 2 * SIZE - 1).to(values.dtype)
     return values.flatten(1) @ (member / (member.sum(0) + extra))
 
 
 def _sources(grids: Float[Tensor, "map channel row column"]) -> Int[Tensor, "map place"]:
-    """The row or column of the grid that each one of the picture shows."""
+    """The row or column of the grid behind each row or column of the picture."""
     filled = (grids[:, -1, 0] > 0).sum(-1, keepdim=True)
     return torch.arange(SIZE, device=grids.device) * filled // SIZE
 

@@ -1,4 +1,4 @@
-"""How far two annotators agree: share of maps and Cohen's kappa (Cohen 1960)."""
+"""Agreement of two annotators: share of maps and Cohen's kappa (Cohen 1960)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from pathlib import Path
 from headscope.errors import HeadscopeError
 from headscope.studies.patterns.labels.labelled_maps import labels
 
-Found = dict[str, int | float | dict[str, int]]
+Agreement = dict[str, int | float | dict[str, int]]
 
 
-def agreement(first: str | Path, second: str | Path) -> Found:
-    """How far two files of labels agree on the maps (by id) that both have labelled.
+def agreement(first: str | Path, second: str | Path) -> Agreement:
+    """Agreement of two files of labels on the maps (by id) that both have labels for.
 
-    Gives `n_maps`, `agreement` (share of maps), `kappa`, and how often which labels `differ`, most often first.
+    Returns: `n_maps`, `agreement` (share of maps), `kappa`, and `differ`, the differing labels with counts.
     Raises `HeadscopeError` if they have no labelled map in common.
     """
     mine, others = ({id: label for id, label in labels(path).items() if label} for path in (first, second))

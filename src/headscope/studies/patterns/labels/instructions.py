@@ -1,4 +1,4 @@
-"""What the patterns look like: the guide of those who label maps."""
+"""Guide for annotators: the appearance of each pattern."""
 
 from headscope.results.vocabulary import PATTERNS
 

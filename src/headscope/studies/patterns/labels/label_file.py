@@ -1,8 +1,8 @@
 """The lines of a file of labels: JSON objects, one for each map.
 
-A line has `id`, `label` ("" while there is none), `tokens`, and where they are known, `token_class` (of each token:
+A line has `id`, `label` ("" while there is none), `tokens`, and optionally `token_class` (of each token:
 cls, sep, punct, other), `model`, `corpus`, `layer` and `head` (from 1), `annotator`, `annotator_a` and `annotator_b`.
-Anything else is left alone.
+Other fields are not read.
 """
 
 import gzip
@@ -20,7 +20,7 @@ NUMBERS = ("layer", "head")
 
 
 def lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line, after where it stands.
+    """Each line, after its place ("file, line 3").
 
     Raises `HeadscopeError` for a line that is no object, or has no whole number as id or none of the labels.
     """
@@ -40,10 +40,10 @@ def lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield where, line
 
 
-def known(where: str, line: dict[str, Any], length: int) -> dict[str, Any]:
-    """What a line says of a map of so many tokens.
+def map_fields(where: str, line: dict[str, Any], length: int) -> dict[str, Any]:
+    """The fields of a line that describe a map of `length` tokens.
 
-    Raises `HeadscopeError` for what does not fit to the map.
+    Raises `HeadscopeError` for fields that do not fit to the map.
     """
     tokens: Any = line.get("tokens")
     classes: Any = line.get("token_class") or []

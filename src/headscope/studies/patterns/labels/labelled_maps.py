@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from headscope.errors import HeadscopeError
 from headscope.files import replacing, write_atomically
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.studies.patterns.labels.label_file import known, lines
+from headscope.studies.patterns.labels.label_file import lines, map_fields
 
 ARRAYS, LABELS = "maps.npz", ("labels.jsonl", "labels.jsonl.gz")
 VOTES = ("annotator", "annotator_a", "annotator_b")
@@ -31,9 +31,9 @@ class Map:
     * `attention`: [query, key]; rows sum to 1.
     * `tokens`: the input; maps of the same tokens are one group, which no split tears apart.
     * `label`: one of `results.PATTERNS`; "" while it has none.
-    * `token_class`: of each token, in `results.TOKEN_CLASSES`; where a file has none it is told from the tokens.
-    * `layer`, `head`: from 1; 0 where they are not known.
-    * `annotator`: the name of who gave the label; "" where it is not known.
+    * `token_class`: of each token, in `results.TOKEN_CLASSES`; where a file has none it follows from the tokens.
+    * `layer`, `head`: from 1; 0 where the file has none.
+    * `annotator`: the name of the annotator; "" where the file has none.
     * `annotator_a`, `annotator_b`: the labels of two who labelled it independently; "" where it has none.
     """
 
@@ -63,18 +63,18 @@ def read(folder: str | Path) -> list[Map]:
     Raises `HeadscopeError`, with the line, where they are not as written above.
     """
     path = _labels(Path(folder))
-    found = list(lines(path))
+    described = list(lines(path))
     attention, ids = _arrays(Path(folder) / ARRAYS)
-    if len(attention) != len(found):
+    if len(attention) != len(described):
         raise HeadscopeError(
-            f"'{folder}': {ARRAYS} has {len(attention)} maps, {path.name} has {len(found)} lines; "
+            f"'{folder}': {ARRAYS} has {len(attention)} maps, {path.name} has {len(described)} lines; "
             "write a line for each map, in the same order"
         )
     maps = []
-    for (where, line), each, id in zip(found, attention, ids, strict=True):
+    for (where, line), each, id in zip(described, attention, ids, strict=True):
         if line["id"] != id:
             raise HeadscopeError(f"{where}: id {line['id']} is not that of the map, {id}; keep both in the same order")
-        maps.append(Map(id, each, **known(where, line, len(each))))
+        maps.append(Map(id, each, **map_fields(where, line, len(each))))
     return maps
 
 
@@ -109,7 +109,7 @@ def write_labels(path: Path, maps: Sequence[Map]) -> None:
 
 
 def _line(map_: Map) -> dict[str, Any]:
-    """What is known of a map, in the order in which it is written."""
+    """The fields of a map, in the order in which they are written."""
     held = vars(map_) | {"length": len(map_.attention)}
     order = ("id", "label", *VOTES, "model", "corpus", "layer", "head", "length", "tokens", "token_class")
     return {name: held[name] for name in order if held[name] or name in ("id", "label")}
@@ -135,4 +135,5 @@ def _arrays(path: Path) -> tuple[list[Float[np.ndarray, "token token"]], list[in
             f"'{path}': length, values and id do not fit together; values needs length x length for each"
         )
     parts = np.split(values.astype(np.float32), ends)
+    # each [query, key]
     return [part.reshape(length, length) for part, length in zip(parts, lengths.tolist(), strict=False)], ids.tolist()

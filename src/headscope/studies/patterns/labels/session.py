@@ -66,5 +66,5 @@ def opened(folder: str | Path, annotator: str = "") -> Session:
     if not (annotator or path.is_file()) and (folder / LABELS[1]).is_file():
         raise HeadscopeError(f"'{folder}' has labels of others; name yourself with --annotator NAME, to add your own")
     maps = [replace(each, **BLIND, annotator=annotator) for each in read(folder)]
-    known = labels(path) if path.is_file() else {}
-    return Session(maps, path, [known.get(each.id, "") for each in maps])
+    earlier = labels(path) if path.is_file() else {}
+    return Session(maps, path, [earlier.get(each.id, "") for each in maps])

@@ -8,7 +8,7 @@ from headscope.studies.patterns.labels.labelled_maps import Map
 
 # Maps shorter than this keep all their tokens.
 LEAST_TOKENS = 9
-# So many columns are never left out: they may be what makes the pattern.
+# This number of columns is never left out: they may make the pattern.
 STRONGEST = 3
 
 View = tuple[Float[np.ndarray, "token token"], Int[np.ndarray, " token"]]
@@ -31,7 +31,7 @@ def view(map_: Map, random: np.random.Generator) -> View:
 def _times(
     attention: Float[np.ndarray, "token token"], classes: Int[np.ndarray, " token"], random: np.random.Generator
 ) -> Int[np.ndarray, " token"]:
-    """How often each token is there: 0, 1 or 2 times; special tokens and the strongest columns once."""
+    """Number of copies of each token: 0, 1 or 2; special tokens and the strongest columns stay single."""
     received = attention.mean(0)
     special = (classes == TOKEN_CLASSES.index("cls")) | (classes == TOKEN_CLASSES.index("sep"))
     share = random.uniform(0, 0.15)

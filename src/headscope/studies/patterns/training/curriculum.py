@@ -1,4 +1,4 @@
-"""What a classifier is taught: made-up maps first, then views of labelled maps with made-up ones among them."""
+"""The curriculum of a classifier: made-up maps first, then views of labelled maps with made-up maps among them."""
 
 from collections.abc import Sequence
 
@@ -11,27 +11,27 @@ from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.evaluate import labels_of
 from headscope.studies.patterns.training.examples import Batch, Examples, synthetic_examples, views
 from headscope.studies.patterns.training.learner import Learner, State
-from headscope.studies.patterns.training.recipe import Recipe
+from headscope.studies.patterns.training.recipe import ClassifierRecipe
 
-Chosen = Int[np.ndarray, " map"]
+MapNumbers = Int[np.ndarray, " map"]
 
 
-class Course:
-    """Makes learners, each of some of the labelled maps; all start from what made-up maps have taught."""
+class Curriculum:
+    """Makes learners, each of some of the labelled maps; all start from weights trained on made-up maps."""
 
-    def __init__(self, maps: Sequence[Map], seed: int, recipe: Recipe):
+    def __init__(self, maps: Sequence[Map], seed: int, recipe: ClassifierRecipe):
         torch.manual_seed(seed)
         self.maps, self.seed, self.recipe = maps, seed, recipe
         self.made = synthetic_examples(recipe.synthetic, seed)
         self.start = self._started()
         self.views = views(maps, recipe.views, seed)
 
-    def learner(self, chosen: Chosen) -> Learner:
-        """One that learns from the maps with these numbers."""
+    def learner(self, chosen: MapNumbers) -> Learner:
+        """A learner of the maps with these numbers."""
         torch.manual_seed(self.seed)
         labels = labels_of(self.maps)[chosen]
-        # Rare patterns come more often than they are, by the root of how rare they are.
-        weight = 1 / np.sqrt(np.bincount(labels)[labels])
+        # Rare patterns come more often than in the maps, though less often than common ones.
+        weight = np.bincount(labels)[labels] ** -float(self.recipe.balance)
         weight /= weight.sum()
         random, recipe = np.random.default_rng(self.seed), self.recipe
 

@@ -1,4 +1,4 @@
-"""How well a classifier tells the patterns of labelled maps."""
+"""Scores of a classifier on labelled maps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,9 +24,10 @@ Labels = Int[np.ndarray, " map"]
 
 
 def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[str, Any]:
-    """How well a classifier (by default the one that is shipped) tells the labelled maps; see `scores`.
+    """Scores of a classifier (by default the one that is shipped) on labelled maps; see `scores`.
 
-    `not_trained_on` has the same for the maps of texts that it never saw, and `trained_on` counts the others.
+    Returns: the scores on all maps; `not_trained_on`, those on maps of texts that it never saw; and `trained_on`, the
+    number of the other maps.
 
     Raises `HeadscopeError` if no map has a label.
     """
@@ -36,9 +37,9 @@ def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[
         raise HeadscopeError("no map has a label; label them with headscope patterns label")
     probabilities, labels = probabilities_of(maps, classifier), labels_of(maps)
     texts = [text(each) for each in maps]
-    known = set(classifier.card.get("texts", ()))
-    unseen = np.array([each not in known for each in texts])
-    classes = enough(labels)
+    trained_on = set(classifier.card.get("texts", ()))
+    unseen = np.array([each not in trained_on for each in texts])
+    classes = frequent(labels)
     result = scores(labels, probabilities, texts, classes) | {"trained_on": int((~unseen).sum())}
     if 0 < unseen.sum() < len(maps):
         rest = [each for each, new in zip(texts, unseen, strict=True) if new]
@@ -47,7 +48,7 @@ def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[
 
 
 def probabilities_of(maps: Sequence[Map], classifier: Classifier) -> Probabilities:
-    """What the classifier says of each map."""
+    """The probabilities that a classifier gives to each map."""
     return classifier.classify(torch.cat([grid_of(each) for each in maps])).numpy()
 
 
@@ -70,7 +71,7 @@ def labels_of(maps: Sequence[Map]) -> Labels:
     return np.array([PATTERNS.index(each.label) for each in maps])
 
 
-def enough(labels: Labels) -> list[int]:
+def frequent(labels: Labels) -> list[int]:
     """The patterns that have enough maps for an F1; where none has, those that have any."""
     counts = np.bincount(labels)
     return np.flatnonzero(counts >= (LEAST_MAPS if counts.max() >= LEAST_MAPS else 1)).tolist()
@@ -83,10 +84,10 @@ def scores(
 
     `*_ci` are 95% bootstrap intervals over texts, 1,000 resamples.
     """
-    told = probabilities.argmax(-1)
-    confusion = confusions(labels, told, np.ones((1, len(labels))))
+    predicted = probabilities.argmax(-1)
+    confusion = confusions(labels, predicted, np.ones((1, len(labels))))
     draws = _draws(texts)
-    resampled = confusions(labels, told, draws)
+    resampled = confusions(labels, predicted, draws)
     return {
         "n": len(labels),
         "accuracy": float(_accuracy(confusion)[0]),
@@ -102,33 +103,33 @@ def scores(
 
 
 def confusions(
-    labels: Labels, told: Labels, weights: Float[np.ndarray, "resample map"]
-) -> Float[np.ndarray, "resample label told"]:
-    """How many maps of each label were told as which pattern, with each map counted so many times."""
-    cells = np.eye(len(PATTERNS) ** 2)[labels * len(PATTERNS) + told]
-    return (weights @ cells).reshape(-1, len(PATTERNS), len(PATTERNS))
+    labels: Labels, predicted: Labels, weights: Float[np.ndarray, "resample map"]
+) -> Float[np.ndarray, "resample label predicted"]:
+    """Confusion matrices: numbers of maps by label and predicted pattern, each map counted `weights` times."""
+    cells = np.eye(len(PATTERNS) ** 2)[labels * len(PATTERNS) + predicted]
+    return (weights @ cells).reshape(-1, len(PATTERNS), len(PATTERNS))  # [resample, label, predicted]
 
 
-def f1(confusion: Float[np.ndarray, "resample label told"]) -> Float[np.ndarray, "resample pattern"]:
-    """The harmonic mean of precision and recall; 0 for a class that was neither there nor told."""
+def f1(confusion: Float[np.ndarray, "resample label predicted"]) -> Float[np.ndarray, "resample pattern"]:
+    """The harmonic mean of precision and recall; 0 for a class that is neither a label nor predicted."""
     right = np.diagonal(confusion, axis1=1, axis2=2)
     return 2 * right / np.maximum(confusion.sum(1) + confusion.sum(2), 1)
 
 
 def calibration_error(labels: Labels, probabilities: Probabilities) -> float:
-    """How far confidence is from accuracy, mean over maps in ten bins of confidence (expected calibration error)."""
+    """Expected calibration error: distance of confidence and accuracy in ten bins of confidence, mean over maps."""
     confidence, right = probabilities.max(-1), probabilities.argmax(-1) == labels
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     gaps = [abs((confidence - right)[bins == number].sum()) for number in range(BINS)]
     return float(np.sum(gaps) / len(labels))
 
 
-def _accuracy(confusion: Float[np.ndarray, "resample label told"]) -> Float[np.ndarray, " resample"]:
+def _accuracy(confusion: Float[np.ndarray, "resample label predicted"]) -> Float[np.ndarray, " resample"]:
     return np.trace(confusion, axis1=1, axis2=2) / np.maximum(confusion.sum((1, 2)), 1)
 
 
 def _draws(texts: Sequence[str]) -> Float[np.ndarray, "resample map"]:
-    """How often each resample has each map: texts are drawn, with all their maps."""
+    """Number of times that each resample has each map; texts are resampled, with all their maps."""
     group = np.unique(list(texts), return_inverse=True)[1]
     return poisson_draws(range(group.max() + 1), seed=0, resamples=RESAMPLES)[:, group]
 

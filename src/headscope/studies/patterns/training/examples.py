@@ -1,4 +1,4 @@
-"""What a classifier learns from: maps as grids and numbers, and how likely each pattern is said to be."""
+"""Training examples of a classifier: maps as grids and numbers, with target probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.channels import channels
 from headscope.studies.patterns.classifier.grid import SIZE, pool
 from headscope.studies.patterns.classifier.line_features import numbers
-from headscope.studies.patterns.classifier.picture import seen
+from headscope.studies.patterns.classifier.picture import pictures
 from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.augment import view
 from headscope.studies.patterns.training.synthetic import synthetic
@@ -32,8 +32,8 @@ class Examples:
     targets: Float[Tensor, "map pattern"]
 
     def batch(self, index: Int[np.ndarray, " map"]) -> Batch:
-        """What the classifier takes of some maps, and what it is to say of them."""
-        return channels(seen(self.grids[index])), self.numbers[index], self.targets[index]
+        """Inputs and targets of some maps."""
+        return channels(pictures(self.grids[index])), self.numbers[index], self.targets[index]
 
 
 def synthetic_examples(n: int, seed: int) -> Examples:
@@ -44,21 +44,21 @@ def synthetic_examples(n: int, seed: int) -> Examples:
 
 
 def views(maps: Sequence[Map], number: int, seed: int) -> Examples:
-    """So many views of each map, one view of all maps after the other."""
+    """Views of each map, `number` of them: first one view of every map, then the next."""
     random = np.random.default_rng(seed)
-    drawn = (view(each, random) for _ in range(number) for each in maps)
-    grids = torch.cat([_pooled(attention[None], classes[None]) for attention, classes in drawn])
+    varied = (view(each, random) for _ in range(number) for each in maps)
+    grids = torch.cat([_pooled(attention[None], classes[None]) for attention, classes in varied])
     return _examples(grids, targets(maps).repeat(number, 1))
 
 
 def targets(maps: Sequence[Map]) -> Float[Tensor, "map pattern"]:
-    """How likely each pattern is said to be: the mean of the label and of what each annotator said.
+    """Target probabilities: the mean over the label and the votes of the annotators, each as 0 and 1.
 
-    So a map on which annotators differ is learnt as one that is between two patterns.
+    So a map on which annotators differ has a target between two patterns.
     """
-    said = [[each.label, *filter(None, (each.annotator_a, each.annotator_b))] for each in maps]
+    votes = [[each.label, *filter(None, (each.annotator_a, each.annotator_b))] for each in maps]
     one = torch.eye(len(PATTERNS))
-    return torch.stack([torch.stack([one[PATTERNS.index(label)] for label in labels]).mean(0) for labels in said])
+    return torch.stack([torch.stack([one[PATTERNS.index(label)] for label in labels]).mean(0) for labels in votes])
 
 
 def _pooled(attention: Float[np.ndarray, "map token token"], classes: Int[np.ndarray, "map token"]) -> Grids:
@@ -67,4 +67,4 @@ def _pooled(attention: Float[np.ndarray, "map token token"], classes: Int[np.nda
 
 def _examples(grids: Grids, targets: Float[Tensor, "map pattern"]) -> Examples:
     assert grids.shape[-1] == SIZE
-    return Examples(grids, torch.cat([numbers(seen(part)) for part in grids.split(AT_ONCE)]), targets)
+    return Examples(grids, torch.cat([numbers(pictures(part)) for part in grids.split(AT_ONCE)]), targets)

@@ -1,4 +1,4 @@
-"""A classifier that learns batch by batch; what counts is the moving average of its weights."""
+"""A classifier that learns batch by batch; the result is the moving average of its weights."""
 
 from collections.abc import Callable
 
@@ -20,10 +20,10 @@ State = dict[str, Tensor]
 
 
 class Learner:
-    """Learns from batches by AdamW; the learning rate rises for a tenth of the steps, then falls to 0.
+    """Learner from batches, by AdamW; the learning rate rises for a tenth of the steps, then falls to 0.
 
     * `state`: the weights to start from.
-    * `steps`: how many batches there will be; `rates`: the largest learning rates, of convolutions and of the rest.
+    * `steps`: the number of batches; `rates`: the largest learning rates, of convolutions and of the rest.
     * `decay`: that of weights; `smoothing`: the share of each target that is given to all patterns alike.
     """
 
@@ -48,7 +48,7 @@ class Learner:
         self.average = {name: value.clone() for name, value in state.items()}
 
     def advance(self, steps: int) -> None:
-        """Learn from so many further batches."""
+        """Learn from `steps` further batches."""
         self.classifier.train()
         for _ in range(steps):
             cells, lines, targets = self.batches()
@@ -59,7 +59,7 @@ class Learner:
             self.done += 1
             self._average()
 
-    def taught(self) -> Classifier:
+    def averaged(self) -> Classifier:
         """A classifier with the moving average of the weights."""
         classifier = Classifier()
         classifier.load_state_dict(self.average)

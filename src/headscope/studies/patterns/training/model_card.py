@@ -15,7 +15,7 @@ WHO = {"classifier": "classifier", "rule": "rule", "annotator_a": "annotator A",
 
 
 def page(card: Mapping[str, Any]) -> str:
-    """What `train` knows of a classifier, to be read."""
+    """The card of a classifier as Markdown."""
     return "\n".join([*_scores(card), *_calibration(card), *_recipe(card)])
 
 
@@ -35,13 +35,36 @@ def _scores(card: Mapping[str, Any]) -> Iterator[str]:
         )
         yield "Labels in rows, what the classifier says in columns:\n"
         confusion = part["classifier"]["confusion"]
-        rows = ([_word(label), *(str(confusion[label][told]) for told in PATTERNS)] for label in PATTERNS)
+        rows = ([_word(label), *(str(confusion[label][predicted]) for predicted in PATTERNS)] for label in PATTERNS)
         yield from _table(["", *map(_word, PATTERNS)], rows)
+    if "parts" in card:
+        yield from _parts(card["parts"])
+
+
+def _parts(parts: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Random maps and boundary maps apart\n"
+    yield "Random maps have the natural mixture of patterns; boundary maps were chosen where an earlier classifier"
+    yield "hesitated.\n"
+    rows = [
+        [
+            f"{name} maps, {side.replace('_', ' ').replace('cross ', 'cross-')} ({part['classifier']['n']})",
+            words,
+            *_row(part[who]),
+        ]
+        for name, sides in parts.items()
+        for side, part in sides.items()
+        for who, words in WHO.items()
+        if who in part
+    ]
+    yield from _table(
+        ["maps", "", "accuracy", "macro-F1", *(f"F1 {_word(pattern)}" for pattern in PATTERNS)], iter(rows)
+    )
 
 
 def _calibration(card: Mapping[str, Any]) -> Iterator[str]:
     yield "## Calibration\n"
-    yield f"Logits are divided by {card['temperature']:.2f}, at which the labels are most likely in cross-validation."
+    of_random = " of random maps" if "parts" in card else ""
+    yield f"Logits are divided by {card['temperature']:.2f}, at which the labels{of_random} are most likely in cross-validation."
     errors = " and ".join(
         f"{card[name]['classifier']['calibration_error']:.3f} ({name.replace('_', ' ').replace('cross ', 'cross-')})"
         for name in PARTS
@@ -58,9 +81,11 @@ def _recipe(card: Mapping[str, Any]) -> Iterator[str]:
     yield f"{', '.join(f'{name} {value}' for name, value in recipe.items() if name != 'stopped_at')}.\n"
 
 
-def _row(its: Mapping[str, Any]) -> list[str]:
-    with_bounds = [f"{its[name]:.3f} [{', '.join(f'{each:.2f}' for each in its[f'{name}_ci'])}]" for name in SCORES]
-    return [*with_bounds, *(f"{its['f1'][pattern]:.2f}" for pattern in PATTERNS)]
+def _row(scores: Mapping[str, Any]) -> list[str]:
+    with_bounds = [
+        f"{scores[name]:.3f} [{', '.join(f'{each:.2f}' for each in scores[f'{name}_ci'])}]" for name in SCORES
+    ]
+    return [*with_bounds, *(f"{scores['f1'][pattern]:.2f}" for pattern in PATTERNS)]
 
 
 def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:

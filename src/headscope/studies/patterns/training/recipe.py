@@ -1,4 +1,4 @@
-"""How the classifier is trained."""
+"""The recipe of the classifier's training."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,11 @@ from headscope.studies.patterns.training.folds import FOLDS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How the classifier is trained.
+class ClassifierRecipe:
+    """Numbers of maps and steps of a training.
 
-    * `synthetic`: how many maps are made up; `first_steps`: batches of them alone, of `first_batch`.
+    * `synthetic`: number of made-up maps; `first_steps`: batches of them alone, of `first_batch` maps each.
+    * `balance`: exponent of the weights against rare patterns: 0 for none, 1 for the same number of each.
     * `views`: of each labelled map; `real`, `made`: views and made-up maps of a batch afterwards.
     * `steps`: most batches; every `check` batches the cross-validated loss is looked at, and after `patience` looks
       that found no lower one training stops.
@@ -18,6 +19,7 @@ class Recipe:
     synthetic: int = 8000
     first_steps: int = 250
     first_batch: int = 96
+    balance: float = 0.5
     views: int = 16
     real: int = 64
     made: int = 24
@@ -31,4 +33,4 @@ class Recipe:
         return self.first_steps + FOLDS * self.steps
 
 
-RECIPE = Recipe()
+RECIPE = ClassifierRecipe()

@@ -33,22 +33,22 @@ def numbers(maps: Sequence[Map]) -> Numbers:
     return np.array([[_column(each), _diagonal(each), _block(each)] for each in maps])
 
 
-def fitted(known: Numbers, labels: Int[np.ndarray, " map"]) -> Float[np.ndarray, " 3"]:
-    """The thresholds that tell most of the maps right."""
+def fitted(features: Numbers, labels: Int[np.ndarray, " map"]) -> Float[np.ndarray, " 3"]:
+    """The thresholds with the highest accuracy."""
     levels = np.linspace(0, 1, TRIED)
-    tried = np.array(list(product(*np.quantile(known, levels, axis=0).T)))
+    tried = np.array(list(product(*np.quantile(features, levels, axis=0).T)))
     right = np.zeros(len(tried), int)
-    for row, label in zip(known, labels, strict=True):
-        right += _told(row > tried) == label
+    for row, label in zip(features, labels, strict=True):
+        right += _predict(row > tried) == label
     return tried[right.argmax()]
 
 
-def told(known: Numbers, thresholds: Float[np.ndarray, " 3"]) -> Int[np.ndarray, " map"]:
-    """The number of the pattern in `PATTERNS` that the rule sees in each map."""
-    return _told(known > thresholds)
+def predict(features: Numbers, thresholds: Float[np.ndarray, " 3"]) -> Int[np.ndarray, " map"]:
+    """The number, in `PATTERNS`, of the pattern that the rule gives to each map."""
+    return _predict(features > thresholds)
 
 
-def _told(above: np.ndarray) -> Int[np.ndarray, " map"]:
+def _predict(above: np.ndarray) -> Int[np.ndarray, " map"]:
     column, diagonal, block = above.T
     lines = np.select([column & diagonal, column, diagonal], [BOTH, VERTICAL, DIAGONAL], HETEROGENEOUS)
     return np.where(block, BLOCK, lines)

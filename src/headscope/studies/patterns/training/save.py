@@ -1,4 +1,4 @@
-"""A trained classifier on the disk: its weights, and a page that says what is known of it."""
+"""A trained classifier on the disk: its weights and its card."""
 
 import json
 from pathlib import Path
@@ -9,6 +9,7 @@ from safetensors.torch import save
 from headscope.files import write_atomically
 from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
 from headscope.studies.patterns.training.model_card import page
+from headscope.studies.patterns.training.scorecard import main_scores
 
 PAGE = "MODEL_CARD.md"
 
@@ -24,9 +25,5 @@ def write(folder: Path, classifier: Classifier) -> dict[str, Path]:
 
 
 def summary(card: dict[str, Any]) -> dict[str, Any]:
-    """The scores of a card that are worth a look at once: of the classifier and the rule, on texts not learnt from."""
-    parts = {name: card[name] for name in ("cross_validation", "held_out")}
-    return {
-        name: {who: {score: its[who][score] for score in ("n", "accuracy", "macro_f1", "f1")} for who in its}
-        for name, its in parts.items()
-    }
+    """The main scores of a card: of the classifier, the rule and the annotators, on texts that were not learnt from."""
+    return {name: main_scores(card[name]) for name in ("cross_validation", "held_out")}

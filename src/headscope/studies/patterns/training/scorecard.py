@@ -1,51 +1,71 @@
-"""What is known of a trained classifier: its scores beside the annotators' and a rule's, and a page that says so."""
+"""The card of a trained classifier: its scores beside those of the annotators and of a rule."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.evaluate import Probabilities, enough, labels_of, probabilities_of, scores
-from headscope.studies.patterns.training.folds import HELD_OUT, text
-from headscope.studies.patterns.training.rule_baseline import fitted, numbers, told
+from headscope.studies.patterns.training.evaluate import Probabilities, frequent, labels_of, probabilities_of, scores
+from headscope.studies.patterns.training.folds import HELD_OUT, is_boundary, text
+from headscope.studies.patterns.training.rule_baseline import fitted, numbers, predict
 
 Folds = Int[np.ndarray, " map"]
+Part = Bool[np.ndarray, " map"]
 
 
-def scored(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classifier: Classifier) -> dict[str, Any]:
+def scorecard(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classifier: Classifier) -> dict[str, Any]:
     """The scores of a classifier, of the rule, and of the annotators, in cross-validation and held out.
 
-    `crossed` are the probabilities of all maps but the held-out ones, from learners that had not seen their texts.
+    * `crossed`: the probabilities of all maps but the held-out ones, from learners that had not seen their texts.
+
+    Returns: scores by who gave the labels, of all maps and (if there are both) of the parts `random` and `boundary`.
     """
-    known, held_out = folds != HELD_OUT, folds == HELD_OUT
+    learnt, held_out = folds != HELD_OUT, folds == HELD_OUT
     labels = labels_of(maps)
-    said = np.zeros((len(maps), len(PATTERNS)))
-    said[known] = crossed
-    said[held_out] = probabilities_of([maps[place] for place in np.flatnonzero(held_out).tolist()], classifier)
-    everyone = {"classifier": said, "rule": _certain(_ruled(maps, labels, folds))}
+    probabilities = np.zeros((len(maps), len(PATTERNS)))
+    probabilities[learnt] = crossed
+    probabilities[held_out] = probabilities_of([maps[place] for place in np.flatnonzero(held_out).tolist()], classifier)
+    everyone = {"classifier": probabilities, "rule": _certain(_ruled(maps, labels, folds))}
     for who in ("annotator_a", "annotator_b"):
         votes = [getattr(each, who) for each in maps]
         if all(votes):
             everyone[who] = _certain(np.array([PATTERNS.index(vote) for vote in votes]))
-    texts, classes = np.array([text(each) for each in maps]), enough(labels)
-    return {
-        name: {who: scores(labels[part], its[part], texts[part].tolist(), classes) for who, its in everyone.items()}
-        for name, part in {"cross_validation": known, "held_out": held_out}.items()
-    }
+    texts, boundary = np.array([text(each) for each in maps]), np.array([is_boundary(each) for each in maps])
+
+    def scores_of(part: Part) -> dict[str, Any]:
+        return {
+            who: scores(labels[part], each[part], texts[part].tolist(), frequent(labels))
+            for who, each in everyone.items()
+        }
+
+    card = {"cross_validation": scores_of(learnt), "held_out": scores_of(held_out)}
+    if 0 < boundary.sum() < len(maps):
+        parts = {"random": ~boundary, "boundary": boundary}
+        sides = {"cross_validation": learnt, "held_out": held_out}
+        card["parts"] = {
+            name: {side: scores_of(part & among) for side, among in sides.items() if (part & among).any()}
+            for name, part in parts.items()
+        }
+    return card
+
+
+def main_scores(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Number of maps, accuracy, macro-F1 and F1 by pattern, by who gave the labels."""
+    return {who: {name: each[name] for name in ("n", "accuracy", "macro_f1", "f1")} for who, each in part.items()}
 
 
 def _ruled(maps: Sequence[Map], labels: Int[np.ndarray, " map"], folds: Folds) -> Int[np.ndarray, " map"]:
-    """What the rule says of each fold, with thresholds from the others; nothing is learnt from the held-out one."""
-    found, ruled = numbers(maps), np.zeros(len(maps), int)
+    """The patterns that the rule gives to each fold, with thresholds from the others but the held-out one."""
+    features, ruled = numbers(maps), np.zeros(len(maps), int)
     for number in sorted(set(folds.tolist())):
         others = (folds != number) & (folds != HELD_OUT)
-        ruled[folds == number] = told(found[folds == number], fitted(found[others], labels[others]))
+        ruled[folds == number] = predict(features[folds == number], fitted(features[others], labels[others]))
     return ruled
 
 
-def _certain(told: Int[np.ndarray, " map"]) -> Probabilities:
-    return np.eye(len(PATTERNS))[told]
+def _certain(predicted: Int[np.ndarray, " map"]) -> Probabilities:
+    return np.eye(len(PATTERNS))[predicted]

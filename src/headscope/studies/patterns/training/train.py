@@ -1,7 +1,7 @@
-"""Train the classifier, and score it on texts that it has not seen.
+"""Training of the classifier, and its scores on texts that it has not seen.
 
-What is chosen (when to stop, the temperature) is chosen by cross-validation over texts, in the folds of `split.fold`;
-the texts of fold `split.HELD_OUT` are told once, at the end, and decide nothing.
+The number of steps and the temperature are chosen by cross-validation over texts, in the folds of `folds.fold`; the
+texts of fold `folds.HELD_OUT` are classified once, at the end, and decide nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,82 +14,92 @@ from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.curriculum import Course
+from headscope.studies.patterns.training.curriculum import Curriculum
 from headscope.studies.patterns.training.evaluate import Probabilities, check, labels_of, probabilities_of
-from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, text
-from headscope.studies.patterns.training.recipe import RECIPE, Recipe
-from headscope.studies.patterns.training.scorecard import scored
+from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, is_boundary, text
+from headscope.studies.patterns.training.recipe import RECIPE, ClassifierRecipe
+from headscope.studies.patterns.training.scorecard import scorecard
 
 Progress = Callable[[int], None]
 Folds = Int[np.ndarray, " map"]
-# The loss on what was left out, after how many steps, and what was said.
+# The loss on the left-out maps, the number of steps before it, and the probabilities of these maps.
 Look = tuple[float, int, Probabilities]
 
 
 def train(
     maps: Sequence[Map],
     seed: int = 0,
-    recipe: Recipe = RECIPE,
+    recipe: ClassifierRecipe = RECIPE,
     progress: Progress = lambda steps: None,
     expect: Progress = lambda steps: None,
 ) -> Classifier:
-    """A classifier that has learnt from labelled maps; its `card` says how, and how well it does.
+    """Train a classifier on labelled maps; its `card` has its data, its recipe and its scores.
 
-    `expect` is told the most batches that there will be, before the first; `progress` the batches done.
-    Raises `HeadscopeError` if there are too few labelled maps, or some of too few or too many tokens.
+    `expect` receives the largest possible number of batches before the first; `progress` the number of batches done.
+    Raises `HeadscopeError` if there are too few labelled maps, or some with too few or too many tokens.
     """
-    labelled = [each for each in maps if each.label]
-    folds = np.array([fold(each) for each in labelled], int)
+    maps = [each for each in maps if each.label]
+    folds = np.array([fold(each) for each in maps], int)
     if len(set(folds.tolist())) < FOLDS:
-        raise HeadscopeError(f"{len(labelled)} labelled maps are too few to train on; label a hundred or more")
-    for each in labelled:
+        raise HeadscopeError(f"{len(maps)} labelled maps are too few to train on; label a hundred or more")
+    for each in maps:
         check(each)
     expect(recipe.all_steps)
-    known = [each for each, number in zip(labelled, folds, strict=True) if number != HELD_OUT]
-    course = Course(known, seed, recipe)
+    learnt = [each for each, number in zip(maps, folds, strict=True) if number != HELD_OUT]
+    curriculum = Curriculum(learnt, seed, recipe)
     progress(recipe.first_steps)
-    steps, crossed = cross_validated(course, folds[folds != HELD_OUT], progress)
-    learner = course.learner(np.arange(len(known)))
+    steps, crossed = cross_validated(curriculum, folds[folds != HELD_OUT], progress)
+    learner = curriculum.learner(np.arange(len(learnt)))
     learner.advance(steps)
     progress(steps)
-    classifier = learner.taught()
-    classifier.temperature.fill_(temperature(labels_of(known), crossed))
+    classifier = learner.averaged()
+    classifier.temperature.fill_(calibrated(learnt, crossed))
     cooled = softened(crossed, classifier.temperature.item())
     classifier.card = {
         "seed": seed,
         "recipe": asdict(recipe) | {"stopped_at": steps},
         "temperature": round(classifier.temperature.item(), 3),
-        **scored(labelled, folds, cooled, classifier),
-        "texts": sorted({text(each) for each in known}),
+        **scorecard(maps, folds, cooled, classifier),
+        "texts": sorted({text(each) for each in learnt}),
     }
     return classifier
 
 
-def cross_validated(course: Course, folds: Folds, progress: Progress) -> tuple[int, Probabilities]:
-    """The number of steps after which the loss on texts that were left out is least, and what is said of these then."""
-    recipe, labels = course.recipe, labels_of(course.maps)
-    learners = {number: course.learner(np.flatnonzero(folds != number)) for number in sorted(set(folds.tolist()))}
+def cross_validated(curriculum: Curriculum, folds: Folds, progress: Progress) -> tuple[int, Probabilities]:
+    """Choose the number of steps with the smallest loss on left-out texts.
+
+    Returns: the number of steps, and the probabilities of the maps of left-out texts after it.
+    """
+    recipe, labels = curriculum.recipe, labels_of(curriculum.maps)
+    learners = {number: curriculum.learner(np.flatnonzero(folds != number)) for number in sorted(set(folds.tolist()))}
     looks: list[Look] = []
     for steps in range(recipe.check, recipe.steps + 1, recipe.check):
-        said = np.zeros((len(folds), len(PATTERNS)))
+        probabilities = np.zeros((len(folds), len(PATTERNS)))
         for number, learner in learners.items():
             learner.advance(recipe.check)
             progress(recipe.check)
-            left_out = [each for each, its in zip(course.maps, folds, strict=True) if its == number]
-            said[folds == number] = probabilities_of(left_out, learner.taught())
-        looks.append((loss(labels, said), steps, said))
+            left_out = [curriculum.maps[place] for place in np.flatnonzero(folds == number).tolist()]
+            probabilities[folds == number] = probabilities_of(left_out, learner.averaged())
+        looks.append((loss(labels, probabilities), steps, probabilities))
         if steps - _best(looks)[1] >= recipe.patience * recipe.check:
             break
     return _best(looks)[1:]
 
 
+def calibrated(maps: Sequence[Map], probabilities: Probabilities) -> float:
+    """The temperature at which the labels are most likely; of random maps if there are any, else of all."""
+    natural = np.array([not is_boundary(each) for each in maps])
+    chosen = natural if natural.any() else ~natural
+    return temperature(labels_of(maps)[chosen], probabilities[chosen])
+
+
 def loss(labels: Int[np.ndarray, " map"], probabilities: Probabilities) -> float:
-    """The mean negative logarithm of what the labels were given."""
+    """The mean negative log-probability of the labels, in nats."""
     return float(-np.log(np.maximum(probabilities[np.arange(len(labels)), labels], 1e-9)).mean())
 
 
 def softened(probabilities: Probabilities, temperature: float) -> Probabilities:
-    """The probabilities that logits divided by a temperature give."""
+    """The probabilities after a division of the logits by a temperature."""
     powers = np.maximum(probabilities, 1e-9) ** (1 / temperature)
     return powers / powers.sum(-1, keepdims=True)
 
