@@ -63,8 +63,8 @@ def _parts(parts: Mapping[str, Any]) -> Iterator[str]:
 
 def _calibration(card: Mapping[str, Any]) -> Iterator[str]:
     yield "## Calibration\n"
-    of_random = " of random maps" if "parts" in card else ""
-    yield f"Logits are divided by {card['temperature']:.2f}, at which the labels{of_random} are most likely in cross-validation."
+    labels = "the labels of random maps" if "parts" in card else "the labels"
+    yield f"Logits are divided by {card['temperature']:.2f}, at which {labels} are most likely in cross-validation."
     errors = " and ".join(
         f"{card[name]['classifier']['calibration_error']:.3f} ({name.replace('_', ' ').replace('cross ', 'cross-')})"
         for name in PARTS
