@@ -51,16 +51,19 @@ def test_a_wrong_label_is_said_with_its_line(tmp_path: Path) -> None:
         agreement(path, path)
 
 
-def test_agreement_of_the_two_who_labelled_the_real_maps(real_data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("boundary", "number", "expected"), [(False, 419, 0.862), (True, 173, 0.80)])
+def test_agreement_of_the_two_who_labelled_the_real_maps(
+    real_data: Path, tmp_path: Path, boundary: bool, number: int, expected: float
+) -> None:
     path = real_data.parent / "patterns" / "labels.jsonl.gz"
     if not path.is_file():
         pytest.skip("no labelled maps beside the data sets")
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [row for row in map(json.loads, file) if row["id"] < 1000]
+        rows = [row for row in map(json.loads, file) if (row["id"] >= 1000) is boundary]
     files = []
     for side in ("annotator_a", "annotator_b"):
         files.append(written(tmp_path / side, {row["id"]: row[side] for row in rows}))
     found, pairs = agreement(*files), [(row["annotator_a"], row["annotator_b"]) for row in rows]
-    assert found["n_maps"] == len(rows) == 419
+    assert found["n_maps"] == len(rows) == number
     assert found["kappa"] == pytest.approx(float(cohen_kappa_score(*zip(*pairs, strict=True))))
-    assert found["kappa"] == pytest.approx(0.862, abs=0.03)  # of all 600
+    assert found["kappa"] == pytest.approx(expected, abs=0.03)  # of all 600, and of all 290
