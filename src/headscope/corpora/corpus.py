@@ -133,7 +133,7 @@ def _good(
     for item in items:
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
-        elif problem := _problem(item, source, ids):
+        elif (problem := _problem(item, source, ids)) or isinstance(item, Bad):
             if not options.skip_bad:
                 remedy = "mend it, or leave such examples out with --skip-bad"
                 raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
