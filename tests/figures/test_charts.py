@@ -140,7 +140,9 @@ def test_panels_of_a_class_that_does_not_exist_are_left_out() -> None:
 
 def test_differences_are_coloured_evenly_around_zero() -> None:
     array = xr.DataArray([[-0.5, 0.25]], {"layer": [1], "head": [1, 2]}, ["layer", "head"], name="difference")
-    assert heatmap(array, diverging=True).to_dict()["encoding"]["color"]["scale"]["domain"] == [-0.5, 0.5]
+    scale = heatmap(array).to_dict()["encoding"]["color"]["scale"]
+    assert scale["domain"] == [step / 8 for step in range(-4, 5)]
+    assert scale["range"][4] == "#ffffff"
 
 
 @pytest.mark.parametrize("size", [(6, 12), (12, 12), (24, 16), (32, 32)])

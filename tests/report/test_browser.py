@@ -96,11 +96,12 @@ def test_the_keyboard_reaches_contents_charts_and_tables(browser: Chrome, page: 
         ActionChains(browser).send_keys(Keys.TAB).perform()
         focus = browser.switch_to.active_element
         reached.append((focus.tag_name, focus.get_attribute("class") or "", focus.accessible_name))
-        if focus.tag_name == "summary" and focus.accessible_name.startswith("entropy"):
+        if focus.tag_name == "summary" and focus.accessible_name.startswith("Entropy of attention (nats)"):
             break
     assert reached[0] == ("a", "skip", "Skip to the findings")
     assert ("a", "", "Glossary") in reached
-    assert ("div", "scroll", "attention_to, scrollable") in reached
+    assert ("summary", "", "All findings, with intervals and tests") in reached
+    assert ("summary", "", "Save this chart") in reached
     ActionChains(browser).send_keys(Keys.ENTER).perform()
     assert browser.execute_script("return document.querySelector('[data-variable=entropy]').open")
 

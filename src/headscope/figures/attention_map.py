@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures.theme import SEQUENTIAL, finished, named
+from headscope.figures.theme import colours, finished, named
 from headscope.figures.tidy import inline, others
 
 Tokens = Sequence[str]
@@ -29,11 +29,11 @@ def attention_map(weights: xr.DataArray, tokens: Tokens, *, side: int = 420) -> 
     """
     legend = alt.Legend(title="Attention (share)")
     chart = _chart(weights, tokens, side, alt.Color("value:Q", scale=_scale(1.0), legend=legend))
-    return finished(chart, named(weights), _told(tokens))
+    return finished(chart, named(weights), _words(tokens))
 
 
 def attention_maps(maps: Sequence[tuple[xr.DataArray, Tokens]], title: str, *, side: int = 280) -> alt.HConcatChart:
-    """Maps side by side, each in shades of its own largest value, which its title tells.
+    """Maps side by side, each in shades of its own largest value, which its title states.
 
     * `maps`: as for `attention_map`; their names are their titles.
     * `side`: about how large each map is, in pixels.
@@ -49,7 +49,7 @@ def attention_maps(maps: Sequence[tuple[xr.DataArray, Tokens]], title: str, *, s
         heading = alt.TitleParams(f"{named(weights)}, up to {most:.2f}", fontSize=12)
         charts.append(chart.properties(title=heading))
     chart = alt.hconcat(*charts).resolve_scale(color="independent")
-    return finished(chart, title, f"{title}: {'; '.join(_told(tokens) for _, tokens in maps)}")
+    return finished(chart, title, f"{title}: {'; '.join(_words(tokens) for _, tokens in maps)}")
 
 
 def plain_map(weights: xr.DataArray, tokens: Tokens, side: int) -> tuple[alt.Chart, int]:
@@ -89,10 +89,10 @@ def _cell(tokens: Tokens, side: int) -> int:
 
 
 def _scale(most: float) -> alt.Scale:
-    return alt.Scale(scheme=SEQUENTIAL, domain=[0, most])
+    return colours(xr.DataArray(most), diverging=False)
 
 
-def _told(tokens: Tokens) -> str:
+def _words(tokens: Tokens) -> str:
     return f"Attention map of {len(tokens)} tokens: {' '.join(tokens)}"
 
 

@@ -36,8 +36,8 @@ def zoom(
     title = alt.TitleParams(f"Where “{tokens[row]}” looks", fontSize=12)
     bars = _bars(weights.transpose("query", "key").values[row].tolist(), tokens, set(linked))
     chart = alt.hconcat(framed, bars.properties(width=width, height=size, title=title))
-    told = f"Attention map of {len(tokens)} tokens, and the row of {tokens[row]}: {' '.join(tokens)}"
-    return finished(chart.resolve_scale(color="independent"), named(weights), told)
+    words = f"Attention map of {len(tokens)} tokens, and the row of {tokens[row]}: {' '.join(tokens)}"
+    return finished(chart.resolve_scale(color="independent"), named(weights), words)
 
 
 def _bars(row: list[float], tokens: Tokens, linked: set[int]) -> alt.Chart:

@@ -48,8 +48,8 @@ def classes(array: xr.DataArray, *, names: Sequence[str], dim: str) -> alt.Chart
         order = [label(panels[0], value) for value in array[panels[0]].values.tolist()]
         chart = chart.facet(alt.Facet(f"{panels[0]}:N", sort=order, title=None), columns=3)
     counts = {word: int((array == name).sum()) for word, name in zip(words, names, strict=True)}
-    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return finished(chart, named(array), f"{named(array)}: {told}.")
+    totals = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return finished(chart, named(array), f"{named(array)}: {totals}.")
 
 
 def _records(array: xr.DataArray, panels: list[str], dim: str) -> list[dict]:

@@ -3,14 +3,14 @@
 import altair as alt
 import xarray as xr
 
-from headscope.figures.theme import DIVERGING, SEQUENTIAL, colours, finished, hover, named, quantity, ticks
+from headscope.figures.theme import DIVERGING, SEQUENTIAL, colours, finished, hover, is_signed, named, quantity, ticks
 from headscope.figures.tidy import in_words, inline, others, rows
 
 
 def heatmap(
     array: xr.DataArray,
     *,
-    diverging: bool = False,
+    diverging: bool | None = None,
     shared: bool = True,
     domain: tuple[float, float] | None = None,
     columns: int | None = None,
@@ -20,7 +20,7 @@ def heatmap(
     Hovering shows a head's value, interval and number of examples, and marks the same head in every panel.
 
     * `array`: dimensions layer, head and at most one more; see `with_interval`.
-    * `diverging`: colours around 0, for differences.
+    * `diverging`: colours around white at 0; by default where there are negative values.
     * `shared`: one colour scale for all panels; otherwise each panel has its own.
     * `domain`: the ends of the colour scale; by default those of the values, with 0.
     * `columns`: panels in a row; by default 3 or 4, whichever leaves fewer gaps.
@@ -34,6 +34,7 @@ def heatmap(
     panels = others(array, "layer", "head")
     if len(panels) > 1:
         raise ValueError(f"heatmap: '{array.name}' has {array.dims}; select one of {panels} first")
+    diverging = is_signed(array) if diverging is None else diverging
     chart = _cells(array, _scale(array, diverging, shared, domain), small=bool(panels))
     if panels:
         words = in_words(array, panels[0])
@@ -76,7 +77,9 @@ def _axis(count: int) -> alt.Axis:
 def _scale(array: xr.DataArray, diverging: bool, shared: bool, domain: tuple[float, float] | None) -> alt.Scale:
     if shared or domain:
         return colours(array, diverging=diverging, domain=domain)
-    return alt.Scale(scheme=DIVERGING, domainMid=0) if diverging else alt.Scale(scheme=SEQUENTIAL)
+    if diverging:
+        return alt.Scale(range=[DIVERGING[0], "white", DIVERGING[-1]], domainMid=0)
+    return alt.Scale(range=["white", SEQUENTIAL[-2]], domainMin=0, interpolate="lab")
 
 
 def _description(array: xr.DataArray) -> str:

@@ -4,17 +4,17 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures.labels import head_name, title
-from headscope.figures.theme import colours, extent, finished, hover, named, quantity
+from headscope.figures.theme import colours, extent, finished, hover, is_signed, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
 HEAD_PAIRS = ("layer", "head", "other_layer", "other_head")
 
 
-def matrix(array: xr.DataArray, *, diverging: bool = False, side: int = 420) -> alt.Chart:
+def matrix(array: xr.DataArray, *, diverging: bool | None = None, side: int = 420) -> alt.Chart:
     """One cell for each pair of values of two dimensions, the first from top to bottom.
 
     * `array`: two dimensions, or the four of pairs of heads (layer, head, other_layer, other_head).
-    * `diverging`: colours around 0, for differences.
+    * `diverging`: colours around white at 0; by default where there are negative values.
     * `side`: about how large the longer side is, in pixels.
 
     Raises `ValueError` for other dimensions.
@@ -26,6 +26,7 @@ def matrix(array: xr.DataArray, *, diverging: bool = False, side: int = 420) -> 
     (down, down_words), (across, across_words) = _axes(array)
     cell = max(2, min(36, side // max(len(down_words), len(across_words))))
     low, high = extent(array)
+    signed = is_signed(array) if diverging is None else diverging
     axis = alt.Axis(labelOverlap=True, domain=False, ticks=False, labelLimit=160)
     chart = (
         alt.Chart(inline(rows(array)))
@@ -34,7 +35,7 @@ def matrix(array: xr.DataArray, *, diverging: bool = False, side: int = 420) -> 
             x=alt.X(f"{across}:N", sort=across_words, title=_title(across), axis=axis),
             y=alt.Y(f"{down}:N", sort=down_words, title=_title(down), axis=axis),
             color=alt.Color(
-                "value:Q", scale=colours(array, diverging=diverging), legend=alt.Legend(title=quantity(array))
+                "value:Q", scale=colours(array, diverging=signed), legend=alt.Legend(title=quantity(array))
             ),
             tooltip=hover(array),
         )

@@ -1,10 +1,14 @@
 """Heads as points of a plane, such as their embedding by similarity (Clark et al. 2019, Figure 6)."""
 
 import altair as alt
+import numpy as np
 import xarray as xr
 
-from headscope.figures.theme import CATEGORIES, GREY, SEQUENTIAL, finished, named
+from headscope.figures.theme import CATEGORIES, GREY, finished, named
 from headscope.figures.tidy import inline, others, rows
+
+# Labels of more heads than these would hide each other.
+LABELLED = 8
 
 
 def scatter(
@@ -20,7 +24,7 @@ def scatter(
 
     * `array`: dimensions layer, head and axis, of which the first two values are drawn.
     * `colour`: a class for each layer and head; by default the layer.
-    * `names`: the label of each layer and head; by default the head.
+    * `names`: the label of each layer and head, "" for none; by default those of the heads that stand out.
     * `side`: of the plot, its width, in pixels.
     * `titles`: of its axes.
     * `plane`: one scale for both axes, so that distances are seen as they are.
@@ -30,7 +34,7 @@ def scatter(
     >>> dims = ["layer", "head", "axis"]
     >>> points = xr.DataArray([[[0.0, 1.0]]], coords={"layer": [8], "head": [10]}, dims=dims, name="embedding")
     >>> scatter(points).data.values
-    [{'layer': 8, 'head': 10, 'value': 0.0, 'name': '8-10', 'second': 1.0}]
+    [{'layer': 8, 'head': 10, 'value': 0.0, 'name': '8-10', 'second': 1.0, 'label': '8-10'}]
     """
     if others(array, "layer", "head", "axis") or array.sizes["axis"] < 2:
         raise ValueError(f"scatter: '{array.name}' has {dict(array.sizes)}; layer, head and two axes are needed")
@@ -41,26 +45,39 @@ def scatter(
     base = alt.Chart(inline(_points(array, colour, names))).encode(
         x=alt.X("value:Q", title=titles[0], scale=scales[0]), y=alt.Y("second:Q", title=titles[1], scale=scales[1])
     )
-    shown = [alt.Tooltip("name:N", title="head")] + ([alt.Tooltip("class:N")] if colour is not None else [])
+    hover = [alt.Tooltip("name:N", title="head")] + ([alt.Tooltip("class:N")] if colour is not None else [])
     dots = base.mark_point(filled=True, size=70, stroke=GREY, strokeWidth=0.5, opacity=0.85, aria=False)
-    layers = [dots.encode(color=_colour(colour), tooltip=shown)]
-    layers.append(base.mark_text(dy=-9, fontSize=9, aria=False).encode(text="name:N" if names is None else "label:N"))
+    layers = [dots.encode(color=_colour(colour), tooltip=hover)]
+    layers.append(base.mark_text(dy=-9, fontSize=10, aria=False).encode(text="label:N"))
     description = f"{array.sizes['layer'] * array.sizes['head']} heads as points: {named(array)}. Near heads are alike."
-    return finished(alt.layer(*layers).properties(width=side, height=height), named(array), description)
+    chart = alt.layer(*layers).properties(width=side, height=height)
+    chart = chart.properties(usermeta={"shape": "kept"}) if plane else chart
+    return finished(chart, named(array), description)
 
 
 def _points(array: xr.DataArray, colour: xr.DataArray | None, names: xr.DataArray | None) -> list[dict]:
     """The rows of the first axis with the second axis, the class and the label beside it."""
     first = array.isel(axis=0, drop=True)
-    points = rows(first)
+    points, remote = rows(first), _remote(array)
     for point in points:
         place = {"layer": point["layer"], "head": point["head"]}
         point["second"] = float(array.isel(axis=1).sel(place))
         if colour is not None:
             point["class"] = str(colour.sel(place).item())
-        if names is not None:
+        if names is None:
+            point["label"] = point["name"] if bool(remote.sel(place)) else ""
+        else:
             point["label"] = str(names.sel(place).item())
     return points
+
+
+def _remote(array: xr.DataArray) -> xr.DataArray:
+    """Whether a head [layer, head] is one of the few furthest from the median of both axes."""
+    both = array.isel(axis=[0, 1])
+    spread = (both.max(("layer", "head")) - both.min(("layer", "head"))).clip(min=1e-12)
+    distance = (((both - both.median(("layer", "head"))) / spread) ** 2).sum("axis", skipna=False)
+    limit = np.sort(distance.values[np.isfinite(distance.values)])[-LABELLED:]
+    return distance >= (limit[0] if limit.size else np.inf)
 
 
 def _spans(array: xr.DataArray) -> tuple[float, float]:
@@ -77,5 +94,7 @@ def _scale(values: xr.DataArray, span: float) -> alt.Scale:
 
 def _colour(colour: xr.DataArray | None) -> alt.Color:
     if colour is None:
-        return alt.Color("layer:Q", title="Layer", scale=alt.Scale(scheme=SEQUENTIAL), legend=alt.Legend(tickMinStep=1))
+        return alt.Color(
+            "layer:Q", title="Layer", scale=alt.Scale(scheme="yellowgreenblue"), legend=alt.Legend(tickMinStep=1)
+        )
     return alt.Color("class:N", title=str(colour.name or "Class"), scale=alt.Scale(range=list(CATEGORIES)))

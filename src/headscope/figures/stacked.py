@@ -51,8 +51,8 @@ def stacked(
         )
     ]
     layers += _band(band, band_label) if band else []
-    told = f"Stacked bars of {len(bars)} by {len(classes)}: {named(array)}."
-    return finished(alt.layer(*layers).properties(width=width, height=32 * len(bars)), named(array), told)
+    words = f"Stacked bars of {len(bars)} by {len(classes)}: {named(array)}."
+    return finished(alt.layer(*layers).properties(width=width, height=32 * len(bars)), named(array), words)
 
 
 def _band(band: tuple[float, float], text: str) -> list[Any]:

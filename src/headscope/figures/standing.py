@@ -31,18 +31,18 @@ def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: i
     own = [row for row in rows if row["name"] == head_name(layer, head)]
     y = alt.Y("number:N", sort=list(arrays), title=None, axis=alt.Axis(labelLimit=300, domain=False, ticks=False))
     x = alt.X("place:Q", title="lowest head to highest head", axis=alt.Axis(labels=False, ticks=False, grid=False))
-    shown = [alt.Tooltip("name:N", title="head"), alt.Tooltip("number:N"), alt.Tooltip("value:Q", format=".4f")]
+    hover = [alt.Tooltip("name:N", title="head"), alt.Tooltip("number:N"), alt.Tooltip("value:Q", format=".4f")]
     heads = alt.Chart(inline(rows)).mark_tick(color=GREY, opacity=0.45, thickness=1.5, size=14, aria=False)
     mine = alt.Chart(inline(own)).encode(y=y)
     layers = [
-        heads.encode(x=x, y=y, tooltip=shown),
+        heads.encode(x=x, y=y, tooltip=hover),
         mine.mark_rule(color=CATEGORIES[1], strokeWidth=3, aria=False).encode(x="from:Q", x2="to:Q"),
-        mine.mark_point(filled=True, size=90, color=CATEGORIES[1], opacity=1, aria=False).encode(x=x, tooltip=shown),
-        mine.mark_text(align="left", dx=8, aria=False).encode(x=alt.value(width), text="told:N"),
+        mine.mark_point(filled=True, size=90, color=CATEGORIES[1], opacity=1, aria=False).encode(x=x, tooltip=hover),
+        mine.mark_text(align="left", dx=8, aria=False).encode(x=alt.value(width), text="words:N"),
     ]
     name = head_name(layer, head)
-    told = "; ".join(f"{row['number']} {row['told']}" for row in own)
-    description = f"Head {name} among all heads: {told}."
+    values = "; ".join(f"{row['number']} {row['words']}" for row in own)
+    description = f"Head {name} among all heads: {values}."
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(26))
     return finished(chart, f"Head {name} among all heads", description)
 
@@ -54,10 +54,10 @@ def _rows(name: str, array: xr.DataArray) -> Iterator[dict[str, Any]]:
     rank = frame["value"].rank(ascending=False, method="min").astype(int)
     for row, at in zip(frame.to_dict("records"), rank, strict=True):
         given = {"from": row.get("lower"), "to": row.get("upper"), "place": row["value"]}
-        placed = {key: (value - low) / far if far else 0.5 for key, value in given.items() if _known(value)}
+        placed = {key: (value - low) / far if far else 0.5 for key, value in given.items() if _is_finite(value)}
         words = {"number": name, "name": head_name(row["layer"], row["head"])}
-        yield placed | words | {"value": row["value"], "told": f"{row['value']:.3g} (rank {at} of {len(frame)})"}
+        yield placed | words | {"value": row["value"], "words": f"{row['value']:.3g} (rank {at} of {len(frame)})"}
 
 
-def _known(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     return value is not None and bool(np.isfinite(value))

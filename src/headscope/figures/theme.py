@@ -4,12 +4,13 @@ import math
 from typing import Any
 
 import altair as alt
+import numpy as np
 import xarray as xr
 
 FONT = "Arial, 'Liberation Sans', sans-serif"  # metric-compatible: a figure measures the same wherever it is drawn
-# Light to dark, as in the papers; the lightness falls steadily, also for colour-blind eyes.
-SEQUENTIAL = "yellowgreenblue"
-DIVERGING = "purpleorange"
+# White is zero; from there the lightness falls steadily, also for colour-blind eyes.
+SEQUENTIAL = ("#ffffff", "#e8f4ee", "#c3e6dc", "#8fd0cb", "#55b4c5", "#2b8fbd", "#2166a8", "#253c8f", "#081d58")
+DIVERGING = ("#542788", "#8073ac", "#b2abd2", "#d8daeb", "#ffffff", "#fee0b6", "#fdb863", "#e08214", "#b35806")
 CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b8860b", "#56b4e9", "#555555", "#882255", "#117733")
 INK, GREY, RULE = "#1f2933", "#52606d", "#d9dee4"
 
@@ -67,13 +68,30 @@ def extent(array: xr.DataArray) -> tuple[float, float]:
     return (min(low, 0.0), high) if math.isfinite(low) else (0.0, 1.0)
 
 
+def is_signed(array: xr.DataArray) -> bool:
+    """Whether values lie below 0 by more than rounding.
+
+    >>> is_signed(xr.DataArray([0.5, -0.1])), is_signed(xr.DataArray([0.5, -1e-9]))
+    (True, False)
+    """
+    return bool(array.min() < -1e-3 * max(float(array.max()), 0.0))
+
+
 def colours(array: xr.DataArray, *, diverging: bool, domain: tuple[float, float] | None = None) -> alt.Scale:
-    """The colour scale of values: light to dark, or around 0; `domain` is by default where the values lie, with 0."""
+    """The colour scale of values: white to dark, or two colours around white at 0.
+
+    `domain` is by default the range of the values, with 0.
+    """
     low, high = domain or extent(array)
-    far = max(abs(low), abs(high)) or 1.0
     if diverging:
-        return alt.Scale(scheme=DIVERGING, domain=[-far, far])
-    return alt.Scale(scheme=SEQUENTIAL, domain=[low, high])
+        far = max(abs(low), abs(high)) or 1.0
+        return _stops(-far, far, DIVERGING)
+    return _stops(low, high if high > low else low + 1.0, SEQUENTIAL)
+
+
+def _stops(low: float, high: float, palette: tuple[str, ...]) -> alt.Scale:
+    """The colours at equal distances; Vega interpolates between them."""
+    return alt.Scale(domain=np.linspace(low, high, len(palette)).tolist(), range=list(palette), clamp=True)
 
 
 def ticks(count: int) -> list[int]:

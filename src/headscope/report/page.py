@@ -13,8 +13,10 @@ from headscope import results
 from headscope.errors import DrawingError, HeadscopeError
 from headscope.extras import missing
 from headscope.figures.export import FORMATS, save_spec
+from headscope.figures.fit import COLUMN, fitted
 from headscope.files import write_atomically
 from headscope.report.cards import Model, gather, index, write_heads
+from headscope.report.cards.head_numbers import number_names
 from headscope.report.cards.model_results import Source, found_in
 from headscope.report.facts import glossary, lead, provenance, summary
 from headscope.report.parts import Figure
@@ -55,7 +57,8 @@ def write(
         specs |= {} if spec is None else {figure.name: spec}
         on_figure(done, len(figures))
     kept = [figure for figure in figures if figure.name in specs]
-    html = rendered("page.html", specs, formats=formats, failed=failed, **_contents(page, kept, failed))
+    contents = _contents(page, kept, failed)
+    html = rendered("page.html", specs, formats=formats, columns=True, failed=failed, **contents)
     path = write_atomically(directory / "report.html", html)
     if failed:
         raise DrawingError(
@@ -82,6 +85,7 @@ def _saved(figure: Figure, directory: Path, formats: Sequence[str]) -> dict[str,
     """Save a figure's files; return its specification."""
     spec: dict[str, Any] = figure.chart.to_dict(validate=False)
     save_spec(spec, directory / "figures" / figure.name, formats)
+    save_spec(fitted(spec, COLUMN), directory / "figures" / f"{figure.name}-column", formats)
     return spec
 
 
@@ -109,16 +113,18 @@ def rebuild_all(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> I
 def _contents(page: StudyPage, figures: list[Figure], failed: Failures) -> dict[str, Any]:
     """The values of the template."""
     result = page.result
-    names = results.means(result)
-    top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in names], [])
+    names, ranked = results.means(result), number_names(result)
+    top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in ranked], [])
     return {
         "attrs": result.attrs,
         "lead": lead(result),
         "facts": summary(result),
+        "highlights": failed.attempt("the main findings", page.highlights, []),
+        "opening": figures[0] if figures else None,
         "findings": failed.attempt("the findings", page.findings, []),
         "own": failed.attempt("the scores", page.tables, []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
-        "sections": [(title, list(group)) for title, group in groupby(figures, key=lambda figure: figure.section)],
+        "sections": [(title, list(group)) for title, group in groupby(figures[1:], key=lambda figure: figure.section)],
         "top": [table for table in top if table is not None],
         "heads": failed.attempt("the table of heads", lambda: _heads(result), None),
         "tables": failed.attempt("the tables", lambda: [complete(result, name) for name in names], []),

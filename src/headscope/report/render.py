@@ -8,10 +8,13 @@ import jinja2
 
 from headscope.extras import missing, require
 from headscope.figures.export import VEGA_LITE
+from headscope.figures.fit import fitted
 from headscope.report.chart_data import digest, embedded, script_json
 from headscope.report.markup import readable
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"
+# The widths for which each chart is laid out, in pixels: a wide page; half of it, a phone.
+WIDE, NARROWER = 1040, (640, 340)
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -22,14 +25,16 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
     )
     environment.filters["readable"] = readable
     no_figures = missing("vl_convert")
-    scripts = [*([] if no_figures else [vega()]), (TEMPLATES / "page.js").read_text(encoding="utf-8")]
+    fits = {f"{name}@{width}": fitted(spec, width) for name, spec in specs.items() for width in NARROWER}
+    wide = {name: fitted(spec, WIDE) for name, spec in specs.items()}
+    scripts = [*([vega()] if specs and not no_figures else []), (TEMPLATES / "page.js").read_text(encoding="utf-8")]
     return environment.get_template(template).render(
         **contents,
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
         scripts=scripts,
         allowed=" ".join(f"'{digest(script)}'" for script in scripts),
         no_figures=no_figures,
-        json=script_json(embedded(specs)),
+        json=script_json(embedded(wide | fits)),
     )
 
 

@@ -10,7 +10,7 @@ have any of these:
 * `HIDDEN`: variables that only repeat others.
 * `baselines(result)`, `rates(result)`: what variables are compared with, and false discovery rates that they have.
 * `badges(result)`: words for each head in the index.
-* `sentences(result, numbers)`: sentences about one head; `numbers` are its own, as rows of `numbers`.
+* `sentences(result, numbers)`: sentences about one head; `numbers` are the rows of this head.
 * `maps(result, layer, head)`, `figures(result, layer, head)`: its most telling examples, and other charts of one head.
 """
 
@@ -18,8 +18,8 @@ import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
-import pandas as pd
 import xarray as xr
 from altair.utils.schemapi import debug_mode
 
@@ -44,7 +44,7 @@ class StudyCard:
     baselines: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
     rates: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
     badges: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
-    sentences: Callable[[xr.Dataset, pd.DataFrame], Iterable[Finding]] = lambda result, numbers: ()
+    sentences: Callable[[xr.Dataset, list[Any]], Iterable[Finding]] = lambda result, numbers: ()
     maps: Callable[[xr.Dataset, int, int], Iterable[Figure]] = lambda result, layer, head: ()
     figures: Callable[[xr.Dataset, int, int], Iterable[Figure]] = lambda result, layer, head: ()
 

@@ -119,10 +119,10 @@ def top_heads(result: xr.Dataset, name: str) -> Table | None:
 
 
 def _ranked(array: xr.DataArray) -> list[tuple[str, str] | None]:
-    found = strongest(array)
+    ranked = strongest(array)
     if array.attrs.get("units") == "cosine":
-        found = found[::-1]
-    elif found[-1].value < 0:
-        found = sorted(found, key=lambda reading: -abs(reading.value))
-    cells = [(str(one), "") for one in found[:RANKS]]
+        ranked = ranked[::-1]
+    elif ranked[-1].value < 0:
+        ranked = sorted(ranked, key=lambda reading: -abs(reading.value))
+    cells = [(str(one), "") for one in ranked[:RANKS]]
     return [*cells, *[None] * (RANKS - len(cells))]

@@ -1,7 +1,8 @@
-"""Numbers of heads as words: values with their intervals, the strongest heads, how many examples."""
+"""Numbers as words: estimates with their intervals, the strongest heads, the number of examples."""
 
 from dataclasses import dataclass
 
+import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
@@ -9,35 +10,138 @@ from headscope.figures.labels import head_name
 from headscope.figures.tidy import tidy
 
 NAMED = 5
+Cell = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value and its 95% interval; NaN bounds where there is none.
+
+    >>> share = Estimate(0.868, 0.851, 0.884)
+    >>> share.text, share.percent, share.points, share.cell(".1f", 100)
+    ('0.87 [0.85, 0.88]', '86.8% [85.1, 88.4]', '+86.8 [85.1, 88.4]', ('86.8', '85.1, 88.4'))
+    >>> Estimate(0.5).text, Estimate(0.5, 0.1, 0.9).is_not(0)
+    ('0.50', True)
+    """
+
+    value: float
+    lower: float = float("nan")
+    upper: float = float("nan")
+
+    @property
+    def text(self) -> str:
+        """The value and its interval, as `number` writes them."""
+        return _bracketed(*self.cell())
+
+    @property
+    def signed(self) -> str:
+        """As `text`, with the sign of the value."""
+        return f"{'+' if self.value > 0 else ''}{self.text}"
+
+    @property
+    def percent(self) -> str:
+        """A share in per cent."""
+        value, bounds = self.cell(".1f", 100)
+        return _bracketed(f"{value}%", bounds)
+
+    @property
+    def points(self) -> str:
+        """A difference of shares in points."""
+        return _bracketed(*self.cell("+.1f", 100))
+
+    @property
+    def tested(self) -> bool:
+        """Whether there is an interval."""
+        return bool(np.isfinite(self.lower) and np.isfinite(self.upper))
+
+    def is_not(self, value: float) -> bool:
+        """Whether the interval excludes a value."""
+        return bool(self.lower > value or self.upper < value)
+
+    def cell(self, spec: str = "", scale: float = 1.0) -> Cell:
+        """The value and its interval as the cell of a table.
+
+        * `spec`: how numbers are formatted, such as ".1f", or "+.1f" for the sign of the value; by default `number`.
+        * `scale`: what they are multiplied by.
+        """
+        value = scale * self.value
+        bounds = [number(scale * each, spec.removeprefix("+")) for each in (self.lower, self.upper)]
+        return number(value, spec), ", ".join(bounds) if self.tested else ""
+
+
+def _bracketed(value: str, bounds: str) -> str:
+    return f"{value} [{bounds}]" if bounds else value
+
+
+def estimate(result: xr.Dataset, name: str, **place: object) -> Estimate:
+    """One number of a result with its interval.
+
+    >>> result = xr.Dataset({"uas": 0.5, "uas_ci": ("bound", [0.25, 0.75])}, {"bound": ["lower", "upper"]})
+    >>> estimate(result, "uas").percent
+    '50.0% [25.0, 75.0]'
+    """
+    return of_array(with_interval(result, name).sel(place))
+
+
+def of_array(array: xr.DataArray) -> Estimate:
+    """The one number of an array, with its coordinates `lower` and `upper`."""
+    bounds = [float(array[name]) for name in ("lower", "upper") if name in array.coords]
+    return Estimate(float(array), *bounds)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The value of one head, with its interval where there is one.
+    """The estimate of one head.
 
-    >>> print(Reading("8-10", 0.868, 0.851, 0.884))
+    >>> print(Reading("8-10", Estimate(0.868, 0.851, 0.884)))
     8-10 (0.87 [0.85, 0.88])
     """
 
     head: str
-    value: float
-    lower: float | None = None
-    upper: float | None = None
+    estimate: Estimate
+
+    @property
+    def value(self) -> float:
+        """The value alone."""
+        return self.estimate.value
 
     def __str__(self) -> str:
-        bounds = "" if self.lower is None or self.upper is None else f" [{number(self.lower)}, {number(self.upper)}]"
-        return f"{self.head} ({number(self.value)}{bounds})"
+        return f"{self.head} ({self.estimate.text})"
 
 
-def number(value: float) -> str:
+def number(value: float, spec: str = "") -> str:
     """A value with two decimals, three where it is small, two significant digits where it is very small.
 
-    >>> number(0.868), number(0.0123), number(0.00083), number(0.0)
-    ('0.87', '0.012', '0.00083', '0.00')
+    `spec` formats it otherwise; nothing is written as -0.
+
+    >>> number(0.868), number(0.0123), number(0.00083), number(0.0), number(-0.0001, "+.1f")
+    ('0.87', '0.012', '0.00083', '0.00', '0.0')
     """
+    if spec:
+        written = f"{value:{spec}}"
+        return written if float(written) else written.lstrip("+-")
     if abs(value) >= 0.1 or value == 0:
-        return f"{value:.2f}"
+        return f"{value + 0.0:.2f}"
     return f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.2g}"
+
+
+def rate(q: float) -> str:
+    """A p-value or false discovery rate.
+
+    >>> rate(0.0321), rate(0.00002)
+    ('0.032', '<0.0001')
+    """
+    return "<0.0001" if q < 1e-4 else f"{q:.2g}"
+
+
+def first_of(names: list[str], most: int, last: str = "; ") -> str:
+    """The first names, and the number of further ones.
+
+    >>> first_of(["a", "b", "c"], 2)
+    'a; b; and 1 more'
+    """
+    more = f"{last}and {len(names) - most} more" if len(names) > most else ""
+    return last.join(names[:most]) + more
 
 
 def several(count: int, thing: str) -> str:
@@ -60,15 +164,20 @@ def measured(result: xr.Dataset, name: str, **place: object) -> xr.DataArray | N
 def strongest(array: xr.DataArray) -> list[Reading]:
     """The heads of an array (layer, head), the largest value first."""
     rows = tidy(array).sort_values("value", ascending=False, kind="stable").to_dict("records")
+    nan = float("nan")
     return [
-        Reading(head_name(row["layer"], row["head"]), row["value"], row.get("lower"), row.get("upper")) for row in rows
+        Reading(
+            head_name(row["layer"], row["head"]),
+            Estimate(row["value"], row.get("lower", nan), row.get("upper", nan)),
+        )
+        for row in rows
     ]
 
 
 def listed(readings: list[Reading]) -> str:
-    """Up to five heads with their values, and how many more there are.
+    """Up to five heads with their values, and the number of further ones.
 
-    >>> listed([Reading("1-2", 0.9), Reading("3-4", 0.8)])
+    >>> listed([Reading("1-2", Estimate(0.9)), Reading("3-4", Estimate(0.8))])
     '1-2 (0.90), 3-4 (0.80)'
     """
     more = len(readings) - NAMED
@@ -76,7 +185,7 @@ def listed(readings: list[Reading]) -> str:
 
 
 def examples(array: xr.DataArray) -> str:
-    """On how many examples an array rests, as the end of a sentence."""
+    """The number of examples of an array, as the end of a sentence."""
     if "n_examples" not in array.coords:
         return ""
     least, most = int(array["n_examples"].min()), int(array["n_examples"].max())
@@ -89,8 +198,13 @@ def layer_means(array: xr.DataArray) -> dict[int, float]:
     return dict(zip(means["layer"].values.tolist(), means.values.tolist(), strict=True))
 
 
-def peak(array: xr.DataArray) -> str:
+def peak_layer(array: xr.DataArray) -> int:
     """The layer with the highest mean over its heads."""
     means = layer_means(array)
-    layer = max(means, key=lambda one: means[one])
+    return max(means, key=lambda layer: means[layer])
+
+
+def peak(array: xr.DataArray) -> str:
+    """The layer with the highest mean over its heads, in words."""
+    means, layer = layer_means(array), peak_layer(array)
     return f"layer {layer} (mean over its heads {number(means[layer])})"

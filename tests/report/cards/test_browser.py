@@ -75,5 +75,6 @@ def test_a_card_draws_everything_without_a_word(browser: Chrome, tmp_path: Path)
 
 def test_the_page_of_a_result_orders_its_heads_too(browser: Chrome, tmp_path: Path) -> None:
     opened(browser, write(profile_result(), tmp_path))
+    browser.execute_script("document.querySelector('#heads details').open = true")
     press(browser, "attention offset: previous token")
     assert first_column(browser)[0] == "2-3"

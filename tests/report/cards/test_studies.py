@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
@@ -37,17 +36,17 @@ def complete(result: xr.Dataset, study: str) -> xr.Dataset:
 def test_syntax_tells_what_a_head_is_special_for_with_baseline_q_and_words() -> None:
     texts = told(syntax_result(), 2, 3)
     (first, *_) = texts["Special for"].split("; ")
-    assert first.startswith("obj, dependent → head 0.88 [0.81, 0.94] against 0.25 (1st of 6, ")
+    assert first.startswith("obj, dependent → head 0.88 [0.81, 0.94], best fixed offset 0.25 (1st of 6, ")
     assert "n = 100 " in first and ", q 0.001" in first
     assert "corrected for 72 heads, relations and directions" in texts["Special for"]
     assert "cop" not in texts["Special for"] and "expl" not in texts["Special for"]
-    assert "obj (dep → head) 0.88 [0.81, 0.94] against 0.25 at offset -2, n = 50 words" in texts["Best head of"]
+    assert "obj (dep → head) 0.88 [0.81, 0.94], offset -2 has 0.25, n = 50 words" in texts["Best head of"]
     assert noted(syntax_result(), "Special for") == {"2-3": "obj"}
 
 
 def test_syntax_tells_what_is_nearest_where_nothing_is_special() -> None:
     texts = told(syntax_result(), 1, 1)
-    assert texts["Special for"].startswith("No relation (10 points over the best fixed offset")
+    assert texts["Special for"].startswith("No relation (at least 10 points over the best fixed offset")
     assert "Nearest: " in texts["Special for"] and "Best head of" not in texts
 
 
@@ -62,8 +61,8 @@ def test_ablate_tells_gains_and_whether_they_are_more_than_noise() -> None:
 
 def test_ablate_without_tests_says_whether_intervals_include_no_change() -> None:
     result = complete(ablate_result(), "ablate").drop_vars("head_q_value")
-    assert "All intervals include no change." in told(result, 1, 1)["Without it"]
-    assert "There is no test that corrects for all heads." in told(result, 2, 2)["Without it"]
+    assert "All intervals include 0." in told(result, 1, 1)["Without it"]
+    assert "No test corrects for all heads." in told(result, 2, 2)["Without it"]
 
 
 def test_prune_tells_when_a_head_went() -> None:
@@ -96,10 +95,10 @@ def test_clusters_tells_the_nearest_heads() -> None:
 
 
 def test_gradients_tells_the_worth_beside_how_much_there_is() -> None:
-    text = told(gradients_result(), 1, 3)["Worth of attention"]
+    text = told(gradients_result(), 1, 3)["Gradient by attention"]
     assert "Gradient of masked words: in nats, by attention to" in text
     assert "[SEP] 0.38 [0.31, 0.44] (1st of 6, the median head has 0.16; attention 0.50 [0.44, 0.56])" in text
-    assert "[SEP]" not in told(gradients_result(sep=False), 1, 3)["Worth of attention"]
+    assert "[SEP]" not in told(gradients_result(sep=False), 1, 3)["Gradient by attention"]
 
 
 def test_probe_tells_what_a_head_gives_to_a_parser() -> None:
@@ -111,6 +110,6 @@ def test_probe_tells_what_a_head_gives_to_a_parser() -> None:
 @pytest.mark.parametrize("name", ["../profile", "_card", "nothing"])
 def test_a_study_is_never_a_path_or_another_module(name: str) -> None:
     made: Any = xr.Dataset(attrs={"study": name})
-    assert study_page(made).card().sentences(made, pd.DataFrame()) == () and set(HOOKS) <= set(
+    assert study_page(made).card().sentences(made, []) == () and set(HOOKS) <= set(
         type(study_page(made).card()).__slots__
     )  # type: ignore[arg-type]

@@ -23,14 +23,14 @@ def test_layers_are_ranked_and_the_last_two_named() -> None:
         "Compared with before, the attention of after changed most in layer 4 (0.30 [0.29, 0.31]), "
         "layer 3 (0.12 [0.11, 0.13]), layer 2 (0.050 [0.040, 0.060]), layer 1 (0.020 [0.010, 0.030])"
     )
-    assert "The last two layers changed most, as Kovaleva et al. (2019) found of all tasks but QQP" in text
+    assert "The last two layers changed most; Kovaleva et al. (2019) found this for all tasks but QQP" in text
     assert "n = 50 examples" in text
 
 
 def test_other_layers_that_changed_most_are_no_last_two() -> None:
     text = told(compare_result(change=CHANGE[[0, 3, 1, 2]]))["Layers"]
     assert "changed most in layer 2 (0.30" in text
-    assert "The last two layers are not the two that changed most" in text
+    assert "The last two layers did not change most" in text
 
 
 def test_a_rank_within_the_intervals_is_said_to_be_unsure() -> None:
@@ -73,11 +73,11 @@ def test_models_that_are_the_same_say_nothing_else() -> None:
 
 def test_restored_layers_say_which_change_is_sure() -> None:
     text = told(compare_result(restored=True))["Restored layers"]
-    assert "On mrpc accuracy (0.85 [0.84, 0.86]) as it is" in text
-    assert "it changes by: 1 layer (-0.005 [-0.015, 0.005]), 2 layers (-0.100 [-0.11, -0.090])." in text
+    assert "The fine-tuned model has accuracy (0.85 [0.84, 0.86]) on mrpc" in text
+    assert "the score changes by: 1 layer (-0.005 [-0.015, 0.005]), 2 layers (-0.100 [-0.11, -0.090])." in text
     assert "The change is sure with 2 layers." in text
     unsure = told(compare_result(restored=True, spread=0.2))["Restored layers"]
-    assert "The change is never sure: each interval includes 0." in unsure
+    assert "Each interval of a change includes 0." in unsure
     assert "Restored layers" not in told(compare_result())
 
 

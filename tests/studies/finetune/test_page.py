@@ -51,12 +51,10 @@ def told(result: xr.Dataset) -> dict[str, str]:
 
 def test_findings_say_what_was_planted() -> None:
     texts = told(table())
-    assert texts["What fine-tuning adds"].startswith(
-        "Fine-tuning adds 40.0 points to the model as it is on average over 3 tasks"
-    )
-    assert "fine-tuned 0.80 [0.75, 0.85]; the same answer always 0.50." in texts["MRPC"]
+    assert texts["What fine-tuning adds"].startswith("Fine-tuning adds 40.0 points on average over 3 tasks")
+    assert "fine-tuned 0.80 [0.75, 0.85]; a constant answer 0.50." in texts["MRPC"]
     assert texts["MRPC"].startswith("Accuracy: ") and texts["STS-B"].startswith("Pearson: ")
-    assert "No better than that beyond doubt: not trained, from random weights. n = 400 examples." in texts["RTE"]
+    assert "Not clearly better: not trained, from random weights. n = 400 examples." in texts["RTE"]
     assert "RTE 30.0, MRPC 30.0, STS-B 30.0" in texts["Random weights"]
     assert "it ends below" not in texts["Random weights"]
     assert "2 seeds each; the largest standard deviation of the main metric: RTE 0.015" in texts["Seeds"]
@@ -71,8 +69,8 @@ def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
     result["score"].loc[{"init": "finetuned"}] -= 0.5
     result["score"].loc[{"init": "random", "task": "STS-B", "metric": "pearson"}] = 0.1
     texts = told(result)
-    assert "takes 10.0 points from the model" in texts["What fine-tuning adds"]
-    assert "On STS-B it ends below the pre-trained model that was not trained at all." in texts["Random weights"]
+    assert "costs 10.0 points" in texts["What fine-tuning adds"]
+    assert "On STS-B the result is below the pre-trained model without any fine-tuning." in texts["Random weights"]
 
 
 def test_a_single_run_says_no_more_than_it_has() -> None:
@@ -96,7 +94,7 @@ def test_figure_has_all_scores_with_chance_and_the_papers_beside_them() -> None:
     assert len(shown) == 5 * 5 + 2 * 3
     assert shown["this model", "MRPC f1", "finetuned"]["value"] == pytest.approx(0.8)
     assert shown["this model", "MRPC f1", "finetuned"]["lower"] == pytest.approx(0.75)
-    assert shown["this model", "RTE accuracy", "same answer always"]["value"] == 0.5
+    assert shown["this model", "RTE accuracy", "constant answer"]["value"] == 0.5
     assert shown["BERT-base in the paper", "MRPC accuracy", "random"]["value"] == pytest.approx(0.6)
     losses = rows(figures["train_loss-RTE"])
     assert {row["init"] for row in losses} == {"random", "frozen", "finetuned"}

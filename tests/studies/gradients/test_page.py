@@ -63,9 +63,9 @@ def test_the_loss_is_named_first(result: xr.Dataset) -> None:
 def test_what_attention_is_worth_stands_beside_how_much_there_is(result: xr.Dataset) -> None:
     texts = told(result)
     assert "layer 1: 0.50 [0.44, 0.56] (0.25); layer 2: 0.50 [0.44, 0.56] (0.25)." in texts["Attention to [CLS]"]
-    assert texts["Attention to [SEP]"].endswith("(0.50). Surely below 0.2 in layers 1, 2.")
+    assert texts["Attention to [SEP]"].endswith("(0.50). Clearly below 0.2 in layers 1, 2.")
     assert "Surely" not in texts["Attention to [CLS]"]
-    correlation = texts["More attention, less worth?"]
+    correlation = texts["More attention, less use?"]
     assert "[CLS] -0.50 [-0.56, -0.44], [SEP] 0.25 [0.19, 0.31]" in correlation and "Clark et al." in correlation
     assert (
         texts["Largest for punctuation"].startswith("1-3 (0.75 [0.69, 0.81]), 1-2 (0.50")
@@ -108,4 +108,4 @@ def test_figures_are_those_of_the_paper_with_attention_beside(result: xr.Dataset
 
 def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
     page = write(result, tmp_path).read_text()
-    assert page.count('id="own"') == 1 and "What attention is worth" in page
+    assert page.count('id="own"') == 1 and "Gradient by attention" in page

@@ -83,25 +83,27 @@ def test_heads_are_named_with_their_contribution(result: xr.Dataset) -> None:
     texts = told(result)
     assert ": 2-3 (0.75 [0.73, 0.77]), " in texts["Heads, from the dependent to its head"]
     assert "(0.062 [0.047, 0.078])" in texts["Heads, from the head to its dependent"]
-    few = texts["How few do it"]
+    few = texts["Concentration"]
     assert "by 1.4 logits on average; 1 of 12 heads and directions make half" in few and "n = 1,100 words" in few
 
 
 def test_relations_of_few_words_are_left_out(result: xr.Dataset) -> None:
     text = told(result)["Relations"]
-    assert "most of obj (75%); least of nsubj (25%). Words help most with nsubj." in text and "list" not in text
+    assert (
+        "highest for obj (75%) and lowest for nsubj (25%). Words help most with nsubj." in text and "list" not in text
+    )
 
 
 def test_what_it_was_trained_on_is_said(result: xr.Dataset) -> None:
-    text = told(result)["Mind"]
+    text = told(result)["Limits"]
     assert "3,136 sentences of ud/train.conllu, and scored on 2,001 others" in text
     assert "glove.txt, which has 95% of the words" in text and "at most 0.2 points" in text
 
 
 def test_without_random_weights_and_with_one_seed_nothing_is_said_of_them() -> None:
     texts = told(result_of(random=False, seeds=1))
-    assert "What the model learned" not in texts and "means over 1 seeds" not in texts["Mind"]
-    assert "standard deviation" not in texts["Mind"]
+    assert "What the model learned" not in texts and "means over 1 seeds" not in texts["Limits"]
+    assert "standard deviation" not in texts["Limits"]
     main = study_page(result_of(random=False, seeds=1)).tables()[0]
     assert len(main.rows) == 5 and all(cells[2] is None for _, cells in main.rows)
 

@@ -18,9 +18,7 @@ def test_planted_heads_are_named_with_value_interval_and_examples() -> None:
     assert "1 of 12, 2-3 (0.88 [0.86, 0.89])" in texts["Previous token"]
     assert "1 of 12, 3-1 (0.94 [0.93, 0.95])" in texts["Separators"]
     assert "Broadest: 1-1 (3.19 [3.18, 3.20])" in texts["Broad and focused"]
-    assert (
-        "Uniform attention would have 3.25 nats; 1 of 12 heads have more than 90% of it" in texts["Broad and focused"]
-    )
+    assert "Uniform attention has 3.25 nats; 1 of 12 heads have more than 90% of that" in texts["Broad and focused"]
     assert all("n = 50" in text for text in texts.values())
 
 
@@ -37,8 +35,8 @@ def test_mean_and_uniform_share_are_compared() -> None:
     above = int((attention - 0.01 > 0.1).sum())
     text = told(result)["Separators"]
     assert f"gives {float(attention.mean()):.2f} of its attention to [SEP]" in text
-    assert f"{float(attention.mean()) / 0.1:.1f} times the 0.10 that uniform attention would give" in text
-    assert f"({above} heads exceed it with their whole interval)" in text
+    assert f"{float(attention.mean()) / 0.1:.1f} times uniform attention (0.10)" in text
+    assert f"{above} heads exceed that with the whole interval" in text
 
 
 def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:
@@ -46,14 +44,14 @@ def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:
     result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
     result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1, "bound": "lower"}] = 0.495
     assert "2 of 12" in told(result)["Previous token"]
-    assert "of these, 1 with an interval that reaches below it" in told(result)["Previous token"]
+    assert "1 of these have an interval that reaches below it" in told(result)["Previous token"]
 
 
 def test_a_feature_that_stands_out_is_named_first() -> None:
     result = profile_result()
     result["feature_attention"].loc[{"layer": 4, "head": 2, "feature": "neg"}] = 0.75
     assert told(result)["Linguistic features"].startswith(
-        "Heads that stand out most from the median head: negation in 4-2 (0.75"
+        "Heads that differ most from the median head: negation in 4-2 (0.75"
     )
 
 
@@ -61,7 +59,7 @@ def test_a_link_that_may_be_a_position_says_so() -> None:
     result = profile_result()
     result["token_attention"].loc[{"layer": 2, "head": 3, "relation": "verb_to_subject"}] = 0.75
     texts = told(result)
-    assert "2-3 attends to the previous token whatever it is" in texts["Verb → subject"]
+    assert "Head 2-3 always attends to the previous token" in texts["Verb → subject"]
     assert "whatever it is" not in texts["Subject → verb"]
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from headscope.report import write
 from headscope.report.cards import numbers
-from headscope.report.cards.head_rows import where
+from headscope.report.cards.head_numbers import rows, where
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
 from headscope.studies.relations.link_attention import DIRECTIONS
@@ -120,7 +120,7 @@ def test_heads_above_the_percentile_are_told_with_what_the_baselines_get_in_them
     text = told(result)["Above the 99th percentile"]
     assert "1-1 (0.50 [0.47, 0.53]; 0.50 [0.47, 0.53] elsewhere, 0.062 [0.031, 0.094] from other words)" in text
     assert "From target to source, above 0.062: no head." in text
-    assert "Of 6 heads, 1 head must lie above it" in text
+    assert "In any model of 6 heads 1 head must be above it" in text
 
 
 @pytest.mark.parametrize(("heads", "above"), [(6, 1), (72, 1), (101, 1), (102, 2), (144, 2), (384, 4)])
@@ -131,8 +131,11 @@ def test_as_many_heads_as_it_says_must_lie_above_the_percentile(heads: int, abov
 
 def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
     text = told(result)["Special heads"]
-    assert text.startswith("1 head of 6 give links") and f"over {2 * 3 * 5 * 3} heads, relations and directions" in text
-    assert text.endswith("2 of 3 relations of so many sentences have such a head: all, Agent.")
+    assert (
+        text.startswith("1 head of 6 give the links")
+        and f"over {2 * 3 * 5 * 3} heads, relations and directions" in text
+    )
+    assert text.endswith("2 of the 3 relations with at least 50 sentences have a special head: all, Agent.")
     assert "untrained" in text and "untrained" not in told(result_of(untrained=False))["Special heads"]
 
 
@@ -143,21 +146,19 @@ def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr
     known = (
         "Agent in 2-3 (source → target): 0.75 [0.72, 0.78], 0.25 elsewhere, 0.12 from other words, n = 50 sentences."
     )
-    assert texts["Relations that a head links"] == known
-    assert texts["Relations without such a head"].endswith("(gain in brackets): Theme (+0.06).")
-    assert "1 relation of fewer than 50 sentences" in texts["Mind"]
-    assert "0.094 on average, at most 0.094" in texts["Untrained model"]
-    assert "one by one" not in texts["Mind"] and "one by one" in told(result_of(as_coded=True))["Mind"]
+    assert texts["Relations with a special head"] == known
+    assert texts["Relations without a special head"].endswith("Gain: Theme (+0.06).")
+    assert "1 relation with fewer than 50 sentences" in texts["Limits"]
+    assert "0.094 on average and at most 0.094" in texts["Untrained model"]
+    assert "one by one" not in texts["Limits"] and "one by one" in told(result_of(as_coded=True))["Limits"]
 
 
 def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
-    expected = (
-        "600 of 9,000 examples; dropped, in this order: 400 sentences without a link, 8,000 sentences of more than"
-    )
-    assert told(result)["What was kept"].startswith(expected)
+    expected = "600 of 9,000. Dropped, in this order: 400 sentences without a link, 8,000 sentences of more than"
+    assert told(result)["Examples kept"].startswith(expected)
     whole = result.assign_attrs(filter=json.dumps({"read": 60, "dropped": {}, "kept": 60}))
     assert (
-        "What was kept" not in told(whole) and len(study_page(whole).tables()) == len(study_page(result).tables()) - 1
+        "Examples kept" not in told(whole) and len(study_page(whole).tables()) == len(study_page(result).tables()) - 1
     )
 
 
@@ -207,13 +208,13 @@ def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
 
 def of_head(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
     every = numbers(result)
-    mine = where(every, (every["layer"] == layer) & (every["head"] == head))
+    mine = rows(where(every, (every["layer"] == layer) & (every["head"] == head)))
     return {finding.topic: finding.text for finding in head_part.sentences(result, mine)}
 
 
 def test_the_card_of_a_head_has_its_relations_with_the_harder_baseline(result: xr.Dataset) -> None:
     special = of_head(result, 2, 3)["Special for links"]
-    assert "Agent (source → target) 0.75 [0.72, 0.78] against 0.25" in special and "n = 100 sentences" in special
+    assert "Agent (source → target) 0.75 [0.72, 0.78], baseline 0.25" in special and "n = 100 sentences" in special
     assert "Theme" not in special and "90 heads, relations and directions" in special
     assert of_head(result, 1, 1)["Special for links"].startswith("No relation")
 

@@ -78,38 +78,38 @@ def told(result: xr.Dataset) -> dict[str, str]:
 def test_the_best_head_of_all_is_said_with_its_baseline(result: xr.Dataset) -> None:
     text = told(result)["All relations"]
     assert "2-3 (dep → head)" in text and "37.5% [31.2, 43.8] of 250 words" in text
-    assert "fixed offset (+1) of 25.0% [18.8, 31.2]: a gain of 12.5 [6.2, 18.8] points" in text
-    assert "sentences that they were not chosen on" in text
+    assert "fixed offset (+1) picks that of 25.0% [18.8, 31.2]: a gain of +12.5 [6.2, 18.8] points" in text
+    assert "sentences on which it was not chosen" in text
 
 
 def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
     text = told(result)["Special heads"]
     assert text.startswith("1 head of 6 beat the best fixed offset") and "over 72 heads, relations" in text
-    assert "1 of 3 relations of so many words have such a head: obj. 2-3 is special for the most: obj." in text
+    assert "1 of the 3 relations with at least 50 words have a special head: obj. Head 2-3" in text
 
 
 def test_relations_are_told_apart_by_whether_a_head_surely_knows_them(result: xr.Dataset) -> None:
     texts = told(result)
-    known = "obj in 2-3 (dep → head): 87.5% [81.2, 93.8] against 25.0% [18.8, 31.2] at offset -2, n = 50 words."
-    assert texts["Relations that a head knows"] == known
-    assert texts["Relations without such a head"].endswith("cop (+25), punct (+6).")
+    known = "obj in 2-3 (dep → head): 87.5% [81.2, 93.8], offset -2 has 25.0% [18.8, 31.2], n = 50 words."
+    assert texts["Relations whose chosen head is special"] == known
+    assert texts["Relations whose chosen head is not special"].endswith("cop (+25), punct (+6).")
     assert (
         texts["Direction"]
-        == "Of these relations, in 1 the dependent looks at its head, in 0 the head at its dependent."
+        == "In 1 of these relations the dependent looks at its head, in 0 the head looks at its dependent."
     )
-    assert "fewer than 50 words are listed apart: expl." in texts["Mind"]
+    assert "fewer than 50 words have a table of their own: expl." in texts["Limits"]
 
 
 def test_without_a_special_head_none_is_named(result: xr.Dataset) -> None:
     plain = result.assign(special=result["special"] * 0, q_value=result["q_value"] * 0 + 1)
     texts = told(plain)
-    assert texts["Special heads"].startswith("No head of 6") and "0 of 3 relations" in texts["Special heads"]
-    assert "Direction" not in texts and "Relations that a head knows" not in texts
+    assert texts["Special heads"].startswith("No head of 6") and "0 of the 3 relations" in texts["Special heads"]
+    assert "Direction" not in texts and "Relations whose chosen head is special" not in texts
 
 
 def test_as_coded_says_what_was_scored_on_what_it_was_chosen_on() -> None:
     texts = told(result_of(as_coded=True))
-    assert "on the same sentences" in texts["All relations"] and "flatters" in texts["Mind"]
+    assert "on the same sentences" in texts["All relations"] and "too high" in texts["Limits"]
     assert "chosen and scored on the same sentences" in study_page(result_of(as_coded=True)).tables()[0].caption
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.report.cards.head_rows import where
+from headscope.report.cards.head_numbers import where
 
 
 def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:

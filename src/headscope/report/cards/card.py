@@ -1,10 +1,9 @@
-"""A head's report card: what each result says of it."""
+"""The report card of a head, from all results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -12,36 +11,41 @@ from headscope.errors import HeadscopeError
 from headscope.figures.labels import head_name
 from headscope.figures.standing import among
 from headscope.report.cards.address import addressed
-from headscope.report.cards.head_rows import Row, rows, where
-from headscope.report.cards.model_results import Model, Source
+from headscope.report.cards.head_numbers import Row, of_variable, where
+from headscope.report.cards.model_results import FIRST, Model, Source
 from headscope.report.cards.wording import ordinal, value
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
 from headscope.statistics.thresholds import LEAST_CASES
 
-MOST, FIRST = 8, 3
+MOST = 8
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one result says of a head: its numbers, sentences made from them, and charts."""
+class CardPart:
+    """The numbers of a head in one result, sentences made from them, and charts."""
 
     source: Source
     layer: int
     head: int
-    numbers: pd.DataFrame
+    rows: list[Row]
+
+    @property
+    def numbers(self) -> pd.DataFrame:
+        """Its numbers as a table; see `numbers`."""
+        return pd.DataFrame(self.rows)
 
     @cached_property
     def findings(self) -> list[Finding]:
         """Sentences."""
-        return list(study_page(self.source.result).card().sentences(self.source.result, self.numbers))
+        return list(study_page(self.source.result).card().sentences(self.source.result, self.rows))
 
     @cached_property
-    def picked(self) -> pd.DataFrame:
+    def picked(self) -> list[Row]:
         """The numbers that matter most: of a variable with many labels those furthest above their baseline, else those
         in which the head has the highest rank."""
-        frames = [_most(each) for _, each in self.numbers.groupby("variable", sort=False)]
-        return pd.concat(frames) if frames else self.numbers
+        variables = dict.fromkeys(row.variable for row in self.rows)
+        return [row for variable in variables for row in _most(of_variable(self.rows, variable))]
 
     @property
     def maps(self) -> list[Figure]:
@@ -54,22 +58,22 @@ class Part:
         return list(study_page(self.source.result).card().figures(self.source.result, self.layer, self.head))
 
 
-def _most(numbers: pd.DataFrame) -> pd.DataFrame:
+def _most(numbers: list[Row]) -> list[Row]:
     if len(numbers) <= MOST:
         return numbers
-    above = numbers["value"] - numbers["baseline"]
-    by = numbers["rank"] if any(above.isna()) else -above
-    return numbers.iloc[np.argsort(by, kind="stable")[:MOST]]
+    if any(pd.isna(row.baseline) for row in numbers):
+        return sorted(numbers, key=lambda row: row.rank)[:MOST]
+    return sorted(numbers, key=lambda row: row.baseline - row.value)[:MOST]
 
 
 def _named(row: Row) -> str:
-    where = f": {row.words}" if row.words else ""
-    return f"{row.variable.replace('_', ' ')}{where} {value(row)}, {ordinal(row.rank)}"
+    labels = f": {row.words}" if row.words else ""
+    return f"{row.variable.replace('_', ' ')}{labels} {value(row)}, {ordinal(row.rank)}"
 
 
 @dataclass(frozen=True)
 class Card:
-    """All that the results of a model say of one head."""
+    """One head in all results of a model."""
 
     model: Model
     layer: int
@@ -81,26 +85,24 @@ class Card:
         return head_name(self.layer, self.head)
 
     @cached_property
-    def parts(self) -> list[Part]:
-        """What each result says, without those that say nothing."""
-        mine = self._own(self.model.numbers)
+    def parts(self) -> list[CardPart]:
+        """The part of each result, without empty ones."""
+        own = self.model.rows[self.layer, self.head]
         parts = [
-            Part(source, self.layer, self.head, where(mine, mine["source"] == place))
+            CardPart(source, self.layer, self.head, own.get(place, []))
             for place, source in enumerate(self.model.sources)
         ]
-        return [part for part in parts if len(part.numbers) or part.findings]
+        return [part for part in parts if part.rows or part.findings]
 
     @cached_property
     def findings(self) -> list[Finding]:
         """Of all results together: in which numbers the head is among the first, beside the average head."""
-        whole = self.model.numbers
-        enough = where(whole, ~(whole["n"] < LEAST_CASES))
-        every = where(enough, (enough["rank"] <= FIRST) & (enough["value"] > enough["median"]))
-        mine, total = self._own(every).sort_values(by="rank", kind="stable"), len(self._own(enough))
-        told = f"Among the {FIRST} highest heads in {len(mine)} of {total} numbers of enough cases"
-        average = f"the average head is so in {len(every) / len(self.model.heads):.0f}"
-        named = "; ".join(map(_named, rows(mine.head(MOST))))
-        return [Finding("Stands out", f"{told} ({average}){': ' if named else ''}{named}.")]
+        own = [row for part in self.parts for row in part.rows if not row.n < LEAST_CASES]
+        first = sorted((row for row in own if row.rank <= FIRST and row.value > row.median), key=lambda row: row.rank)
+        text = f"Among the {FIRST} highest heads in {len(first)} of {len(own)} numbers with enough cases"
+        average = f"{self.model.first_on_average:.0f} for the average head"
+        named = "; ".join(map(_named, first[:MOST]))
+        return [Finding("Stands out", f"{text} ({average}){': ' if named else ''}{named}.")]
 
     @property
     def standing(self) -> Figure | None:
@@ -115,9 +117,6 @@ class Card:
         chart = among(arrays, self.layer, self.head)
         return Figure("standing", "Among all heads", chart, caption, "")
 
-    def _own(self, numbers: pd.DataFrame) -> pd.DataFrame:
-        return where(numbers, (numbers["layer"] == self.layer) & (numbers["head"] == self.head))
-
     def _has(self, array: xr.DataArray) -> bool:
         return bool(array.sel(layer=self.layer, head=self.head).notnull())
 
@@ -127,11 +126,11 @@ def card(models: Sequence[Model], layer: int, head: int) -> list[Card]:
 
     Raises `HeadscopeError` if none has.
     """
-    found = [Card(model, layer, head) for model in models if (layer, head) in model.heads]
-    if not found:
-        known = "; ".join(f"{model.name} has {_range(model.heads)}" for model in models)
-        raise HeadscopeError(f"head '{head_name(layer, head)}' is in no result; {known or 'none is about heads'}")
-    return found
+    cards = [Card(model, layer, head) for model in models if (layer, head) in model.heads]
+    if not cards:
+        there = "; ".join(f"{model.name} has {_range(model.heads)}" for model in models)
+        raise HeadscopeError(f"head '{head_name(layer, head)}' is in no result; {there or 'none is about heads'}")
+    return cards
 
 
 def _range(heads: list[tuple[int, int]]) -> str:

@@ -1,5 +1,7 @@
 """All numbers of the heads of a result, one a row, each with its rank among the heads."""
 
+from typing import Any
+
 import pandas as pd
 import xarray as xr
 
@@ -8,6 +10,7 @@ from headscope.figures import with_interval
 from headscope.figures.labels import label
 from headscope.report.study_page import TESTS, study_page
 
+Row = Any  # a named tuple with the columns of `numbers`
 HEAD = ("layer", "head")
 # What is of single examples, of pairs of heads, of places in a plane, or of a test: not the number of a head.
 UNSUITED = {"example", "other_layer", "other_head", "axis"}
@@ -24,12 +27,15 @@ def numbers(result: xr.Dataset) -> pd.DataFrame:
     """
     card = study_page(result).card()
     baselines, rates = card.baselines(result), card.rates(result)
-    frames = [
-        _of(result, name, baselines.get(name), rates.get(name))
-        for name in results.means(result)
-        if _is_number(result[name]) and not name.endswith(TESTS) and name not in card.hidden
-    ]
+    frames = [_of(result, name, baselines.get(name), rates.get(name)) for name in number_names(result)]
     return pd.concat([frame for frame in frames if len(frame)] or [pd.DataFrame(columns=_order())], ignore_index=True)
+
+
+def number_names(result: xr.Dataset) -> list[str]:
+    """The variables that are numbers of single heads: no tests, no coordinates, none that only repeat others."""
+    hidden = study_page(result).card().hidden
+    names = [name for name in results.means(result) if not name.endswith(TESTS) and name not in hidden]
+    return [name for name in names if _is_number(result[name])]
 
 
 def _is_number(array: xr.DataArray) -> bool:
@@ -66,3 +72,24 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
 def _order() -> list[str]:
     words = ["variable", "labels", "words", "units", "cases"]
     return [*HEAD, *words, *COLUMNS, "rank", "heads", "median"]
+
+
+def rows(numbers: pd.DataFrame) -> list[Row]:
+    """The rows, one by one."""
+    return list(numbers.itertuples(index=False))
+
+
+def where(numbers: pd.DataFrame, condition: Any) -> pd.DataFrame:
+    """The rows that satisfy a condition."""
+    return pd.DataFrame(numbers[condition])
+
+
+def of_variable(numbers: list[Row], variable: str) -> list[Row]:
+    """The rows of a variable, of one head."""
+    return [row for row in numbers if row.variable == variable]
+
+
+def of_labels(numbers: list[Row], variable: str, *labels: str) -> Row | None:
+    """The row of these labels; None where there is none."""
+    matching = [row for row in of_variable(numbers, variable) if set(labels) <= set(row.labels)]
+    return matching[0] if matching else None

@@ -11,7 +11,11 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.cards.head_numbers import numbers
+from headscope.report.cards.head_numbers import Row, numbers, rows
+from headscope.statistics.thresholds import LEAST_CASES
+
+# Heads of these ranks stand out.
+FIRST = 3
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,21 @@ class Model:
         """All numbers of its heads; `source` says which of the results each is from. See `numbers`."""
         frames = [numbers(source.result).assign(source=place) for place, source in enumerate(self.sources)]
         return pd.concat(frames, ignore_index=True)
+
+    @cached_property
+    def rows(self) -> dict[tuple[int, int], dict[int, list[Row]]]:
+        """The same numbers as rows, by head and by the place of the result."""
+        by_head: dict[tuple[int, int], dict[int, list[Row]]] = {place: {} for place in self.heads}
+        for row in rows(self.numbers):
+            by_head[row.layer, row.head].setdefault(row.source, []).append(row)
+        return by_head
+
+    @cached_property
+    def first_on_average(self) -> float:
+        """The mean over heads of the numbers, with enough cases, in which a head is among the first."""
+        whole = self.numbers
+        first = (whole["rank"] <= FIRST) & (whole["value"] > whole["median"]) & ~(whole["n"] < LEAST_CASES)
+        return int(first.sum()) / len(self.heads)
 
     @cached_property
     def heads(self) -> list[tuple[int, int]]:

@@ -3,16 +3,17 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from headscope.extras import missing
 from headscope.figures.export import FORMATS, save_spec
 from headscope.files import write_atomically
 from headscope.report.cards.card import Card
+from headscope.report.cards.grid import grid
 from headscope.report.cards.model_results import Model
 from headscope.report.cards.tables import index, of_card
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
+from headscope.report.tables import Table
 
 # Beyond so many heads the page of all of them has no maps: it would be too large to open.
 MOST_DRAWN = 200
@@ -30,7 +31,9 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     specs = {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
     for name, spec in specs.items():
         save_spec(spec, directory / "figures" / name)
-    page = rendered("card.html", specs, card=card, model=card.model, formats=FORMATS, **_told(card, figures))
+    page = rendered(
+        "card.html", specs, card=card, model=card.model, formats=FORMATS, figures=figures, tables=_tables(card)
+    )
     return write_atomically(directory / f"{stem}.html", page)
 
 
@@ -39,16 +42,16 @@ def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
-    shown, specs = [], {}
+    contents, specs = [], {}
     for place, model in enumerate(models):
         cards = []
         for layer, head in model.heads:
             card = Card(model, layer, head)
             figures = _figures(card, f"m{place}-{card.name}", maps_only=True) if len(model.heads) <= MOST_DRAWN else []
             specs |= {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
-            cards.append({"card": card, **_told(card, figures)})
-        shown.append({"model": model, "index": index(model, f"m{place}"), "cards": cards})
-    page = rendered("heads.html", specs, models=shown, most=MOST_DRAWN)
+            cards.append({"card": card, "figures": figures, "tables": _tables(card)})
+        contents.append({"model": model, "index": index(model, f"m{place}"), "cards": cards, "grid": grid(model)})
+    page = rendered("heads.html", specs, models=contents, most=MOST_DRAWN)
     return write_atomically(Path(directory) / "heads.html", page)
 
 
@@ -56,27 +59,27 @@ def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:
     """The charts of a card, each with a name of its own; none without vl-convert."""
     if missing("vl_convert"):
         return []
-    found = [figure for part in card.parts for figure in part.maps]
+    charts = [figure for part in card.parts for figure in part.maps]
     if not maps_only:
         standing = [card.standing] if card.standing else []
-        found = [*standing, *found, *(figure for part in card.parts for figure in part.figures)]
-    names = [f"{stem}-{figure.name}" for figure in found]
+        charts = [*standing, *charts, *(figure for part in card.parts for figure in part.figures)]
+    names = [f"{stem}-{figure.name}" for figure in charts]
     unique = [name if names.index(name) == at else f"{name}-{at}" for at, name in enumerate(names)]
     return [
         Figure(name, figure.section, figure.chart, figure.caption, "")
-        for name, figure in zip(unique, found, strict=True)
+        for name, figure in zip(unique, charts, strict=True)
     ]
 
 
-def _told(card: Card, figures: list[Figure]) -> dict[str, Any]:
-    """What the template shows of a card."""
+def _tables(card: Card) -> list[Table]:
+    """The numbers of each result."""
     tables = []
     for part in card.parts:
-        left = len(part.numbers) - len(part.picked)
-        caption = f"{part.source.name}{f': {len(part.picked)} of {len(part.numbers)} numbers' if left else ''}"
-        if len(part.numbers):
+        left = len(part.rows) - len(part.picked)
+        caption = f"{part.source.name}{f': {len(part.picked)} of {len(part.rows)} numbers' if left else ''}"
+        if part.rows:
             tables.append(of_card(part.picked, "card", caption))
-    return {"figures": figures, "tables": tables}
+    return tables
 
 
 def _safe(model: Model) -> str:

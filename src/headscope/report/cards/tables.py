@@ -1,6 +1,7 @@
 """Cards and the index as tables."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pandas as pd
 import xarray as xr
@@ -8,30 +9,28 @@ import xarray as xr
 from headscope.figures.labels import head_name
 from headscope.report.cards.address import addressed
 from headscope.report.cards.card import column_name, main_numbers
-from headscope.report.cards.head_rows import rows
+from headscope.report.cards.head_numbers import Row, rows
 from headscope.report.cards.model_results import Model
-from headscope.report.cards.wording import rate
 from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
-from headscope.report.wording import number
+from headscope.report.wording import Estimate, number, rate
 
 Cell = tuple[str, str] | None
 # The columns of a card's table: words, and what each cell says of a row.
 ALWAYS = ("Value", "Rank", "Median head")
 
 
-def of_card(numbers: pd.DataFrame, name: str, caption: str) -> Table:
+def of_card(lines: list[Row], name: str, caption: str) -> Table:
     """The numbers of one head: value, rank, what it is compared with, false discovery rate and cases."""
-    told = {
-        "Value": lambda row: (number(row.value), _bounds(row.lower, row.upper)),
+    writers = {
+        "Value": lambda row: Estimate(row.value, row.lower, row.upper).cell(),
         "Rank": lambda row: (f"{row.rank} of {row.heads}", ""),
         "Median head": lambda row: (number(row.median), ""),
-        "Baseline": lambda row: _known(row.baseline, number),
-        "q": lambda row: _known(row.q, rate),
-        "n": lambda row: _known(row.n, lambda n: f"{int(n):,} {row.cases}"),
+        "Baseline": lambda row: _unless_missing(row.baseline, number),
+        "q": lambda row: _unless_missing(row.q, rate),
+        "n": lambda row: _unless_missing(row.n, lambda n: f"{int(n):,} {row.cases}"),
     }
-    lines = rows(numbers)
-    cells = {words: [tell(row) for row in lines] for words, tell in told.items()}
+    cells = {words: [write(row) for row in lines] for words, write in writers.items()}
     kept = {words: each for words, each in cells.items() if words in ALWAYS or any(each)}
     places = [(row.variable.replace("_", " "), row.words) for row in lines]
     columns = tuple(Column(words.lower(), words) for words in kept)
@@ -42,8 +41,8 @@ def of_card(numbers: pd.DataFrame, name: str, caption: str) -> Table:
 def index(model: Model, name: str = "heads") -> Table:
     """All heads with the main numbers of each result, and words where a study has any."""
     notes, values = _notes(model), main_numbers(model)
-    columns = {title: [_note(array, *place) for place in model.heads] for title, array in notes}
-    columns |= {title: [_cell(array, *place) for place in model.heads] for title, array in values}
+    columns = {title: _column(array, model, _note) for title, array in notes}
+    columns |= {title: _column(array, model, _cell) for title, array in values}
     lines = [((head_name(*place),), [each[at] for each in columns.values()]) for at, place in enumerate(model.heads)]
     caption = f"All {len(model.heads)} heads of {model.name}"
     heads = tuple(Column(title, title) for title in columns)
@@ -59,7 +58,7 @@ def ranking(model: Model, address: str, *, ascending: bool = False, top: int | N
     for place, found in addressed(model.numbers, address).groupby("source"):
         ordered = found.sort_values(by=["value", "layer", "head"], ascending=[ascending, True, True])
         ordered = ordered.head(top or len(ordered))
-        whole = of_card(ordered, "ranking", "")
+        whole = of_card(rows(ordered), "ranking", "")
         open_ = len(set(found["words"])) > 1
         lines = [
             ((head_name(row.layer, row.head), *([row.words] if open_ else [])), cells)
@@ -81,26 +80,22 @@ def _notes(model: Model) -> list[tuple[str, xr.DataArray]]:
     return found
 
 
-def _at(array: xr.DataArray, layer: int, head: int) -> xr.DataArray | None:
-    there = layer in array["layer"].values and head in array["head"].values
-    return array.sel(layer=layer, head=head) if there else None
+def _column(array: xr.DataArray, model: Model, write: Callable[..., Cell]) -> list[Cell]:
+    """The cell of each head; `write` makes it from the value and its bounds."""
+    parts = [array, *(array[name] for name in ("lower", "upper") if name in array.coords)]
+    flat = [part.transpose("layer", "head").values.ravel().tolist() for part in parts]  # [part, layer * head]
+    places = product(array["layer"].values.tolist(), array["head"].values.tolist())
+    cells = {place: write(*values) for place, values in zip(places, zip(*flat, strict=True), strict=True)}
+    return [cells.get(place) for place in model.heads]
 
 
-def _note(array: xr.DataArray, layer: int, head: int) -> Cell:
-    found = _at(array, layer, head)
-    return None if found is None or not str(found.item()) else (str(found.item()), "")
+def _note(text: object) -> Cell:
+    return (str(text), "") if str(text) else None
 
 
-def _cell(array: xr.DataArray, layer: int, head: int) -> Cell:
-    found = _at(array, layer, head)
-    if found is None or bool(found.isnull()):
-        return None
-    return number(float(found)), _bounds(float(found["lower"]), float(found["upper"]))
+def _cell(value: float, lower: float, upper: float) -> Cell:
+    return None if pd.isna(value) else Estimate(value, lower, upper).cell()
 
 
-def _bounds(lower: float, upper: float) -> str:
-    return "" if pd.isna(lower) or pd.isna(upper) else f"{number(lower)}, {number(upper)}"
-
-
-def _known(value: float, words: Callable[[float], str]) -> Cell:
+def _unless_missing(value: float, words: Callable[[float], str]) -> Cell:
     return None if pd.isna(value) else (words(value), "")

@@ -16,17 +16,17 @@ SIGNED = ("difference", "change", "gain", "delta")
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """One figure for each variable that can be drawn; a variable with many dimensions gives several."""
-    found = []
+    charts = []
     for name in results.means(result):
         for part in _parts(with_interval(result, name)):
             if (chart := _chart(part)) is not None:
                 stem = "-".join([name, *(str(part[dim].item()) for dim in result[name].dims if dim not in part.dims)])
-                found.append(Figure(stem, "Figures", chart, caption(result[name]), name))
-    return found[:MOST]
+                charts.append(Figure(stem, "Figures", chart, caption(result[name]), name))
+    return charts[:MOST]
 
 
 def caption(array: xr.DataArray) -> str:
-    """What a variable is, its unit and its source, as a sentence."""
+    """The meaning of a variable, its unit and its source, as a sentence."""
     parts = [named(array), array.attrs.get("units", ""), array.attrs.get("source", "")]
     return "; ".join(part for part in parts if part) + "."
 
@@ -55,10 +55,10 @@ def _chart(array: xr.DataArray) -> Any:
     if {"other_layer", "other_head"} <= dims:
         return matrix(array) if dims == {"layer", "head", "other_layer", "other_head"} else None
     if {"layer", "head"} <= dims:
-        return heatmap(array, diverging=_signed(array))
+        return heatmap(array, diverging=_is_difference(array) or None)
     return bars(array) if len(dims) <= 3 else None
 
 
-def _signed(array: xr.DataArray) -> bool:
-    """Whether values lie on both sides of 0, as differences do."""
-    return bool(array.min() < 0) or any(word in str(array.name) for word in SIGNED)
+def _is_difference(array: xr.DataArray) -> bool:
+    """Whether the name says that values may lie on both sides of 0."""
+    return any(word in str(array.name) for word in SIGNED)

@@ -14,11 +14,32 @@ function rows(columns) {
   });
 }
 
+/** The widths that each chart is laid out for, and the endings of their names. */
+const FITS = [[900, ""], [520, "@640"], [0, "@340"]];
+
+/** A chart without a colour behind it: the page has one, light or dark. */
+function layout(place) {
+  const [, ending] = FITS.find(([width]) => place.clientWidth >= width);
+  const spec = specs[place.dataset.chart + ending] ?? specs[place.dataset.chart];
+  return { ...spec, config: { ...spec.config, background: "transparent" } };
+}
+
+/** Say what a chart shows where it is drawn, and name its menu: a picture holds no buttons. */
+function name(place) {
+  const picture = place.querySelector("svg.marks, canvas.marks");
+  picture.setAttribute("role", "img");
+  picture.setAttribute("aria-label", place.getAttribute("aria-label"));
+  picture.style.maxWidth = `${1.25 * picture.width?.baseVal?.value || picture.width}px`;
+  place.removeAttribute("role");
+  place.removeAttribute("aria-label");
+  place.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
+}
+
 /** Draw a chart once; canvas where an element for each mark would be slow. */
 async function draw(place) {
   if (place.dataset.state) return;
   place.dataset.state = "drawing";
-  const { uses, ...spec } = specs[place.dataset.chart];
+  const { uses, ...spec } = layout(place);
   spec.datasets = Object.fromEntries(uses.map((name) => [name, rows(data[name])]));
   const many = Object.values(spec.datasets).some((set) => set.length > MANY_ROWS);
   await vegaEmbed(place, spec, {
@@ -27,6 +48,7 @@ async function draw(place) {
     actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
     downloadFileName: place.dataset.chart,
   });
+  name(place);
   place.dataset.state = "drawn";
 }
 
@@ -42,7 +64,14 @@ function drawNext() {
   if (next) draw(next).then(() => (window.requestIdleCallback ?? setTimeout)(drawNext));
 }
 addEventListener("load", () => setTimeout(drawNext, 500));
-addEventListener("beforeprint", () => places.filter((place) => !folded(place)).forEach(draw));
+/** Paper has all: what is folded is opened, and folded again afterwards. */
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details:not([open]):not(.vega-embed details)")];
+  opened.forEach((details) => (details.open = true));
+  places.forEach(draw);
+});
+addEventListener("afterprint", () => opened.forEach((details) => (details.open = false)));
 
 /** A table as tidy CSV: a line for each value. */
 function csv(table, dim) {
@@ -115,5 +144,9 @@ for (const link of document.querySelectorAll("[data-opens]")) {
   if (!details) continue;
   link.href = `#${details.id}`;
   link.addEventListener("click", () => (details.open = true));
+}
+for (const link of document.querySelectorAll("nav a")) {
+  const fold = document.querySelector(`${link.getAttribute("href")} > details.fold:only-of-type`);
+  if (fold && link.hash !== "#findings") link.addEventListener("click", () => (fold.open = true));
 }
 }

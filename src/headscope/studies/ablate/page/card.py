@@ -1,4 +1,4 @@
-"""What the score loses without a head, and its importance (Kovaleva et al. 2019, 4.6; Michel et al. 2019)."""
+"""The change of the score without a head, and its importance (Kovaleva et al. 2019, 4.6; Michel et al. 2019)."""
 
 from collections.abc import Iterator
 
@@ -6,10 +6,10 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.cards.head_rows import Row
-from headscope.report.cards.wording import cases, of, ranked, rate, value
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
-from headscope.report.wording import number
+from headscope.report.wording import Estimate, number, rate
 from headscope.statistics.thresholds import RATE
 
 HIDDEN = ("head_score", "importance_normalised")
@@ -28,30 +28,28 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"head_gain": result["head_q_value"].expand_dims(metric=["accuracy"])}
 
 
-def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The change of each metric, and whether it is more than noise."""
-    gains = of(numbers, "head_gain")
+    gains = of_variable(numbers, "head_gain")
     if gains:
         every = ", ".join(
             f"{label('metric', name)} {number(float(result['baseline'].sel(metric=name)))}"
             for name in result["metric"].values.tolist()
         )
-        said = "; ".join(f"{row.words} {_signed(row)} ({ranked(row)})" for row in gains)
-        yield Finding("Without it", f"Gain of {said}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}")
-    if importance := of(numbers, "importance"):
-        said = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in importance)
-        yield Finding("Importance by gradient", f"{said}; {cases(importance[0])}.")
+        texts = "; ".join(
+            f"{row.words} {Estimate(row.value, row.lower, row.upper).signed} ({ranked(row)})" for row in gains
+        )
+        yield Finding("Without it", f"Gain of {texts}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}")
+    if importance := of_variable(numbers, "importance"):
+        texts = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in importance)
+        yield Finding("Importance by gradient", f"{texts}; {cases(importance[0])}.")
 
 
 def _sure(gains: list[Row]) -> str:
     tested = [row for row in gains if not pd.isna(row.q)]
     if not tested:
-        within = all(row.lower <= 0 <= row.upper for row in gains if not pd.isna(row.lower))
-        return " All intervals include no change." if within else " There is no test that corrects for all heads."
+        unchanged = all(row.lower <= 0 <= row.upper for row in gains if not pd.isna(row.lower))
+        return " All intervals include 0." if unchanged else " No test corrects for all heads."
     sure = "changes beyond chance" if tested[0].q < RATE else "does not change beyond chance"
     test = f"McNemar's exact test, corrected for {tested[0].heads} heads: q {rate(tested[0].q)}"
     return f" {tested[0].words.capitalize()} {sure} ({test})."
-
-
-def _signed(row: Row) -> str:
-    return f"{'+' if row.value > 0 else ''}{value(row)}"

@@ -11,7 +11,7 @@ HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
-    """The figures of an ablation, by the main metric and by the last, the loss, which tells finer differences."""
+    """The figures of an ablation, by the main metric and by the last, the loss, which shows finer differences."""
     return [*_heads(result), *_layers(result), *_importance(result)]
 
 
@@ -24,14 +24,16 @@ def _heads(result: xr.Dataset) -> Iterator[Figure]:
     caption = "Above 0 where the score is better without the head. After Kovaleva et al. (2019), Figure 8."
     for metric in _metrics(result):
         gains = with_interval(result, "head_gain").sel(metric=metric, drop=True)
-        yield Figure(f"head_gain-{metric}", HEADS, heatmap(gains), f"{_named(metric)}. {caption}", "head_gain")
+        yield Figure(
+            f"head_gain-{metric}", HEADS, heatmap(gains, diverging=True), f"{_named(metric)}. {caption}", "head_gain"
+        )
 
 
 def _layers(result: xr.Dataset) -> Iterator[Figure]:
     for metric in _metrics(result):
         gains = with_interval(result, "layer_gain").sel(metric=metric, drop=True)
         named = gains.assign_coords(layer=[f"layer {number}" for number in gains["layer"].values])
-        caption = f"{_named(metric)}. All heads of a layer; with 95% intervals over examples."
+        caption = f"{_named(metric)}. All heads of a layer are disabled together; 95% intervals over examples."
         yield Figure(f"layer_gain-{metric}", LAYERS, bars(named), caption, "layer_gain")
 
 

@@ -1,4 +1,4 @@
-"""Findings of an ablation: which heads and layers the score needs, which it can do without, and what is noise."""
+"""Findings of an ablation: heads and layers that the score needs, heads that it does not need, and chance."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,69 @@ import xarray as xr
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
-from headscope.report.wording import Reading, examples, listed, measured, number, several, strongest
+from headscope.report.wording import examples, listed, measured, number, of_array, several, strongest
 from headscope.statistics.interval_tests import q_changed, surely
 
 SURE = 0.05
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The heads that matter by the main metric, the best and the worst layer."""
+    metric = str(result["metric"].values[0])
+    return [
+        *_needed(result, metric),
+        *_free(result, metric),
+        *_worst_layer(result, metric),
+        *_unconfirmed(result, metric),
+    ]
+
+
+def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+    gains = measured(result, "head_gain", metric=metric)
+    if gains is None:
+        return
+    q, worst = _rates(result, metric, gains), strongest(gains)[-1]
+    sure = 0 if q is None else int(((q < SURE) & (gains < 0)).sum())
+    text = f"Disabling head {worst.head} lowers {label('metric', metric)} the most, by {number(-worst.value)}."
+    if worst.value >= 0:
+        text = f"Disabling a single head never lowers {label('metric', metric)}."
+    yield Finding("Needed", f"{several(sure, 'head')} {'lowers' if sure == 1 else 'lower'} the score for sure. {text}")
+
+
+def _free(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+    gains = measured(result, "head_gain", metric=metric)
+    if gains is not None:
+        free, total = int((gains >= 0).sum()), int(gains.notnull().sum())
+        yield Finding("Not needed", f"{free} of {total} heads can be disabled one at a time without a lower score.")
+
+
+def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+    gains = measured(result, "layer_gain", metric=metric)
+    if gains is not None:
+        worst = gains.dropna("layer")[gains.dropna("layer").argmin("layer")]
+        change = f"{label('metric', metric)} changes by {number(float(worst), '+.2f')}"
+        yield Finding("Whole layers", f"Layer {int(worst['layer'])} matters most: without its heads {change}.")
+
+
+def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+    """Whether a head that helps on one half of the examples helps on the other half."""
+    if "chosen_gain" in result:
+        chosen = measured(result, "chosen_gain", metric=metric)
+        if chosen is not None:
+            kept = int((chosen["lower"] > 0).sum())
+            text = (
+                "Disabling the best head helps on both halves of the examples."
+                if kept == chosen.size
+                else (
+                    "The head with the largest gain was chosen on one half of the examples; the other half does not "
+                    "confirm it."
+                )
+            )
+            yield Finding("Gains", text)
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What disabling heads came to, by the main metric; gains are positive where the score gets better."""
+    """All findings by the main metric; gains are positive where the score gets better."""
     metric = str(result["metric"].values[0])
     return [
         *_baseline(result),
@@ -33,7 +88,7 @@ def _baseline(result: xr.Dataset) -> Iterator[Finding]:
     baseline = measured(result, "baseline")
     if baseline is not None:
         each = [(metric, baseline.sel(metric=metric)) for metric in result["metric"].values.tolist()]
-        scores = ", ".join(f"{label('metric', metric)} {_interval(score)}" for metric, score in each)
+        scores = ", ".join(f"{label('metric', metric)} {of_array(score).text}" for metric, score in each)
         yield Finding("With all heads", f"{scores.capitalize()}.{examples(baseline)}")
 
 
@@ -42,14 +97,15 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     if gains is None:
         return
     ordered, name, q = strongest(gains), label("metric", metric), _rates(result, metric, gains)
-    noise = " Their intervals include no change: on so few examples that is noise." if _unsure(ordered[0]) else ""
+    unsure = not ordered[0].estimate.lower > 0
+    noise = " The interval of the first includes 0: the gain may be chance." if unsure else ""
     helps, hurts = (surely(q, "heads", each) for each in (gains > 0, gains < 0))
-    for topic, what, heads, sure, doubt in (
+    for topic, kind, heads, sure, doubt in (
         ("Helps to disable", "gains", ordered[:3], helps, noise),
         ("Hurts to disable", "losses", ordered[:-4:-1], hurts, ""),
     ):
         beside = f"; {sure}" if sure else ""
-        yield Finding(topic, f"Largest {what} of {name}: {listed(heads)}{beside}.{doubt}{examples(gains)}")
+        yield Finding(topic, f"Largest {kind} of {name}: {listed(heads)}{beside}.{doubt}{examples(gains)}")
 
 
 def _rates(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:
@@ -87,8 +143,8 @@ def _halves(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             continue
         head = str(result["chosen_head"].sel(half=half, metric=metric).item())
         text = (
-            f"The best head on the {half} half of the examples, {head}, gains {number(float(there))} there and "
-            f"{_interval(chosen)} on the other half{': not confirmed' if float(chosen['lower']) <= 0 else ''}."
+            f"Head {head} has the largest gain on the {half} half of the examples, {number(float(there))}. On the "
+            f"other half it gains {of_array(chosen).text}{': not confirmed' if float(chosen['lower']) <= 0 else ''}."
         )
         yield Finding(f"Chosen on the {half} half", text)
 
@@ -97,8 +153,8 @@ def _random(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gain = measured(result, "random_head_gain", metric=metric)
     if gain is not None:
         verb = "raises" if float(gain) > 0 else "lowers"
-        sure = "which may be chance" if float(gain["lower"]) <= 0 <= float(gain["upper"]) else "beyond chance"
-        text = f"On average disabling a head {verb} {label('metric', metric)}: {_interval(gain)}, {sure}."
+        sure = "beyond chance" if of_array(gain).is_not(0) else "which may be chance"
+        text = f"On average disabling a head {verb} {label('metric', metric)}: {of_array(gain).text}, {sure}."
         yield Finding("A random head", text + examples(gain))
 
 
@@ -106,35 +162,25 @@ def _layers(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "layer_gain", metric=metric)
     if gains is None:
         return
-    said = "; ".join(f"layer {int(layer)}: {_interval(gains.sel(layer=layer))}" for layer in gains["layer"])
-    yield Finding("Whole layers", f"Gain with all heads of a layer disabled: {said}.{examples(gains)}")
+    texts = "; ".join(f"layer {int(layer)}: {of_array(gains.sel(layer=layer)).text}" for layer in gains["layer"])
+    yield Finding("Whole layers", f"Gain with all heads of a layer disabled: {texts}.{examples(gains)}")
 
 
 def _sets(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "set_gain", metric=metric)
     if gains is not None:
-        said = "; ".join(f"{name}: {_interval(gains.sel(head_set=name))}" for name in gains["head_set"].values)
-        yield Finding("Named sets", f"Gain with them disabled: {said}.{examples(gains)}")
+        texts = "; ".join(f"{name}: {of_array(gains.sel(head_set=name)).text}" for name in gains["head_set"].values)
+        yield Finding("Named sets", f"Gain with them disabled: {texts}.{examples(gains)}")
 
 
 def _importance(result: xr.Dataset) -> Iterator[Finding]:
     metric = str(result["metric"].values[-1])
-    found = measured(result, "rank_correlation", metric=metric)
-    if found is None:
+    correlation = measured(result, "rank_correlation", metric=metric)
+    if correlation is None:
         return
-    said = ", ".join(
-        f"{label('estimator', name)} {_interval(found.sel(estimator=name))}" for name in found["estimator"].values
+    texts = ", ".join(
+        f"{label('estimator', name)} {of_array(correlation.sel(estimator=name)).text}"
+        for name in correlation["estimator"].values
     )
-    text = f"Rank correlation of importance by gradient with the exact loss of {label('metric', metric)}: {said}."
+    text = f"Rank correlation of importance by gradient with the exact loss of {label('metric', metric)}: {texts}."
     yield Finding("Importance by gradient", text)
-
-
-def _interval(array: xr.DataArray) -> str:
-    text = number(float(array))
-    if "lower" not in array.coords or bool(np.isnan(array["lower"])):
-        return text
-    return f"{text} [{number(float(array['lower']))}, {number(float(array['upper']))}]"
-
-
-def _unsure(reading: Reading) -> bool:
-    return reading.lower is None or reading.lower <= 0

@@ -1,23 +1,23 @@
-"""Which heads a head is like (Clark et al. 2019, section 6)."""
+"""The heads that attend like a head (Clark et al. 2019, section 6)."""
 
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
+from headscope.report.cards.head_numbers import Row
 from headscope.report.cards.wording import ordinal
 from headscope.report.parts import Finding
-from headscope.report.wording import number
+from headscope.report.wording import number, of_array
 from headscope.studies.clusters.page.summary import clusters
 
 NEAREST, NAMED = 5, 12
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """None: what it measures beside divergences is in `profile`."""
+    """None: all but divergences is in `profile`."""
     return ()
 
 
@@ -28,17 +28,17 @@ def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"Cluster": cluster.copy(data=np.array(words, dtype=object).reshape(cluster.shape))}
 
 
-def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
-    """The heads that it is nearest to, its cluster, and how far it is from all."""
-    if not len(numbers):
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The nearest heads, the mean divergence from all heads, and the cluster."""
+    if not numbers:
         return
-    place = (int(numbers["layer"].iloc[0]), int(numbers["head"].iloc[0]))
+    place = (numbers[0].layer, numbers[0].head)
     array = with_interval(result, "divergence").stack(at=("other_layer", "other_head")).dropna("at", how="all")
     n = f"; n = {int(array['n_examples'].max()):,} examples" if "n_examples" in array.coords else ""
     own = array.sel(layer=place[0], head=place[1])
     near = [at for at in np.argsort(own.values, kind="stable").tolist() if own["at"].values[at] != place]
-    said = "; ".join(f"{head_name(*own['at'].values[at])} {_value(own[at])}" for at in near[:NEAREST])
-    yield Finding("Nearest heads", f"{said} nats of Jensen-Shannon divergence, of {len(near)} heads{n}.")
+    texts = "; ".join(f"{head_name(*own['at'].values[at])} {of_array(own[at]).text}" for at in near[:NEAREST])
+    yield Finding("Nearest heads", f"{texts} nats of Jensen-Shannon divergence, of {len(near)} heads{n}.")
     mean = array.drop_vars(["lower", "upper"], errors="ignore").sum("at", min_count=1) / len(near)
     mine, middle = (float(each) for each in (mean.sel(layer=place[0], head=place[1]), mean.median()))
     rank = f"{ordinal(1 + int((mean > mine).sum()))} of {len(near) + 1}, the median head has {number(middle)}"
@@ -47,14 +47,9 @@ def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _cluster(result: xr.Dataset, place: tuple[int, int]) -> Iterator[Finding]:
-    stable = f"agreement of clusters of resampled examples {number(float(result['cluster_stability']))}"
+    stable = f"agreement with clusters of resampled examples {number(float(result['cluster_stability']))}"
     for each in clusters(result):
         if place in each.heads:
             names = [name for name, at in zip(each.names, each.heads, strict=True) if at != place]
             others = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if names[NAMED:] else "")
             yield Finding("Cluster", f"Cluster {each.number}: {f'with {others}' if others else 'alone'} ({stable}).")
-
-
-def _value(array: xr.DataArray) -> str:
-    bounds = [number(float(array[bound])) for bound in ("lower", "upper") if bound in array.coords]
-    return f"{number(float(array))}{f' [{bounds[0]}, {bounds[1]}]' if bounds else ''}"

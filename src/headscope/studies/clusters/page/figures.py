@@ -36,29 +36,29 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 def _points(result: xr.Dataset) -> Iterator[Figure]:
     position = result["position"].reset_coords(drop=True)
-    names, told = None, ""
+    names, note = None, ""
     if "best_relation" in result.coords:
-        names, told = _names(result["best_relation"]), " Heads that know a relation are labelled with it."
-    caption = f"{ALIKE}{told} After Clark et al. (2019), Figure 6."
+        names, note = _names(result["best_relation"]), " Heads that are special for a relation are named."
+    caption = f"{ALIKE}{note} After Clark et al. (2019), Figure 6."
     yield Figure("points-layer", POINTS, scatter(position, names=names, **PLANE), caption, "position")
     for name, (title, dim) in COLOURS.items():
         if name in result.coords:
-            classes = _labelled(result[name], dim).rename(title)
+            classes = _in_words(result[name], dim).rename(title)
             chart = scatter(position, colour=classes, names=names, **PLANE)
-            yield Figure(f"points-{name}", POINTS, chart, f"{CAPTIONS[name]}{told}", "position")
+            yield Figure(f"points-{name}", POINTS, chart, f"{CAPTIONS[name]}{note}", "position")
 
 
-def _labelled(array: xr.DataArray, dim: str) -> xr.DataArray:
+def _in_words(array: xr.DataArray, dim: str) -> xr.DataArray:
     """The values of a coordinate in words."""
     words = np.array([WORDS.get(value) or label(dim, value) for value in array.values.ravel().tolist()], dtype=object)
     return array.copy(data=words.reshape(array.shape))
 
 
 def _names(relation: xr.DataArray) -> xr.DataArray:
-    """Each head with its relation, where it has one."""
+    """The heads that are special for a relation, each with its relation; "" for the others."""
     heads = [head_name(layer, head) for layer in relation["layer"].values for head in relation["head"].values]
-    known = relation.transpose("layer", "head").values.ravel().tolist()
-    names = np.array([f"{head} {its}".rstrip() for head, its in zip(heads, known, strict=True)], dtype=object)
+    words = relation.transpose("layer", "head").values.ravel().tolist()
+    names = np.array([f"{head} {name}" if name else "" for head, name in zip(heads, words, strict=True)], dtype=object)
     coords = {dim: relation[dim].values for dim in ("layer", "head")}
     return xr.DataArray(names.reshape(relation.sizes["layer"], -1), coords)
 

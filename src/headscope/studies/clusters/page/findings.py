@@ -1,4 +1,4 @@
-"""Findings of `clusters`: which heads are alike, and whether those of a layer are (Clark et al. 2019, section 6)."""
+"""Findings of `clusters`: heads that attend alike, within and between layers (Clark et al. 2019, section 6)."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import xarray as xr
 
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, measured, number, several
+from headscope.report.wording import estimate, examples, measured, number, rate, several
 from headscope.studies.clusters.page.summary import Cluster, clusters, pairs, remote
 
 NAMED = 5
@@ -19,8 +19,36 @@ ATTEND = {
 }
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The nearness of heads of a layer, the clusters, and the most alike and most remote heads."""
+    return [*_same_layer(result), *_largest(result), *_extremes(result)]
+
+
+def _same_layer(result: xr.Dataset) -> Iterator[Finding]:
+    gap = measured(result, "layer_gap")
+    if gap is not None:
+        sure = f"; {CHANCE}" if float(result["layer_gap_p_value"]) >= SURE else ""
+        text = "are more alike" if float(gap) > 0 else "are no more alike"
+        yield Finding("Within a layer", f"Heads of the same layer {text} than heads of different layers{sure}.")
+
+
+def _largest(result: xr.Dataset) -> Iterator[Finding]:
+    every = clusters(result)
+    for each in every[:1]:
+        does = [pair for pair in each.most(result["behaviour"]) if pair[0] != "several"]
+        attends = f"; {does[0][1]} of them attend {_attend(does[0][0])}" if does else ""
+        text = f"The heads form {several(len(every), 'cluster').lower()}."
+        yield Finding("Clusters", f"{text} The largest has {len(each.heads)} heads{attends}.")
+
+
+def _extremes(result: xr.Dataset) -> Iterator[Finding]:
+    if every := pairs(result):
+        yield Finding("Most alike", f"Heads {every[0][0]} and {every[0][1]} attend most alike.")
+        yield Finding("Most different", f"Head {remote(result)[0][0]} differs most from all other heads.")
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What the divergences come to."""
+    """All findings about divergences, clusters, pairs and the plane."""
     return [*_layers(result), *_by_layer(result), *_clusters(result), *_pairs(result), *_plane(result), *_few(result)]
 
 
@@ -28,48 +56,50 @@ def _layers(result: xr.Dataset) -> Iterator[Finding]:
     gap = measured(result, "layer_gap")
     if gap is None:
         return
-    within, between = (_interval(result, name) for name in ("within_layer", "between_layers"))
+    within, between, apart = (_written(result, name) for name in ("within_layer", "between_layers", "layer_gap"))
     p = float(result["layer_gap_p_value"])
-    nearer = "are nearer to each other" if float(gap) > 0 else "are no nearer to each other"
-    how = f"p = {p:.2g}, heads put into layers at random" + (f": {CHANCE}" if p >= SURE else "")
+    nearer = "are nearer to each other" if float(gap) > 0 else "are not nearer to each other"
+    how = f"p = {rate(p)}, from heads put into layers at random" + (f": {CHANCE}" if p >= SURE else "")
     yield Finding(
         "Within a layer",
         f"Heads of the same layer diverge by {within} nats, heads of different layers by {between}: a gap of "
-        f"{_interval(result, 'layer_gap')} ({how}). Heads of a layer {nearer} than others; Clark et al. found them "
-        f"often fairly close in BERT-base, without a number.{examples(gap)}",
+        f"{apart} ({how}). Heads of a layer {nearer} than others; Clark et al. found them "
+        f"often fairly close in BERT-base; they give no number.{examples(gap)}",
     )
 
 
 def _by_layer(result: xr.Dataset) -> Iterator[Finding]:
     array = result["layer_divergence"]
     own = {layer: float(array.sel(layer=layer, other_layer=layer)) for layer in array["layer"].values.tolist()}
-    known = {layer: value for layer, value in own.items() if value == value}
-    if len(known) > 1:
-        near, far = min(known, key=lambda each: known[each]), max(known, key=lambda each: known[each])
-        told = f"most alike in layer {near} ({number(known[near])} nats), least in layer {far} ({number(known[far])})"
-        yield Finding("By layer", f"Heads of one layer are {told}.")
+    present = {layer: value for layer, value in own.items() if value == value}
+    if len(present) > 1:
+        near, far = min(present, key=lambda each: present[each]), max(present, key=lambda each: present[each])
+        ends = f"layer {near} ({number(present[near])} nats), least in layer {far} ({number(present[far])})"
+        yield Finding("By layer", f"Heads of one layer are most alike in {ends}.")
 
 
 def _clusters(result: xr.Dataset) -> Iterator[Finding]:
-    found = clusters(result)
-    alone = [name for each in found if len(each.heads) == 1 for name in each.names]
-    told = f"; {', '.join(alone)} {'is' if len(alone) == 1 else 'are'} alone in a cluster" if alone else ""
-    stable = f"Clusters of resampled examples agree with them by {_interval(result, 'cluster_stability')}"
-    yield Finding("Clusters", f"{several(len(found), 'cluster')}{told}. {stable} (adjusted Rand index; 1 is the same).")
-    for each in found:
+    every = clusters(result)
+    alone = [name for each in every if len(each.heads) == 1 for name in each.names]
+    single = f"; {', '.join(alone)} {'is' if len(alone) == 1 else 'are'} alone in a cluster" if alone else ""
+    stable = f"Clusters of resampled examples agree with them by {_written(result, 'cluster_stability')}"
+    yield Finding(
+        "Clusters", f"{several(len(every), 'cluster')}{single}. {stable} (adjusted Rand index; 1 means equal)."
+    )
+    for each in every:
         if len(each.heads) > 1:
-            yield Finding(f"Cluster {each.number}", _told(result, each))
+            yield Finding(f"Cluster {each.number}", _cluster_text(result, each))
 
 
-def _told(result: xr.Dataset, cluster: Cluster) -> str:
+def _cluster_text(result: xr.Dataset, cluster: Cluster) -> str:
     heads = (
         f"{len(cluster.heads)} heads, {number(cluster.divergence)} nats apart on average: {', '.join(cluster.names)}"
     )
     does = [f"{count} {_attend(name)}" for name, count in cluster.most(result["behaviour"]) if name != "several"]
-    known = [f"{name} {count}" for name, count in _relations(result, cluster)]
-    told = f" Relations that they know: {', '.join(known)}." if known else ""
-    attend = f" They attend: {', '.join(does)}, the others to several things." if does else ""
-    return f"{heads}.{attend}{told}"
+    relations = [f"{name} {count}" for name, count in _relations(result, cluster)]
+    special = f" Special for the relations: {', '.join(relations)}." if relations else ""
+    attend = f" They attend: {', '.join(does)}, the others to nothing in particular." if does else ""
+    return f"{heads}.{attend}{special}"
 
 
 def _attend(name: str) -> str:
@@ -81,10 +111,10 @@ def _relations(result: xr.Dataset, cluster: Cluster) -> list[tuple[str, int]]:
 
 
 def _pairs(result: xr.Dataset) -> Iterator[Finding]:
-    found, alone = pairs(result), remote(result)
-    if found:
-        near = ", ".join(f"{one} and {other} ({number(value)})" for one, other, value in found[:NAMED])
-        one, other, value = found[-1]
+    every, alone = pairs(result), remote(result)
+    if every:
+        near = ", ".join(f"{one} and {other} ({number(value)})" for one, other, value in every[:NAMED])
+        one, other, value = every[-1]
         yield Finding("Most alike", f"{near}; least alike are {one} and {other} ({number(value)} nats).")
         far = ", ".join(f"{head} ({number(value)})" for head, value in alone[:NAMED])
         yield Finding("Most remote", f"Mean divergence from all other heads: {far}.")
@@ -94,16 +124,16 @@ def _plane(result: xr.Dataset) -> Iterator[Finding]:
     stress = float(result["stress"])
     yield Finding(
         "The plane",
-        f"Stress {number(stress)}: distances of the points are off by about {100 * stress:.0f}% of their size; read "
-        "numbers from the divergences.",
+        f"Stress {number(stress)}: distances of the points are off by about {100 * stress:.0f}% of their size; use the "
+        "divergences themselves for numbers.",
     )
 
 
 def _few(result: xr.Dataset) -> Iterator[Finding]:
     if int(result.attrs["n_examples"]) == 1:
-        yield Finding("Mind", "This is one example: intervals and the agreement of resamples say nothing.")
+        yield Finding("Limits", "There is only one example: intervals and the agreement of resamples have no meaning.")
 
 
-def _interval(result: xr.Dataset, name: str) -> str:
-    value, bounds = float(result[name]), result[f"{name}_ci"].values.tolist()
-    return f"{value:.3f} [{bounds[0]:.3f}, {bounds[1]:.3f}]"
+def _written(result: xr.Dataset, name: str) -> str:
+    value, bounds = estimate(result, name).cell(".3f")
+    return f"{value} [{bounds}]"

@@ -1,4 +1,4 @@
-"""What a result of `clusters` says of each cluster and of pairs of heads."""
+"""The clusters and the pairs of heads of a result."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The clusters of a result of `clusters`: their heads, and what these attend to."""
+"""The clusters of a result: their heads and the attention of these heads."""
 
 import xarray as xr
 
@@ -24,8 +24,8 @@ def tables(result: xr.Dataset) -> list[Table]:
     names = {name: title for name, (title, _) in NAMES.items() if name in result.coords}
     head = ("Heads", "Within", *MEANS, *names.values())
     caption = (
-        "Clusters: how many heads, how far apart (nats), and means over them: shares of attention to classes of tokens "
-        "and neighbours, entropy (nats)."
+        "Clusters: number of heads, mean divergence within the cluster (nats), and means over the heads: shares of "
+        "attention to classes of tokens and neighbours, entropy (nats)."
     )
     columns = tuple(Column(words.lower(), words) for words in head)
     rows = [((each.number,), _cells(result, each, list(names))) for each in clusters(result)]
@@ -35,12 +35,12 @@ def tables(result: xr.Dataset) -> list[Table]:
 def _cells(result: xr.Dataset, cluster: Cluster, names: list[str]) -> list[tuple[str, str] | None]:
     alone = len(cluster.heads) == 1
     means = [cluster.mean(result[name].sel(place)) for name, place in MEANS.values()]
-    said = [_counted(cluster.most(result[name]), NAMES[name][1]) for name in names]
+    counts = [_counted(cluster.most(result[name]), NAMES[name][1]) for name in names]
     return [
         (str(len(cluster.heads)), ""),
         None if alone else (number(cluster.divergence), ""),
         *((number(mean), "") if mean == mean else None for mean in means),
-        *((each, "") for each in said),
+        *((each, "") for each in counts),
     ]
 
 

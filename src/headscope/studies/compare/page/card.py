@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-import pandas as pd
 import xarray as xr
 
-from headscope.report.cards.head_rows import Row, rows, where
-from headscope.report.cards.wording import cases, of, ordinal, ranked, value
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import cases, ordinal, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.wording import number
 
@@ -19,12 +18,12 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     return tuple(f"similarity.{model}" for model in models)
 
 
-def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """How much it changed, as told for each later model, and which statistics changed most among the heads."""
     reference = str(result.attrs.get("reference", "the first model"))
     for model in result["model"].values.tolist():
-        mine = where(numbers, [str(model) in labels for labels in numbers["labels"]])
-        similarity, divergence = of(mine, "similarity"), of(mine, "js_divergence")
+        mine = [row for row in numbers if str(model) in row.labels]
+        similarity, divergence = of_variable(mine, "similarity"), of_variable(mine, "js_divergence")
         if similarity and divergence:
             row = similarity[0]
             most = f"{ordinal(row.heads + 1 - row.rank)} most changed of {row.heads}"
@@ -34,14 +33,14 @@ def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
         yield from _differences(str(model), mine)
 
 
-def _differences(model: str, numbers: pd.DataFrame) -> Iterator[Finding]:
-    every = [row for row in rows(numbers) if row.variable.startswith("difference_")]
+def _differences(model: str, numbers: list[Row]) -> Iterator[Finding]:
+    every = [row for row in numbers if row.variable.startswith("difference_")]
     sure = [row for row in every if row.lower > 0 or row.upper < 0]
     if sure:
-        said = "; ".join(map(_said, sorted(sure, key=_apart)[:SHOWN]))
+        texts = "; ".join(map(_sentence, sorted(sure, key=_apart)[:SHOWN]))
         chance = f"by chance about {max(1, round(0.05 * len(every)))} would"
         whole = f"{len(sure)} of {len(every)} statistics changed with their whole interval ({chance})"
-        yield Finding(f"What changed in {model}", f"{whole}; the most unusual among the heads: {said}.")
+        yield Finding(f"What changed in {model}", f"{whole}; the most unusual among the heads: {texts}.")
 
 
 def _apart(row: Row) -> float:
@@ -49,7 +48,7 @@ def _apart(row: Row) -> float:
     return min(row.rank, row.heads + 1 - row.rank)
 
 
-def _said(row: Row) -> str:
+def _sentence(row: Row) -> str:
     name = row.variable.removeprefix("difference_").replace("_", " ")
     sign = "+" if row.value > 0 else ""
     return f"{name}{': ' if row.words else ''}{row.words} {sign}{value(row)} ({ranked(row)})"

@@ -1,14 +1,14 @@
-"""How much attention has changed: what a cosine similarity lacks of 1."""
+"""The change of attention: 1 minus the cosine similarity."""
 
 import xarray as xr
 
 
 def change(similarity: xr.DataArray, where: str = "") -> xr.DataArray:
-    """1 less the similarity, with its interval: 0 where nothing has changed; `where` ends its name.
+    """1 minus the similarity, with its interval; 0 where nothing has changed. `where` ends its name.
 
     >>> coords = {"layer": [1], "lower": ("layer", [0.5]), "upper": ("layer", [1.0])}
-    >>> found = change(xr.DataArray([0.75], coords, ["layer"]))
-    >>> found.item(), found["lower"].item(), found["upper"].item()
+    >>> changed = change(xr.DataArray([0.75], coords, ["layer"]))
+    >>> changed.item(), changed["lower"].item(), changed["upper"].item()
     (0.25, 0.0, 0.5)
     """
     ends = {"lower": "upper", "upper": "lower"} if "lower" in similarity.coords else {}

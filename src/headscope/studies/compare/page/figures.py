@@ -11,12 +11,12 @@ from headscope.studies.compare.page.change import change
 ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restored layers"
 # More models than this have only the figures that show all of them together.
 MOST_MODELS = 4
-FIVE = "1 less the cosine similarity; darker where attention changed more. After Kovaleva et al. (2019), Figure 5."
+FIVE = "1 minus the cosine similarity; darker where attention changed more. After Kovaleva et al. (2019), Figure 5."
 DIFFERENCES = {
-    "attention_to": "Share of attention to each class of token: later model less the first.",
-    "attention_offset": "Attention to the previous, the same and the next token: later model less the first.",
+    "attention_to": "Share of attention to each class of token: later model minus the first.",
+    "attention_offset": "Attention to the previous, the same and the next token: later model minus the first.",
     "entropy": "In nats: above 0 where attention has become broader.",
-    "feature_attention": "Attention to the most attended token of each feature: later model less the first. "
+    "feature_attention": "Attention to the most attended token of each feature: later model minus the first. "
     "Kovaleva et al. (2019), section 4.4.",
 }
 

@@ -1,4 +1,4 @@
-"""Findings of a comparison: which layers and heads changed most, and how, after Kovaleva et al. (2019), Figure 5."""
+"""Findings of a comparison: the layers and heads that changed most (Kovaleva et al. 2019, Figure 5)."""
 
 from collections.abc import Iterator
 from math import log
@@ -7,15 +7,16 @@ import xarray as xr
 
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import Reading, examples, listed, measured, number, strongest
+from headscope.report.wording import Reading, examples, listed, measured, number, of_array, several, strongest
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import q_changed, surely
 from headscope.studies.compare.page.change import change
 
 SAME = 1e-5
 LIKE = 0.9
+MOST = 4
 LINGUISTIC = FEATURES[:6]
-# What is told of a profile's changes: topic, variable and place.
+# Changes of a profile: topic, variable and place.
 CHANGES = {
     "Attention to separators": ("difference_attention_to", {"token_class": "sep"}),
     "Attention to the start token": ("difference_attention_to", {"token_class": "cls"}),
@@ -26,8 +27,30 @@ CHANGES = {
 }
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The layers, the head and the kind of attention that changed most, for the first later models."""
+    models = result["model"].values.tolist()
+    each = max(1, MOST // len(models))
+    return [found for model in models[:MOST] for found in [*_main(result.sel(model=model), str(model))][:each]]
+
+
+def _main(result: xr.Dataset, model: str) -> Iterator[Finding]:
+    layers, heads = (measured(result, name) for name in ("layer_similarity", "similarity"))
+    if layers is None or heads is None:
+        return
+    if float(change(heads).max()) < SAME:
+        yield Finding(model, "All heads attend as those of the first model do.")
+        return
+    ranked, most = sorted(_by_layer(change(layers)), key=lambda each: -each.value), strongest(change(heads))[0]
+    yield Finding("Layers", f"{model}: attention changed most in {ranked[0].head} and least in {ranked[-1].head}.")
+    similar = float(heads.sel(layer=int(most.head.split("-")[0]), head=int(most.head.split("-")[1])))
+    below = int((heads < LIKE).sum())
+    yield Finding("Heads", f"{model}: head {most.head} changed most, to a cosine similarity of {number(similar)}.")
+    yield Finding("Extent", f"{model}: {below} of {heads.size} heads changed clearly.")
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What a comparison says of each later model, without what did not change at all."""
+    """All findings of each later model, without variables that did not change."""
     models = result["model"].values.tolist()
     return [
         Finding(finding.topic if len(models) == 1 else f"{model}: {finding.topic.lower()}", finding.text)
@@ -56,18 +79,13 @@ def _layers(array: xr.DataArray, model: str, first: str) -> Finding:
     ranked = sorted(_by_layer(array), key=lambda reading: -reading.value)
     named = ", ".join(map(str, ranked[:4]))
     least = f", least in {ranked[-1]}" if len(ranked) > 4 else ""
-    told = f"Compared with {first}, the attention of {model} changed most in {named}{least}"
-    meaning = "(1 less the cosine similarity, mean over a layer's heads)"
-    return Finding("Layers", f"{told} {meaning}. {_last_two(ranked)}{examples(array)}")
+    text = f"Compared with {first}, the attention of {model} changed most in {named}{least}"
+    meaning = "(1 minus the cosine similarity, mean over the heads of a layer)"
+    return Finding("Layers", f"{text} {meaning}. {_last_two(ranked)}{examples(array)}")
 
 
 def _by_layer(array: xr.DataArray) -> list[Reading]:
-    return [
-        Reading(f"layer {int(part['layer'])}", float(part), float(part["lower"]), float(part["upper"]))
-        if "lower" in part.coords
-        else Reading(f"layer {int(part['layer'])}", float(part))
-        for part in array.transpose("layer")
-    ]
+    return [Reading(f"layer {int(part['layer'])}", of_array(part)) for part in array.transpose("layer")]
 
 
 def _last_two(ranked: list[Reading]) -> str:
@@ -77,18 +95,18 @@ def _last_two(ranked: list[Reading]) -> str:
     last = {f"layer {len(ranked) - 1}", f"layer {len(ranked)}"}
     paper = "Kovaleva et al. (2019) found"
     if {reading.head for reading in ranked[:2]} != last:
-        return f"The last two layers are not the two that changed most, as {paper} of QQP alone."
+        return f"The last two layers did not change most; {paper} this for QQP alone."
     second, third = ranked[1:3]
-    overlap = second.lower is not None and third.upper is not None and second.lower <= third.upper
+    overlap = second.estimate.lower <= third.estimate.upper
     unsure = f" (the intervals of {second.head} and {third.head} overlap)" if overlap else ""
-    return f"The last two layers changed most{unsure}, as {paper} of all tasks but QQP."
+    return f"The last two layers changed most{unsure}; {paper} this for all tasks but QQP."
 
 
 def _heads(similarity: xr.DataArray) -> Finding:
     array = change(similarity)
     below = int((similarity < LIKE).sum())
-    told = f"Changed most: {listed(strongest(array)[:5])}; {below} of {array.size} heads have a similarity below {LIKE}"
-    return Finding("Heads", f"{told}, the median head {number(float(similarity.median()))}.{examples(array)}")
+    text = f"Changed most: {listed(strongest(array)[:5])}; {below} of {array.size} heads have a similarity below {LIKE}"
+    return Finding("Heads", f"{text}, the median head {number(float(similarity.median()))}.{examples(array)}")
 
 
 def _divergence(result: xr.Dataset) -> Iterator[Finding]:
@@ -102,8 +120,8 @@ def _divergence(result: xr.Dataset) -> Iterator[Finding]:
 def _padded(result: xr.Dataset, similarity: xr.DataArray) -> Iterator[Finding]:
     if (array := measured(result, "padded_similarity")) is not None:
         ours, theirs = float(change(similarity).mean()), float(change(array).mean())
-        told = f"With inputs padded to 200 tokens and padding counted, the mean change over heads is {number(theirs)}"
-        yield Finding("As coded", f"{told}; over real tokens alone it is {number(ours)}.{examples(array)}")
+        text = f"With inputs padded to 200 tokens and padding counted, the mean change over heads is {number(theirs)}"
+        yield Finding("As coded", f"{text}; over real tokens alone it is {number(ours)}.{examples(array)}")
 
 
 def _changes(result: xr.Dataset) -> Iterator[Finding]:
@@ -121,8 +139,8 @@ def _sure(array: xr.DataArray) -> str:
         return ""
     up, down = int((array["lower"] > 0).sum()), int((array["upper"] < 0).sum())
     chance = f"by chance alone about {max(1, round(0.05 * array.size))} would"
-    told = f"It rose in {up} and fell in {down} of {array.size} heads with the whole interval ({chance})"
-    return f"{told}, {surely(q_changed(array), 'heads')}. "
+    text = f"It rose in {up} and fell in {down} of {array.size} heads with the whole interval ({chance})"
+    return f"{text}, {surely(q_changed(array), 'heads')}. "
 
 
 def _signed(value: float) -> str:
@@ -133,13 +151,13 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
     array = measured(result, "difference_feature_attention", feature=list(LINGUISTIC))
     if array is None:
         return
-    found = [(name, array.sel(feature=name)) for name in LINGUISTIC if array.sel(feature=name).notnull().any()]
-    told = [f"{label('feature', name)} {_signed(float(part.mean()))}" for name, part in found]
-    name, part = max(found, key=lambda each: float(abs(each[1]).max()))
+    present = [(name, array.sel(feature=name)) for name in LINGUISTIC if array.sel(feature=name).notnull().any()]
+    means = [f"{label('feature', name)} {_signed(float(part.mean()))}" for name, part in present]
+    name, part = max(present, key=lambda each: float(abs(each[1]).max()))
     most = max(strongest(part), key=lambda reading: abs(reading.value))
     largest = f"the largest change is that to {label('feature', name)} in {most}"
-    text = f"Attention to features, on average over heads: {', '.join(told)}; {largest}."
-    yield Finding("Linguistic features", f"{text}{examples(array.sel(feature=[name for name, _ in found]))}")
+    text = f"Attention to features, on average over heads: {', '.join(means)}; {largest}."
+    yield Finding("Linguistic features", f"{text}{examples(array.sel(feature=[name for name, _ in present]))}")
 
 
 def _restored(result: xr.Dataset, first: str) -> Iterator[Finding]:
@@ -148,19 +166,19 @@ def _restored(result: xr.Dataset, first: str) -> Iterator[Finding]:
         return
     metric = str(scores["metric"].values[0])
     scores, changes = scores.sel(metric=metric), changes.sel(metric=metric)
-    before = Reading(metric, *(float(each) for each in (scores[0], scores["lower"][0], scores["upper"][0])))
+    before = Reading(metric, of_array(scores[0]))
     if scores.size == 1:
         yield Finding("Score", f"On {result.attrs['task']}: {before}.{examples(scores)}")
         return
     steps = [_step(part) for part in changes[1:]]
-    sure = [step.head for step, part in zip(steps, changes[1:], strict=True) if part["lower"] > 0 or part["upper"] < 0]
-    which = f"sure with {', '.join(sure)}" if sure else "never sure: each interval includes 0"
-    restored = f"With the weights of {first} back in the lowest layers it changes by: {', '.join(map(str, steps))}"
-    as_it_is = f"On {result.attrs['task']} {before} as it is"
-    yield Finding("Restored layers", f"{as_it_is}. {restored}. The change is {which}.{examples(scores)}")
+    sure = [step.head for step in steps if step.estimate.is_not(0)]
+    which = f"The change is sure with {', '.join(sure)}" if sure else "Each interval of a change includes 0"
+    restored = f"With the weights of {first} in the lowest layers the score changes by: {', '.join(map(str, steps))}"
+    as_it_is = f"The fine-tuned model has {before} on {result.attrs['task']}"
+    yield Finding("Restored layers", f"{as_it_is}. {restored}. {which}.{examples(scores)}")
 
 
 def _step(part: xr.DataArray) -> Reading:
     count = int(part["restored"])
-    layers = f"{count} layer{'' if count == 1 else 's'}"
-    return Reading(layers, float(part), float(part["lower"]), float(part["upper"]))
+    layers = several(count, "layer")
+    return Reading(layers, of_array(part))

@@ -18,8 +18,8 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 def _antecedents(result: xr.Dataset) -> Iterator[Figure]:
     caption = (
-        "Antecedents found by the chosen head and by the baselines, on the half of the corpus on which heads were "
-        "not chosen, with 95% intervals. After Clark et al. (2019), Table 2."
+        "Mentions whose antecedent the chosen head and the baselines find, with 95% intervals, on the half of the "
+        "corpus on which heads were not chosen. After Clark et al. (2019), Table 2."
     )
     yield Figure("chosen", BEST, bars(_beside(result)), caption, "chosen_accuracy")
     accuracy = with_interval(result, "accuracy")
@@ -65,15 +65,15 @@ def _genders(result: xr.Dataset) -> Iterator[Figure]:
     caption = "F1 over the names of all passages, by the gender of the pronoun."
     yield Figure("f1", GENDER, heatmap(with_interval(result, "f1")), caption, "f1")
     gap = result["f1"].sel(gender="feminine", drop=True) - result["f1"].sel(gender="masculine", drop=True)
-    gap = gap.rename("gap").assign_attrs(long_name="F1 of feminine less that of masculine pronouns", units="F1")
-    caption = "Which heads are better on feminine pronouns (above 0) and which on masculine ones (below)."
+    gap = gap.rename("gap").assign_attrs(long_name="F1 of feminine minus that of masculine pronouns", units="F1")
+    caption = "Above 0: better on feminine pronouns. Below 0: better on masculine pronouns."
     yield Figure("f1_gap", GENDER, heatmap(gap, diverging=True), caption, "bias_ratio")
 
 
 def _stereotypes(result: xr.Dataset) -> Iterator[Figure]:
     captions = {
-        "attention_gap": "Attention of the pronoun to the occupation in pro sentences less that in anti sentences.",
-        "preference_gap": "How much more often a head prefers the occupation in pro than in anti sentences.",
+        "attention_gap": "Attention of the pronoun to the occupation in pro sentences minus that in anti sentences.",
+        "preference_gap": "How often a head prefers the occupation: pro sentences minus anti sentences.",
     }
     for name, caption in captions.items():
         if name in result:

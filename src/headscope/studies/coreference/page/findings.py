@@ -1,4 +1,4 @@
-"""Findings of `coreference`: which heads find antecedents, and what gender does to them (Clark et al. 2019, 4.3)."""
+"""Findings of `coreference`: the heads that find antecedents, and the effect of gender (Clark et al. 2019, 4.3)."""
 
 from collections.abc import Iterator
 
@@ -7,109 +7,163 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
 from headscope.report.parts import Finding
-from headscope.report.wording import listed, several, strongest
+from headscope.report.wording import Reading, estimate, first_of, listed, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.coreference.page.summary import WORDS, Kind, asks, bounded, kinds, percent, points
+from headscope.studies.coreference.page.summary import WORDS, MentionKind, asks, kinds
 
 NAMED = 5
-CAUTION = {
+GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
+LIMITS = {
     "asks": "The corpus has no trees: the head word of a name is its last word.",
-    "documents": "Tests take the mentions of a document as independent of each other, which they are not quite; "
-    "intervals are over documents.",
-    "f1": "A head always chooses one of the names, also where neither is right, which costs precision.",
-    "attention_gap": "The sentences are made from few templates, which tests and intervals take as independent of each "
-    "other. A gap says that a head tells the genders apart, not that the answers of the model do.",
+    "documents": "The tests treat the mentions of a document as independent, which they are not quite; intervals are "
+    "over documents.",
+    "f1": "A head always chooses one of the names, also where neither is right; this lowers precision.",
+    "attention_gap": "The sentences are made from few templates; tests and intervals treat them as independent. A gap "
+    "means that a head distinguishes the genders, not that the answers of the model do.",
 }
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The best head, the number of special heads, and the effect of gender."""
+    return [*_best_head(result), *_special_heads(result), *_gender_ratio(result), *_stereotyped(result)]
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What the heads know of coreference, with baselines, intervals and numbers of mentions of whatever is claimed."""
-    found = kinds(result)
-    known = [*_best(result, found), *_special(result), *_kinds(found)]
-    return [*known, *_gender(result), *_stereotypes(result), *_caution(result)]
+    """All findings, each with baselines, intervals and numbers of mentions."""
+    every = kinds(result)
+    heads = [*_best(result, every), *_special(result), *_kinds(every)]
+    return [*heads, *_gender(result), *_stereotypes(result), *_caution(result)]
 
 
-def _best(result: xr.Dataset, found: list[Kind]) -> Iterator[Finding]:
-    what = "pronouns" if asks(result) else "mentions"
-    for each in found[:1]:
-        told = f"The best single head, {each.head}, points at an antecedent of {percent(each.accuracy)} of"
-        where = f"{each.held_out:,} {what} in the half on which it was not chosen"
-        beside = ", ".join(f"{WORDS[name]} {percent(value)}" for name, value in each.baselines.items())
-        gain = f"over the {WORDS[each.reference]} it gains {points(each.gain)} points"
-        yield Finding("The best head", f"{told} {where}; {gain}. Beside it: {beside}.")
+def _mentions(result: xr.Dataset) -> str:
+    return "pronouns" if asks(result) else "mentions"
+
+
+def _best_head(result: xr.Dataset) -> Iterator[Finding]:
+    for each in kinds(result)[:1]:
+        reference = each.baselines[each.reference]
+        yield Finding(
+            "Best single head",
+            f"Head {each.head} finds an antecedent of {each.accuracy.value:.0%} of the {_mentions(result)}; the "
+            f"{WORDS[each.reference]} finds {reference.value:.0%}.",
+        )
+
+
+def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
+    heads, total = _special_readings(result)
+    named = f": {first_of([one.head for one in heads], NAMED, ', ')}" if heads else ""
+    verb = "beats" if len(heads) == 1 else "beat"
+    text = f"{several(len(heads), 'head')} of {total} clearly {verb} both simple rules, nearest and head match{named}."
+    yield Finding("Special heads", text)
+
+
+def _gender_ratio(result: xr.Dataset) -> Iterator[Finding]:
+    if "chosen_bias_ratio" in result:
+        ratio = estimate(result, "chosen_bias_ratio")
+        sure = "beyond chance" if ratio.is_not(1) else "which may be chance"
+        better = "feminine" if ratio.value > 1 else "masculine"
+        text = f"The chosen head is better on {better} pronouns ({sure}): F1 of feminine over masculine pronouns is"
+        yield Finding("Gender", f"{text} {ratio.value:.2f}.")
+
+
+def _stereotyped(result: xr.Dataset) -> Iterator[Finding]:
+    if "attention_gap" in result:
+        more, less, total = _gap_counts(result, "attention_gap")
+        yield Finding(
+            "Stereotypes",
+            f"{more + less} of {total} heads attend to the occupation differently when the pronoun has the expected "
+            "gender.",
+        )
+
+
+def _best(result: xr.Dataset, every: list[MentionKind]) -> Iterator[Finding]:
+    for each in every[:1]:
+        beside = ", ".join(f"{WORDS[name]} {value.percent}" for name, value in each.baselines.items())
+        yield Finding(
+            "The best head",
+            f"The best single head, {each.head}, points at an antecedent of {each.accuracy.percent} of "
+            f"{each.held_out:,} {_mentions(result)}, in the half on which it was not chosen. It gains "
+            f"{each.gain.points} points over the {WORDS[each.reference]}. Baselines: {beside}.",
+        )
+
+
+def _special_readings(result: xr.Dataset) -> tuple[list[Reading], int]:
+    """Returns: the heads that are special for any kind of mention, and the number of heads."""
+    special = result["special"].max("mention_type")
+    accuracy = result["accuracy"].isel(mention_type=0).where(special == 1)
+    return (strongest(accuracy) if bool(accuracy.notnull().any()) else []), int(special.notnull().sum())
 
 
 def _special(result: xr.Dataset) -> Iterator[Finding]:
-    special = result["special"]
-    number = int(special.max("mention_type").notnull().sum())
-    ranked = result["accuracy"].isel(mention_type=0).where(special.max("mention_type") == 1)
-    heads = strongest(ranked) if bool(ranked.notnull().any()) else []
-    beat = f"{several(len(heads), 'head')} of {number} beat nearest and head match by 10 points or more"
-    sure = f"in at least {LEAST_CASES} mentions of some kind and with q < {RATE}"
+    heads, total = _special_readings(result)
     tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads and kinds"
-    named = f": {', '.join(f'{one.head} ({one.value:.0%})' for one in heads[:NAMED])}" if heads else ""
-    more = f" and {len(heads) - NAMED} more" if heads[NAMED:] else ""
-    yield Finding("Special heads", f"{beat}, {sure} ({tests}){named}{more}.")
+    named = f": {first_of([f'{one.head} ({one.value:.0%})' for one in heads], NAMED, ', ')}" if heads else ""
+    yield Finding(
+        "Special heads",
+        f"{several(len(heads), 'head')} of {total} beat nearest and head match by at least 10 points, in at least "
+        f"{LEAST_CASES} mentions of some kind and with q < {RATE} ({tests}){named}.",
+    )
 
 
-def _kinds(found: list[Kind]) -> Iterator[Finding]:
-    if found[1:]:
-        told = [
-            f"{each.name}: {each.head} {percent(each.accuracy)}, {WORDS[each.reference]} "
-            f"{percent(each.baselines[each.reference])}, rules {percent(each.baselines['rules'])}, "
-            f"n = {each.held_out:,}"
-            for each in found[1:]
+def _kinds(every: list[MentionKind]) -> Iterator[Finding]:
+    if every[1:]:
+        texts = [
+            f"{each.name}: {each.head} {each.accuracy.percent}, {WORDS[each.reference]} "
+            f"{each.baselines[each.reference].percent}, rules {each.baselines['rules'].percent}, n = {each.held_out:,}"
+            for each in every[1:]
         ]
-        yield Finding("By kind of mention", "; ".join(told) + ".")
+        yield Finding("By kind of mention", "; ".join(texts) + ".")
 
 
 def _gender(result: xr.Dataset) -> Iterator[Finding]:
     if "chosen_f1" not in result:
         return
-    told = [
-        f"{gender} {bounded(result.sel(gender=gender), 'chosen_f1')[0]:.3f}"
-        for gender in result["gender"].values.tolist()
-    ]
-    ratio, lower, upper = bounded(result, "chosen_bias_ratio")
+    scores = ", ".join(
+        f"{gender} {float(result['chosen_f1'].sel(gender=gender)):.3f}" for gender in result["gender"].values.tolist()
+    )
+    ratio, bounds = estimate(result, "chosen_bias_ratio").cell(".2f")
     nearest = result.sel(baseline="nearest")
-    base = f"nearest name: {float(nearest['baseline_f1'].sel(gender='overall')):.3f}"
-    even = f" (of that {float(nearest['baseline_bias_ratio']):.2f})"
     yield Finding(
         "Gender",
-        f"F1 of the chosen head on the other half: {', '.join(told)}; {base}. Feminine over masculine is "
-        f"{ratio:.2f} [{lower:.2f}, {upper:.2f}]{even}. {_uneven(result)}",
+        f"F1 of the chosen head on the other half: {scores}. The nearest name has "
+        f"{float(nearest['baseline_f1'].sel(gender='overall')):.3f}. F1 of feminine over masculine pronouns is {ratio} "
+        f"[{bounds}]; that of the nearest name is {float(nearest['baseline_bias_ratio']):.2f}. {_uneven(result)}",
     )
 
 
 def _uneven(result: xr.Dataset) -> str:
     bounds = result["bias_ratio_ci"]
     feminine, masculine = ((bounds.sel(bound="lower") > 1).sum(), (bounds.sel(bound="upper") < 1).sum())
-    number = int(result["bias_ratio"].notnull().sum())
+    total = int(result["bias_ratio"].notnull().sum())
     return (
-        f"Of {number} heads {int(feminine)} are better on feminine and {int(masculine)} on masculine pronouns by more "
-        "than the interval, not corrected for their number."
+        f"Of {total} heads {int(feminine)} are better on feminine and {int(masculine)} on masculine pronouns with the "
+        "whole interval, not corrected for the number of heads."
     )
 
 
+def _gap_counts(result: xr.Dataset, name: str) -> tuple[int, int, int]:
+    """Returns: the heads with a sure gap above 0, with one below 0, and all heads."""
+    sure = result[name].where(result[f"{name}_q"] < RATE)
+    return int((sure > 0).sum()), int((sure < 0).sum()), int(result[name].notnull().sum())
+
+
 def _stereotypes(result: xr.Dataset) -> Iterator[Finding]:
-    for name, what in (
-        ("attention_gap", "give the occupation more attention where the pronoun has the gender that is expected of it"),
-        ("preference_gap", "prefer the occupation more often where the pronoun has that gender"),
+    for name, verb in (
+        ("attention_gap", "give the occupation more attention where the pronoun has the expected gender"),
+        ("preference_gap", "prefer the occupation more often where the pronoun has the expected gender"),
     ):
         if name in result:
-            sure = result[name].where(result[f"{name}_q"] < RATE)
-            more, less = int((sure > 0).sum()), int((sure < 0).sum())
-            number, pairs = int(result[name].notnull().sum()), int(result[f"{name.removesuffix('_gap')}_n_examples"])
-            told = f"{more} of {number} heads {what}, {less} less (q < {RATE} each, n = {pairs:,} pairs)"
-            topic = "Stereotypes in attention" if name == "attention_gap" else "Stereotypes in preference"
-            yield Finding(topic, f"{told}.{_largest(result, name)}")
+            more, less, total = _gap_counts(result, name)
+            pairs = int(result[f"{name.removesuffix('_gap')}_n_examples"])
+            text = f"{more} of {total} heads {verb}, {less} do the reverse (q < {RATE} each, n = {pairs:,} pairs)"
+            yield Finding(GAPS[name], f"{text}.{_largest(result, name)}")
     if "chosen_preference_gap" in result:
-        gap = points(bounded(result, "chosen_preference_gap"))
+        gap = estimate(result, "chosen_preference_gap")
         place = {"layer": int(result["chosen_layer"][0]), "head": int(result["chosen_head"][0])}
         yield Finding(
             "Stereotypes in the best head",
-            f"{head_name(**place)}, the head that finds most antecedents on one half, prefers the occupation in "
-            f"pro sentences by {gap} points more than in anti sentences, on the other half.",
+            f"Head {head_name(**place)} finds the most antecedents on one half. On the other half it prefers the "
+            f"occupation in pro sentences by {gap.points} points more than in anti sentences.",
         )
 
 
@@ -122,6 +176,6 @@ def _largest(result: xr.Dataset, name: str) -> str:
 
 
 def _caution(result: xr.Dataset) -> Iterator[Finding]:
-    told = [CAUTION["asks" if asks(result) else "documents"]]
-    told += [text for name, text in CAUTION.items() if name in result]
-    yield Finding("Mind", " ".join(told))
+    texts = [LIMITS["asks" if asks(result) else "documents"]]
+    texts += [text for name, text in LIMITS.items() if name in result]
+    yield Finding("Limits", " ".join(texts))

@@ -6,8 +6,9 @@ import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.report.tables import Column, Table
-from headscope.statistics.thresholds import RATE
-from headscope.studies.coreference.page.summary import Bounded, Kind, asks, bounded, kinds
+from headscope.report.wording import estimate, rate
+from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.studies.coreference.page.summary import MentionKind, asks, kinds
 
 ROWS = {"nearest": "Nearest", "head_match": "Head match", "rules": "Rules", "random": "Random"}
 # BERT-base on CoNLL-2012, documents cut to 128 tokens: all, pronoun, proper, nominal.
@@ -28,31 +29,31 @@ def tables(result: xr.Dataset) -> list[Table]:
 
 
 def _table_2(result: xr.Dataset) -> Iterator[Table]:
-    if not (found := kinds(result)):
+    if not (every := kinds(result)):
         return
     paper = "" if asks(result) else " Clark et al. (2019): BERT-base on CoNLL-2012, Table 2."
     caption = (
-        "Antecedents found: per cent of mentions, with 95% intervals; heads chosen on one half of the corpus, all "
-        "rows scored on the other half. Special: 10 points or more over nearest and head match, q < 0.05, at least 50 "
-        f"mentions.{paper}"
+        "Mentions whose antecedent is found, in per cent with 95% intervals. Heads are chosen on one half of the "
+        "corpus, all rows are scored on the other half. Special: at least 10 points over nearest and head match, "
+        f"q < {RATE}, at least {LEAST_CASES} mentions.{paper}"
     )
     rows = [
-        *((ROWS[name], [_percent(each.baselines[name]) for each in found]) for name in found[0].baselines),
-        ("Best head", [_percent(each.accuracy) for each in found]),
-        ("which", [(each.head, "") for each in found]),
-        ("gain over nearest and head match", [_points(each.gain) for each in found]),
-        ("q", [_rate(each.q) for each in found]),
-        ("special", [("yes" if each.special else "", "") for each in found]),
-        ("mentions", [(f"{each.held_out:,}", "") for each in found]),
-        *([] if asks(result) else _paper(found)),
+        *((ROWS[name], [each.baselines[name].cell(".1f", 100) for each in every]) for name in every[0].baselines),
+        ("Best head", [each.accuracy.cell(".1f", 100) for each in every]),
+        ("best head is", [(each.head, "") for each in every]),
+        ("gain over nearest and head match", [each.gain.cell("+.1f", 100) for each in every]),
+        ("q", [(rate(each.q), "") for each in every]),
+        ("special", [("yes" if each.special else "", "") for each in every]),
+        ("mentions", [(f"{each.held_out:,}", "") for each in every]),
+        *([] if asks(result) else _paper(every)),
     ]
-    yield _table("table-2", caption, "", [each.name for each in found], rows)
+    yield _table("table-2", caption, "", [each.name for each in every], rows)
 
 
-def _paper(found: list[Kind]) -> Iterator[tuple[str, list[Cell]]]:
+def _paper(every: list[MentionKind]) -> Iterator[tuple[str, list[Cell]]]:
     for name, values in PAPER.items():
-        known: dict[str, int] = dict(zip(PAPER_KINDS, values, strict=True))
-        yield name, [(str(known[each.name]), "") for each in found]
+        scores: dict[str, int] = dict(zip(PAPER_KINDS, values, strict=True))
+        yield name, [(str(scores[each.name]), "") for each in every]
 
 
 def _by_gender(result: xr.Dataset) -> Iterator[Table]:
@@ -70,20 +71,20 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
         rows.append((f"Head {head_name(*one)}", [*_f1(part, "f1", genders), _ratio(part, "bias_ratio")]))
     if "chosen_f1" in result:
         cells = [*_f1(result, "chosen_f1", genders), _ratio(result, "chosen_bias_ratio")]
-        rows.append(("Head chosen on one half, on the other", cells))
+        rows.append(("Head chosen on one half, scored on the other half", cells))
     caption = (
         f"F1 by the gender of the pronoun, and feminine over masculine, with 95% intervals: baselines and the {MOST} "
-        "best heads, all passages; best of many, so read the last row for what a head can do."
+        "best heads on all passages. The best of many heads look too good; the last row does not."
     )
     yield _table("gender", caption, "", [*genders, "feminine / masculine"], rows)
 
 
 def _f1(part: xr.Dataset, name: str, genders: list[str]) -> list[Cell]:
-    return [_plain(bounded(part.sel(gender=gender), name), 3) for gender in genders]
+    return [estimate(part, name, gender=gender).cell(".3f") for gender in genders]
 
 
 def _ratio(part: xr.Dataset, name: str) -> Cell:
-    return _plain(bounded(part, name), 2)
+    return estimate(part, name).cell(".2f")
 
 
 def _gaps(result: xr.Dataset) -> Iterator[Table]:
@@ -93,9 +94,9 @@ def _gaps(result: xr.Dataset) -> Iterator[Table]:
     rows = []
     for layer, head in flat["place"].values[(-abs(flat)).argsort().values][:MOST]:
         part = result.sel(layer=layer, head=head)
-        cells = [_plain(bounded(part.sel(stereotype=name), "attention"), 3) for name in ("pro", "anti")]
-        cells += [_plain(bounded(part, "attention_gap"), 3), _rate(float(part["attention_gap_q"]))]
-        cells += [_points(bounded(part, "preference_gap")), _rate(float(part["preference_gap_q"]))]
+        cells = [estimate(part, "attention", stereotype=name).cell(".3f") for name in ("pro", "anti")]
+        cells += [estimate(part, "attention_gap").cell(".3f"), (rate(float(part["attention_gap_q"])), "")]
+        cells += [estimate(part, "preference_gap").cell("+.1f", 100), (rate(float(part["preference_gap_q"])), "")]
         rows.append((head_name(layer, head), cells))
     columns = ["attention, pro", "attention, anti", "gap", "q", "preference gap (points)", "q of preference"]
     caption = (
@@ -107,23 +108,4 @@ def _gaps(result: xr.Dataset) -> Iterator[Table]:
 
 def _table(name: str, caption: str, key: str, columns: list[str], rows: list[tuple[str, list[Cell]]]) -> Table:
     heads = tuple(Column(words, words) for words in columns)
-    return Table(name, caption, "", "", (key or "Way to choose",), heads, [((first,), cells) for first, cells in rows])
-
-
-def _percent(value: Bounded) -> Cell:
-    middle, lower, upper = (100 * each for each in value)
-    return f"{middle:.1f}", f"{lower:.1f}, {upper:.1f}"
-
-
-def _points(value: Bounded) -> Cell:
-    middle, lower, upper = (100 * each for each in value)
-    return f"{middle:+.1f}", f"{lower:.1f}, {upper:.1f}"
-
-
-def _plain(value: Bounded, digits: int) -> Cell:
-    middle, lower, upper = (f"{each:.{digits}f}" for each in value)
-    return middle, f"{lower}, {upper}"
-
-
-def _rate(q: float) -> Cell:
-    return (f"{q:.2g}" if q >= 1e-4 else "<0.0001"), ""
+    return Table(name, caption, "", "", (key or "Method",), heads, [((first,), cells) for first, cells in rows])

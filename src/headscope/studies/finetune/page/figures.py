@@ -10,7 +10,7 @@ from headscope.figures.curve import curve
 from headscope.report.parts import Figure
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
-SAME = "same answer always"
+SAME = "constant answer"
 OURS, PAPERS = "this model", "BERT-base in the paper"
 
 

@@ -1,18 +1,54 @@
-"""Findings of fine-tuning: what it adds to pre-training, and pre-training to it, after Kovaleva et al. (2019)."""
+"""Findings of fine-tuning: its gain over pre-training, and the gain of pre-training (Kovaleva et al. 2019)."""
 
 from collections.abc import Iterator
 
 import xarray as xr
 
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, measured, number
+from headscope.report.wording import examples, measured, number, of_array
 
+MOST = 4
 WORDS = {
     "finetuned": "fine-tuned",
     "pretrained": "not trained",
     "random": "from random weights",
     "frozen": "with the encoder frozen",
 }
+
+
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The gain of fine-tuning, the tasks that are not learned, and the loss from random weights."""
+    return [*_best_scores(result), *_gain(result), *_no_better(result), *_pretraining(result)][:MOST]
+
+
+def _best_scores(result: xr.Dataset) -> Iterator[Finding]:
+    for task in _names(result)[:MOST]:
+        scores = _scores(result, task)
+        best = max(_inits(scores), key=lambda init: float(scores.sel(init=init)))
+        value = number(float(scores.sel(init=best)))
+        chance = number(float(result["chance"].sel(task=task, metric=_main(result, task))))
+        yield Finding(
+            task, f"{_main(result, task).capitalize()} {value} ({WORDS[best]}); a constant answer has {chance}."
+        )
+
+
+def _no_better(result: xr.Dataset) -> Iterator[Finding]:
+    names = [task for task in _names(result) if "finetuned" in _low(result, task)]
+    if names:
+        yield Finding("Not learned", f"Fine-tuned models no better than a constant answer: {', '.join(names)}.")
+
+
+def _low(result: xr.Dataset, task: str) -> list[str]:
+    """The starts whose score may be that of a constant answer."""
+    scores, chance = _scores(result, task), float(result["chance"].sel(task=task, metric=_main(result, task)))
+    return [init for init in _inits(scores) if float(scores.sel(init=init)["lower"]) <= chance]
+
+
+def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
+    if {"random", "finetuned"} <= set(result["init"].values.tolist()):
+        losses = [_value(result, task, "finetuned") - _value(result, task, "random") for task in _names(result)]
+        text = f"Without pre-training the score is {100 * sum(losses) / len(losses):.1f} points lower on average."
+        yield Finding("Pre-training", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -26,22 +62,21 @@ def _gain(result: xr.Dataset) -> Iterator[Finding]:
         return
     gains = [_value(result, task, "finetuned") - _value(result, task, "pretrained") for task in _names(result)]
     mean = 100 * sum(gains) / len(gains)
-    change = f"adds {mean:.1f} points to" if mean >= 0 else f"takes {-mean:.1f} points from"
+    change = f"adds {mean:.1f} points" if mean >= 0 else f"costs {-mean:.1f} points"
     over = "" if len(gains) == 1 else f" on average over {len(gains)} tasks"
-    text = f"Fine-tuning {change} the model as it is{over}, by the main metric of each."
-    yield Finding("What fine-tuning adds", f"{text} The paper's BERT-base gains 35.9 on average over seven tasks.")
+    text = f"Fine-tuning {change}{over}, by the main metric of each task."
+    yield Finding("What fine-tuning adds", f"{text} BERT-base in the paper gains 35.9 on average over seven tasks.")
 
 
 def _tasks(result: xr.Dataset) -> Iterator[Finding]:
-    """The scores of each task, and which starts do no better than always giving the same answer."""
+    """The scores of each task, and the starts that are no better than a constant answer."""
     for task in _names(result):
         scores, metric = _scores(result, task), _main(result, task)
         chance = float(result["chance"].sel(task=task, metric=metric))
-        told = [f"{WORDS[init]} {_told(scores.sel(init=init))}" for init in _inits(scores)]
-        text = f"{metric.capitalize()}: {', '.join(told)}; the same answer always {number(chance)}."
-        low = [WORDS[init] for init in _inits(scores) if float(scores.sel(init=init)["lower"]) <= chance]
-        if low:
-            text += f" No better than that beyond doubt: {', '.join(low)}."
+        texts = [f"{WORDS[init]} {of_array(scores.sel(init=init)).text}" for init in _inits(scores)]
+        text = f"{metric.capitalize()}: {', '.join(texts)}; a constant answer {number(chance)}."
+        if low := [WORDS[init] for init in _low(result, task)]:
+            text += f" Not clearly better: {', '.join(low)}."
         yield Finding(task, text + examples(scores))
 
 
@@ -50,10 +85,10 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
         return
     behind = [task for task in _names(result) if _value(result, task, "random") < _value(result, task, "pretrained")]
     losses = {task: _value(result, task, "finetuned") - _value(result, task, "random") for task in _names(result)}
-    told = ", ".join(f"{task} {100 * loss:.1f}" for task, loss in losses.items())
-    text = f"Points by which training ends lower from random weights than from pre-trained ones: {told}."
+    texts = ", ".join(f"{task} {100 * loss:.1f}" for task, loss in losses.items())
+    text = f"Points lost when training starts from random weights instead of pre-trained ones: {texts}."
     if behind:
-        text += f" On {', '.join(behind)} it ends below the pre-trained model that was not trained at all."
+        text += f" On {', '.join(behind)} the result is below the pre-trained model without any fine-tuning."
     yield Finding("Random weights", text)
 
 
@@ -63,9 +98,9 @@ def _spread(result: xr.Dataset) -> Iterator[Finding]:
     spread = {
         task: float(result["score_std"].sel(task=task, metric=_main(result, task)).max()) for task in _names(result)
     }
-    told = ", ".join(f"{task} {number(value)}" for task, value in spread.items())
+    texts = ", ".join(f"{task} {number(value)}" for task, value in spread.items())
     yield Finding(
-        "Seeds", f"{result.sizes['seed']} seeds each; the largest standard deviation of the main metric: {told}."
+        "Seeds", f"{result.sizes['seed']} seeds each; the largest standard deviation of the main metric: {texts}."
     )
 
 
@@ -73,19 +108,19 @@ def _paper(result: xr.Dataset) -> Iterator[Finding]:
     """The paper's scores beside ours, where the paper has the task."""
     if "paper_score" not in result:
         return
-    told = []
+    texts = []
     for task in _names(result):
         paper = result["paper_score"].sel(task=task, metric=_main(result, task)).dropna("init")
         if paper.size:
             scores = [f"{WORDS[init]} {number(float(paper.sel(init=init)))}" for init in paper["init"].values.tolist()]
-            told.append(f"{task}: {', '.join(scores)}")
-    if told:
-        yield Finding("The paper's BERT-base", "; ".join(told) + ". Kovaleva et al. (2019), Table 1.")
+            texts.append(f"{task}: {', '.join(scores)}")
+    if texts:
+        yield Finding("The paper's BERT-base", "; ".join(texts) + ". Kovaleva et al. (2019), Table 1.")
 
 
 def _chosen(result: xr.Dataset) -> Iterator[Finding]:
     if '"keep": "best"' in str(result.attrs.get("recipe", "")) and result.sizes.get("epoch", 0) > 1:
-        text = "The kept model is that of the best epoch on the same dev examples: a little too good. See epoch_score."
+        text = "The best epoch was chosen on the same dev examples: the scores are a little too good."
         yield Finding("How models were chosen", text)
 
 
@@ -110,7 +145,3 @@ def _scores(result: xr.Dataset, task: str) -> xr.DataArray:
 
 def _value(result: xr.Dataset, task: str, init: str) -> float:
     return float(result["score"].sel(task=task, init=init, metric=_main(result, task)))
-
-
-def _told(score: xr.DataArray) -> str:
-    return f"{number(float(score))} [{number(float(score['lower']))}, {number(float(score['upper']))}]"

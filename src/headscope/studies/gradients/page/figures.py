@@ -1,4 +1,4 @@
-"""Figures of `gradients`: what attention is worth, and how much there is of it (Clark et al. 2019, Figure 3)."""
+"""Figures of `gradients`: gradients by attention, and the attention itself (Clark et al. 2019, Figure 3)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from headscope.figures.labels import label
 from headscope.report.parts import Figure
 
 Draw = Callable[[xr.DataArray], Any]
-WORTH, BESIDE, FROM = "What attention is worth", "Beside how much there is", "Which tokens look"
+WORTH, BESIDE, FROM = "Gradient by attention", "Beside the attention", "By kind of query"
 DOTS = "A dot for each head, a line for the layer's mean."
 
 
@@ -65,7 +65,7 @@ def _scattered(result: xr.Dataset, name: str) -> Figure | None:
         return None
     words = label("token_class", name)
     array = xr.concat(both, xr.Variable("axis", [1, 2]), coords="minimal", compat="override")
-    array = array.rename("worth").assign_attrs(long_name=f"attention to {words} and what it is worth", units="")
+    array = array.rename("worth").assign_attrs(long_name=f"attention to {words} and its gradient", units="")
     caption = "Where much attention goes to a token and the loss hardly depends on it, attention does nothing there."
     chart = scatter(array.transpose("layer", "head", "axis"), titles=(f"Attention to {words}", "Gradient"))
     return Figure(f"worth-{name}", BESIDE, chart, caption, "gradient")

@@ -1,4 +1,4 @@
-"""Findings of `gradients`: what attention to each class of token is worth (Clark et al. 2019, section 3.2)."""
+"""Findings of `gradients`: the dependence of the loss on attention to each class of token (Clark et al. 2019, 3.2)."""
 
 from collections.abc import Iterator
 
@@ -6,25 +6,53 @@ import xarray as xr
 
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, layer_means, listed, measured, number, strongest
+from headscope.report.wording import examples, layer_means, listed, measured, number, of_array, strongest
 
 CLASSES = ("cls", "sep", "punct")
 # Layers are called idle for a class of tokens if their gradient is below this share of that of other tokens.
 LITTLE = 0.2
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The dependence of the loss on attention to each class, beside the attention itself."""
+    return [*_main(result), *_idle_heads(result)]
+
+
+def _main(result: xr.Dataset) -> Iterator[Finding]:
+    for name in CLASSES:
+        relative = measured(result, "relative_gradient", token_class=name)
+        if relative is not None:
+            layer = int(relative["layer"][int(relative.argmin("layer"))])
+            share = float(result["attention_to"].sel(layer=layer, token_class=name).mean())
+            few = float(relative.min())
+            yield Finding(
+                label("token_class", name).capitalize() if name == "punct" else label("token_class", name),
+                f"Used least in layer {layer}: it gets {share:.0%} of the attention, but matters {few:.0%} as much to "
+                "the loss as attention to other tokens, weight for weight.",
+            )
+
+
+def _idle_heads(result: xr.Dataset) -> Iterator[Finding]:
+    array = measured(result, "rank_correlation", token_class="sep")
+    if array is not None:
+        verb = "less" if float(array) < 0 else "more"
+        sure = "" if of_array(array).is_not(0) else "; this may be chance"
+        text = f"Heads that attend more to [SEP] depend {verb} on it (rank correlation {number(float(array))}{sure})."
+        yield Finding("More attention, less use?", text)
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """Which attention the loss depends on, and whether where much is it is worth little."""
+    """All findings: the loss, gradients by class and layer, their correlation with attention, the largest heads."""
     return [*_loss(result), *_relative(result), *_correlation(result), *_heads(result), *_mind()]
 
 
 def _loss(result: xr.Dataset) -> Iterator[Finding]:
-    found = measured(result, "gradient", token_class="other")
-    if found is not None:
-        means = ", ".join(f"{layer}: {number(mean)}" for layer, mean in layer_means(found).items())
-        told = f"{str(result.attrs['loss'])[:1].upper()}{str(result.attrs['loss'])[1:]}."
+    array = measured(result, "gradient", token_class="other")
+    if array is not None:
+        means = ", ".join(f"{layer}: {number(mean)}" for layer, mean in layer_means(array).items())
+        loss = f"{str(result.attrs['loss'])[:1].upper()}{str(result.attrs['loss'])[1:]}."
         yield Finding(
-            "The loss", f"{told} Mean gradient by attention to other tokens, by layer: {means}.{examples(found)}"
+            "The loss", f"{loss} Mean gradient by attention to other tokens, by layer: {means}.{examples(array)}"
         )
 
 
@@ -36,13 +64,13 @@ def _relative(result: xr.Dataset) -> Iterator[Finding]:
             continue
         layers = array["layer"].values.tolist()
         share = {layer: number(float(shares.sel(layer=layer, token_class=name))) for layer in layers}
-        each = [f"layer {layer}: {_interval(array.sel(layer=layer))} ({share[layer]})" for layer in layers]
+        each = [f"layer {layer}: {of_array(array.sel(layer=layer)).text} ({share[layer]})" for layer in layers]
         idle = [str(layer) for layer in layers if float(array.sel(layer=layer)["upper"]) < LITTLE]
-        told = f" Surely below {LITTLE} in layers {', '.join(idle)}." if idle else ""
+        below = f" Clearly below {LITTLE} in layers {', '.join(idle)}." if idle else ""
         yield Finding(
             f"Attention to {label('token_class', name)}",
-            f"Its gradient by that of attention to other tokens, and how much of it there is in brackets: "
-            f"{'; '.join(each)}.{told}",
+            f"Gradient relative to that of attention to other tokens, with the share of attention in brackets: "
+            f"{'; '.join(each)}.{below}",
         )
 
 
@@ -50,12 +78,12 @@ def _correlation(result: xr.Dataset) -> Iterator[Finding]:
     array = measured(result, "rank_correlation")
     if array is None:
         return
-    known = [name for name in result["token_class"].values.tolist() if bool(array.sel(token_class=name).notnull())]
-    told = ", ".join(f"{label('token_class', name)} {_interval(array.sel(token_class=name))}" for name in known)
+    present = [name for name in result["token_class"].values.tolist() if bool(array.sel(token_class=name).notnull())]
+    texts = ", ".join(f"{label('token_class', name)} {of_array(array.sel(token_class=name)).text}" for name in present)
     yield Finding(
-        "More attention, less worth?",
-        f"Rank correlation over heads of attention to a class with its gradient: {told}. Below 0, heads that attend to "
-        "it more depend on it less. Clark et al. find so for [SEP] in BERT-base: from layer 5 on attention to it is "
+        "More attention, less use?",
+        f"Rank correlation over heads of attention to a class with its gradient: {texts}. Below 0, heads that attend "
+        "to it more depend on it less. Clark et al. find so for [SEP] in BERT-base: from layer 5 on attention to it is "
         "high and its gradients are very small.",
     )
 
@@ -71,11 +99,7 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
 
 def _mind() -> Iterator[Finding]:
     yield Finding(
-        "Mind",
-        "A gradient is of one weight alone, as if a row need not sum to 1, and tells of small changes only. Losses of "
-        "different kinds have different scales: compare layers and classes, not results of different losses.",
+        "Limits",
+        "A gradient treats each weight alone, as if a row did not sum to 1, and describes small changes only. "
+        "Different losses have different scales: compare layers and classes, not results of different losses.",
     )
-
-
-def _interval(array: xr.DataArray) -> str:
-    return f"{number(float(array))} [{number(float(array['lower']))}, {number(float(array['upper']))}]"

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from headscope.figures import attention_maps
 from headscope.figures.labels import label
-from headscope.report.cards.wording import cases, of, ranked, value
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Figure, Finding
 from headscope.studies.patterns.page.figures import over_corpora
 
@@ -17,7 +17,7 @@ SOME = 0.05
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """The share of its most frequent pattern; which that is is in `notes`."""
+    """The share of the most frequent pattern, which is a badge."""
     return ("share",)
 
 
@@ -29,12 +29,12 @@ def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"Pattern": best.copy(data=np.array(words, dtype=object).reshape(best.shape))}
 
 
-def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
-    """What share of its maps has which pattern, of each corpus."""
-    shares = sorted(of(numbers, "share"), key=lambda row: -row.value)
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The shares of the patterns, by corpus."""
+    shares = sorted(of_variable(numbers, "share"), key=lambda row: -row.value)
     if shares:
-        said = [f"{row.words} {value(row)} ({ranked(row)})" for row in shares if row.value >= SOME]
-        yield Finding("Patterns", f"Share of its maps: {'; '.join(said)}; {cases(shares[0])}.")
+        texts = [f"{row.words} {value(row)} ({ranked(row)})" for row in shares if row.value >= SOME]
+        yield Finding("Patterns", f"Share of its maps: {'; '.join(texts)}; {cases(shares[0])}.")
 
 
 def maps(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
@@ -42,15 +42,15 @@ def maps(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
     if "head_map" not in result:
         return
     place = {"layer": layer, "head": head}
-    drawn, share = result["head_map"].sel(place), over_corpora(result, "share").sel(place)
+    maps, share = result["head_map"].sel(place), over_corpora(result, "share").sel(place)
     order = share["pattern"].values[(-share.values).argsort(kind="stable")].tolist()
-    shown = [_with_tokens(drawn.sel(pattern=name)) for name in order if drawn.sel(pattern=name).notnull().any()]
-    if shown:
+    examples = [_with_tokens(maps.sel(pattern=name)) for name in order if maps.sel(pattern=name).notnull().any()]
+    if examples:
         caption = (
-            "Of each of its most frequent patterns the input, of 12 to 40 tokens, whose map shows it most surely; in "
-            "brackets how sure the classifier is. Each map is in shades of its own largest value."
+            "For each frequent pattern of the head, the input of 12 to 40 tokens whose map shows it most clearly, with "
+            "the probability of the classifier. Darker: more attention; each map has its own scale."
         )
-        yield Figure("maps", "Where it is most itself", attention_maps(shown, "Its clearest maps"), caption, "share")
+        yield Figure("maps", "Clearest maps", attention_maps(examples, "Clearest maps"), caption, "share")
 
 
 def _with_tokens(one: xr.DataArray) -> tuple[xr.DataArray, list[str]]:

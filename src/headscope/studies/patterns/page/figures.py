@@ -36,8 +36,8 @@ def _shares(result: xr.Dataset) -> Iterator[Figure]:
         total.transpose("task", "pattern"), first="heterogeneous", band=PAPER, band_label="heterogeneous in the paper"
     )
     caption = (
-        "All heads together. The dashed lines are where heterogeneous maps end in the paper's figure: 0.32 (MRPC) to "
-        "0.61 (QQP), for fine-tuned BERT-base. After Kovaleva et al. (2019), Figure 2."
+        "All heads together. Dashed lines: the range of heterogeneous maps in the paper, 0.32 (MRPC) to 0.61 (QQP), "
+        "for fine-tuned BERT-base. After Kovaleva et al. (2019), Figure 2."
     )
     yield Figure("share_total", SHARES, chart, caption, "share_total")
 
@@ -46,7 +46,7 @@ def _heads(result: xr.Dataset) -> Iterator[Figure]:
     share = over_corpora(result, "share")
     names = share["pattern"].values.tolist()
     dominant = result["dominant"].assign_attrs(long_name="pattern of most of a head's maps")
-    caption = "The pattern that most of a head's maps have; the next figure shows how many."
+    caption = "The pattern of most maps of each head; the next figure shows the shares."
     yield Figure("dominant", HEADS, classes(dominant, names=names, dim="pattern"), caption, "share")
     caption = "The five shares of a head sum to 1."
     yield Figure("share", HEADS, heatmap(share, domain=(0, 1)), caption, "share")
@@ -60,14 +60,14 @@ def _maps(result: xr.Dataset) -> Iterator[Figure]:
     for pattern in result["pattern"].values.tolist():
         array = result["map"].sel(pattern=pattern)
         examples = [array.isel(example=place) for place in range(array.sizes["example"])]
-        shown = [_with_tokens(one) for one in examples if one.notnull().any()]
-        if shown:
+        clear = [_with_tokens(one) for one in examples if one.notnull().any()]
+        if clear:
             title = f"{named(array)}: {label('pattern', pattern)}".replace("maps of each pattern", "maps")
             caption = (
-                "The most certain maps, none of the same head, each in shades of its own maximum. "
+                "The clearest maps, each of another head. Darker: more attention; each map has its own scale. "
                 "After Kovaleva et al. (2019), Figure 1."
             )
-            yield Figure(f"map-{pattern}", MAPS, attention_maps(shown, title), caption, "probability")
+            yield Figure(f"map-{pattern}", MAPS, attention_maps(clear, title), caption, "probability")
 
 
 def _with_tokens(one: xr.DataArray) -> tuple[xr.DataArray, list[str]]:

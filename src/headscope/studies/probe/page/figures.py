@@ -1,4 +1,4 @@
-"""Figures of `probe`: the parsers beside each other, what each head adds, and what is found of each relation."""
+"""Figures of `probe`: the parsers, the contribution of each head, and the recall of each relation."""
 
 import xarray as xr
 
@@ -28,9 +28,9 @@ def figures(result: xr.Dataset) -> list[Figure]:
             "contribution",
             HEADS,
             heatmap(with_interval(result, "contribution"), diverging=True),
-            "The weight of each head in the parser that sees attention alone, times how much more attention it gives "
-            "to the syntactic head than to another word of the sentence: by how much it raises the score of the "
-            "syntactic head. What one head adds depends on what the others know already.",
+            "Rise of the score of the syntactic head: the weight of each head in the parser that sees attention alone, "
+            "times its attention to the syntactic head minus that to another word. The contribution of a head depends "
+            "on the other heads.",
             "contribution",
         ),
         *_by_relation(result),

@@ -1,4 +1,4 @@
-"""Findings of `probe`: how well attention parses, beside what needs none, and by which heads (Clark et al. 2019, 5)."""
+"""Findings of `probe`: dependency parsing from attention, beside its baselines (Clark et al. 2019, section 5)."""
 
 import json
 from collections.abc import Iterator
@@ -15,28 +15,43 @@ from headscope.studies.probe.page.summary import Parser, best_without, parsers
 NAMED = 6
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The parser that sees attention alone, beside the best baseline, random weights and the main heads."""
+    every = parsers(result)
+    other = best_without(every)
+    share, base = f"{every['attention'].uas.value:.0%}", f"{other.uas.value:.0%}"
+    contribution = with_interval(result, "contribution").max("direction")
+    heads = ", ".join(reading.head for reading in strongest(contribution)[:3])
+    text = f"A parser that sees attention alone finds {share} of the syntactic heads; {other.words} finds {base}."
+    found = [Finding("Parsing", text), Finding("Main heads", f"Heads {heads} contribute most.")]
+    if "random_attention" in every:
+        text = f"With random weights of the model the same parser finds {every['random_attention'].uas.value:.0%}."
+        found.insert(1, Finding("Learned in training", text))
+    return found
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """How well attention parses, beside its baselines; which heads it rests on, and which relations it finds."""
-    found = parsers(result)
-    return [*_scores(result, found), *_random(found), *_heads(result), *_relations(result), *_mind(result, found)]
+    """All findings: scores beside baselines, the main heads, and the recall of relations."""
+    every = parsers(result)
+    return [*_scores(result, every), *_random(every), *_heads(result), *_relations(result), *_limits(result, every)]
 
 
-def _scores(result: xr.Dataset, found: dict[str, Parser]) -> Iterator[Finding]:
-    alone, both, other = found["attention"], found.get("attention_and_words"), best_without(found)
+def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
+    alone, both, other = every["attention"], every.get("attention_and_words"), best_without(every)
     words = f"{int(result['uas_n_examples']):,} words (without punctuation)"
-    text = f"A parser that sees attention alone gives {alone.told} of {words} their syntactic head"
-    text += f"; one that also sees words gives {both.told}" if both else ""
-    text += f". The best that does not see the model's attention ({other.words}) gives {other.told}."
+    text = f"A parser that sees attention alone gives {alone.uas.percent} of {words} their syntactic head"
+    text += f"; one that also sees words gives {both.uas.percent}" if both else ""
+    text += f". The best parser without the attention of the model ({other.words}) gives {other.uas.percent}."
     yield Finding("Dependency parsing", text)
 
 
-def _random(found: dict[str, Parser]) -> Iterator[Finding]:
-    if "random_attention_and_words" in found:
-        alone, both = found["random_attention"], found["random_attention_and_words"]
+def _random(every: dict[str, Parser]) -> Iterator[Finding]:
+    if "random_attention_and_words" in every:
+        alone, both = every["random_attention"], every["random_attention_and_words"]
         yield Finding(
             "What the model learned",
-            f"The same parsers over the attention of the same model with random weights: {alone.told} from attention "
-            f"alone, {both.told} with words. What lies between is what training of the model has put into attention.",
+            f"The same parsers over the attention of the same model with random weights: {alone.uas.percent} from "
+            f"attention alone, {both.uas.percent} with words. The difference is what the model learned in training.",
         )
 
 
@@ -49,14 +64,15 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
         best = strongest(contribution.sel(direction=direction, drop=True))
         yield Finding(
             f"Heads, {looks}",
-            f"They raise the score of the syntactic head over another word's the most, in logits: {listed(best[:5])}.",
+            f"Largest rise of the score of the syntactic head over that of another word, in logits: "
+            f"{listed(best[:5])}.",
         )
     values = np.sort(result["contribution"].values[np.isfinite(result["contribution"].values)])[::-1]
     half = int(np.searchsorted(np.cumsum(values), values.sum() / 2)) + 1
     yield Finding(
-        "How few do it",
-        f"All heads together raise it by {values.sum():.1f} logits on average; {half} of {values.size} heads and "
-        f"directions make half of that. n = {int(result['contribution_n_examples']):,} words.",
+        "Concentration",
+        f"All heads together raise the score by {values.sum():.1f} logits on average; {half} of {values.size} heads "
+        f"and directions make half of it. n = {int(result['contribution_n_examples']):,} words.",
     )
 
 
@@ -69,8 +85,8 @@ def _relations(result: xr.Dataset) -> Iterator[Finding]:
         best, worst = order[::-1][:number], order[:number]
         yield Finding(
             "Relations",
-            f"From attention alone it finds most of {_named(recall, best)}; least of {_named(recall, worst)}. "
-            f"{_gained(enough, number)}Relations of at least {LEAST_CASES} words.",
+            f"From attention alone the recall is highest for {_named(recall, best)} and lowest for "
+            f"{_named(recall, worst)}. {_gained(enough, number)}Relations of at least {LEAST_CASES} words.",
         )
 
 
@@ -91,16 +107,16 @@ def _both(recall: xr.DataArray, places: np.ndarray) -> tuple[list[str], list[flo
     return part["relation"].values.tolist(), part.values.tolist()
 
 
-def _mind(result: xr.Dataset, found: dict[str, Parser]) -> Iterator[Finding]:
+def _limits(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
     training, attrs = json.loads(result.attrs["training"]), result.attrs
     read = f"{training['sentences']:,} sentences of {training['corpus']}"
     vectors = f"Vectors of words: {attrs['vectors']}, which has {100 * attrs['words_with_vectors']:.0f}% of the words."
-    spread = np.nanmax([*(each.std for each in found.values()), -np.inf])
+    spread = np.nanmax([*(each.std for each in every.values()), -np.inf])
     several = f" Scores are means over {result.sizes['seed']} seeds, which differ by at most {100 * spread:.1f} points"
     seeds = f"{several} (standard deviation)." if np.isfinite(spread) else ""
     yield Finding(
-        "Mind",
-        f"Parsers were trained on {read}, and scored on {attrs['test_sentences']:,} others; a parser trained on more "
-        f"sentences, or tested on other texts, has another score. {vectors}{seeds} That a parser can read trees off "
-        "attention does not say that the model uses them.",
+        "Limits",
+        f"Parsers were trained on {read}, and scored on {attrs['test_sentences']:,} others. Scores depend on the "
+        f"number of training sentences and on the text. {vectors}{seeds} Trees can be read off "
+        "attention; this does not mean that the model uses them.",
     )

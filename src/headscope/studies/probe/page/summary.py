@@ -1,9 +1,10 @@
-"""What a result of `probe` says of its parsers: their names, their scores, and the paper's."""
+"""The parsers of a result: names, scores, and the scores of the paper."""
 
 from dataclasses import dataclass
 
-import numpy as np
 import xarray as xr
+
+from headscope.report.wording import Estimate, estimate
 
 NAMES = {
     "attention_and_words": "attention and words",
@@ -27,10 +28,10 @@ PAPER = {
 
 @dataclass(frozen=True, slots=True)
 class Parser:
-    """A parser of a result: shares of words, `uas` with the bounds of its interval; `std` over seeds, if several."""
+    """A parser of a result: shares of words that get their syntactic head; `std` over seeds, if several."""
 
     name: str
-    uas: tuple[float, float, float]
+    uas: Estimate
     argmax: float
     std: float
     epochs: float
@@ -39,12 +40,6 @@ class Parser:
     def words(self) -> str:
         """Its name, in words."""
         return NAMES.get(self.name, self.name)
-
-    @property
-    def told(self) -> str:
-        """Its score in per cent, with the interval."""
-        value, lower, upper = (100 * each for each in self.uas)
-        return f"{value:.1f}% [{lower:.1f}, {upper:.1f}]"
 
 
 def parsers(result: xr.Dataset) -> dict[str, Parser]:
@@ -55,11 +50,9 @@ def parsers(result: xr.Dataset) -> dict[str, Parser]:
 
 def best_without(found: dict[str, Parser]) -> Parser:
     """The best of the parsers that do not see the model's attention."""
-    return max((each for name, each in found.items() if name not in SEES_ATTENTION), key=lambda each: each.uas[0])
+    return max((each for name, each in found.items() if name not in SEES_ATTENTION), key=lambda each: each.uas.value)
 
 
 def _parser(name: str, part: xr.Dataset) -> Parser:
-    lower, upper = np.asarray(part["uas_ci"]).tolist()
     std = float(part["uas_std"]) if "uas_std" in part else float("nan")
-    uas = (float(part["uas"]), lower, upper)
-    return Parser(name, uas, float(part["uas_argmax"]), std, float(part["epochs"].mean()))
+    return Parser(name, estimate(part, "uas"), float(part["uas_argmax"]), std, float(part["epochs"].mean()))

@@ -1,9 +1,10 @@
-"""The parsers as Table 3 of Clark et al. (2019), and what they find of each relation."""
+"""The parsers as Table 3 of Clark et al. (2019), and their recall of each relation."""
 
 import numpy as np
 import xarray as xr
 
 from headscope.report.tables import Column, Table
+from headscope.report.wording import estimate
 from headscope.studies.probe.page.summary import NAMES, PAPER, Parser, parsers
 
 BESIDE = ("attention_and_words", "attention", "distances_and_words", "fixed_offset")
@@ -23,13 +24,13 @@ def _scores(result: xr.Dataset, found: dict[str, Parser]) -> Table:
         "them. BERT-base: Clark et al. (2019), Table 3: the Penn Treebank with Stanford's relations, GloVe vectors."
     )
     columns = tuple(Column(words.lower(), words) for words in SCORES)
-    order = sorted(found.values(), key=lambda each: -each.uas[0])
+    order = sorted(found.values(), key=lambda each: -each.uas.value)
     return Table("parsers", caption, "", "", ("Parser",), columns, [((each.words,), _cells(each)) for each in order])
 
 
 def _cells(each: Parser) -> list[tuple[str, str] | None]:
     return [
-        (_percent(each.uas[0]), f"{_percent(each.uas[1])}, {_percent(each.uas[2])}"),
+        each.uas.cell(".1f", 100),
         (_percent(each.argmax), ""),
         (_percent(each.std), "") if np.isfinite(each.std) and each.epochs else None,
         (f"{each.epochs:.1f}", "") if each.epochs else None,
@@ -43,15 +44,10 @@ def _recall(result: xr.Dataset, names: list[str]) -> Table:
     rows = []
     for relation in result["relation"].values.tolist():
         part = result.sel(relation=relation)
-        cells = [_of(part.sel(probe=name)) for name in names]
+        cells = [estimate(part, "recall", probe=name).cell(".1f", 100) for name in names]
         rows.append(((relation,), [(f"{int(part['recall_n_examples']):,}", ""), *cells]))
     caption = "Per cent of the words of each relation that get their syntactic head, with 95% intervals."
     return Table("recall", caption, "", "", ("Relation",), columns, rows)
-
-
-def _of(part: xr.Dataset) -> tuple[str, str]:
-    lower, upper = np.asarray(part["recall_ci"]).tolist()
-    return _percent(float(part["recall"])), f"{_percent(lower)}, {_percent(upper)}"
 
 
 def _percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""What a head attends to, how far and how broadly (Clark et al. 2019, section 3; Kovaleva et al. 2019, 4.4)."""
+"""Targets, distance and breadth of attention (Clark et al. 2019, section 3; Kovaleva et al. 2019, 4.4)."""
 
 from collections.abc import Iterator
 
@@ -6,13 +6,13 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.cards.head_rows import Row
-from headscope.report.cards.wording import cases, of, one, ordinal, ranked, value
+from headscope.report.cards.head_numbers import Row, of_labels, of_variable
+from headscope.report.cards.wording import cases, ordinal, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.wording import number
 from headscope.results.vocabulary import FEATURES
 
-FIRST = 5
+FIRST, HALF = 5, 0.5
 COLUMNS = (
     "attention_to.cls",
     "attention_to.sep",
@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """Where attention goes, near and far, and how broadly; without what the model does not have."""
+    """Attention to classes of tokens and neighbours, and breadth; without variables that the model lacks."""
     split = [(address, *address.partition(".")[::2]) for address in COLUMNS]
     return tuple(address for address, name, label in split if _has(result, name, label))
 
@@ -40,21 +40,32 @@ def _has(result: xr.Dataset, name: str, label: str) -> bool:
     return bool(array.notnull().any())
 
 
+def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """The main target of each head: a neighbour or a class of tokens with more than half of its attention."""
+    words = xr.full_like(result["entropy"], "", dtype=object).where(result["entropy"].isnull(), "mixed").drop_attrs()
+    words = words.where(result["entropy"].notnull(), "")
+    for name, dim in (("attention_to", "token_class"), ("attention_offset", "offset")):
+        for target in result[name][dim].values.tolist() if name in result else ():
+            if target != "other":
+                words = words.where(~(result[name].sel({dim: target}, drop=True) > HALF), label(dim, target))
+    return {"Attends to": words}
+
+
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """What uniform attention would give."""
+    """The values of uniform attention."""
     uniform = {"attention_to": "token_share", "entropy": "uniform_entropy", "cls_entropy": "uniform_entropy"}
     return {name: result[share] for name, share in uniform.items() if share in result}
 
 
-def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
-    """Classes of token, neighbours, breadth, and the features and links that it attends to more than most heads."""
-    if goes := of(numbers, "attention_to"):
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """Classes of tokens, neighbours, breadth, and the features and links in which the head has a high rank."""
+    if goes := of_variable(numbers, "attention_to"):
         shares = ", ".join(f"{row.words} {value(row)}{_uniform(row)}" for row in goes)
         yield Finding("Attends to", f"{shares}; {cases(goes[0])}.")
-    if near := of(numbers, "attention_offset"):
-        said = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in near)
-        yield Finding("Neighbours", f"{said}; {cases(near[0])}.")
-    if (row := one(numbers, "entropy")) is not None:
+    if near := of_variable(numbers, "attention_offset"):
+        texts = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in near)
+        yield Finding("Neighbours", f"{texts}; {cases(near[0])}.")
+    if (row := of_labels(numbers, "entropy")) is not None:
         uniform = "" if pd.isna(row.baseline) else f", uniform attention {number(row.baseline)}"
         yield Finding("Breadth", f"Entropy {value(row)} nats ({ranked(row)}{uniform}); {cases(row)}.")
     yield from _features(numbers)
@@ -64,16 +75,18 @@ def _uniform(row: Row) -> str:
     return "" if pd.isna(row.baseline) else f" (uniform attention {number(row.baseline)})"
 
 
-def _features(numbers: pd.DataFrame) -> Iterator[Finding]:
+def _features(numbers: list[Row]) -> Iterator[Finding]:
     words = {label("feature", name) for name in FEATURES[:6]}
-    rows = [row for row in of(numbers, "feature_attention") if row.words in words] + of(numbers, "token_attention")
+    rows = [row for row in of_variable(numbers, "feature_attention") if row.words in words] + of_variable(
+        numbers, "token_attention"
+    )
     if not rows:
         return
     first = sorted((row for row in rows if row.rank <= FIRST), key=lambda row: row.rank)
     if first:
-        said = "; ".join(f"{row.words} {value(row)} ({ranked(row)}), {cases(row)}" for row in first)
+        texts = "; ".join(f"{row.words} {value(row)} ({ranked(row)}), {cases(row)}" for row in first)
         least, most = ordinal(1), ordinal(FIRST)
-        yield Finding("Words", f"Among the {least} to {most} heads of {rows[0].heads} in: {said}.{_chance(rows)}")
+        yield Finding("Words", f"Among the {least} to {most} heads of {rows[0].heads} in: {texts}.{_chance(rows)}")
     else:
         best = min(rows, key=lambda row: row.rank)
         text = f"Among the first {FIRST} heads in none of {len(rows)} features and links; best in {best.words}"

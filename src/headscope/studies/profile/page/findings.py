@@ -1,4 +1,4 @@
-"""Findings of a profile: what the heads attend to, in the order of Clark et al. and Kovaleva et al. (2019)."""
+"""Findings of a profile: the attention of the heads, in the order of Clark et al. and Kovaleva et al. (2019)."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,24 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, layer_means, listed, measured, number, peak, several, strongest
+from headscope.report.wording import (
+    examples,
+    first_of,
+    layer_means,
+    listed,
+    measured,
+    number,
+    peak,
+    peak_layer,
+    rate,
+    several,
+    strongest,
+)
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import corrected, q_above, surely
 from headscope.statistics.thresholds import RATE
 
+HIGHLIGHTS = 5
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
 NEAR_UNIFORM = 0.9
@@ -20,10 +33,54 @@ CLASSES = {"sep": "Separators", "cls": "Start token", "punct": "Punctuation"}
 NEIGHBOURS = {-1: "Previous token", 1: "Next token"}
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """Special tokens, neighbours, breadth and the clearest linguistic feature."""
+    parts = [*_most_attended(result), *_positional(result), *_extreme_breadth(result), *_clearest_feature(result)]
+    return parts[:HIGHLIGHTS]
+
+
+def _most_attended(result: xr.Dataset) -> Iterator[Finding]:
+    means = {name: measured(result, "attention_to", token_class=name) for name in CLASSES}
+    shares = {name: float(array.mean()) for name, array in means.items() if array is not None}
+    if shares:
+        most = max(shares, key=lambda name: shares[name])
+        heads = int((result["attention_to"].sel(token_class=most) > HALF).sum())
+        more = f"{several(heads, 'head').lower()} give{'s' if heads == 1 else ''} it more than half"
+        word = label("token_class", most)
+        yield Finding(CLASSES[most], f"The average head gives {shares[most]:.0%} of its attention to {word}; {more}.")
+
+
+def _positional(result: xr.Dataset) -> Iterator[Finding]:
+    names = []
+    for offset, topic in NEIGHBOURS.items():
+        array = measured(result, "attention_offset", offset=offset)
+        heads = [] if array is None else [each.head for each in strongest(array) if each.value > HALF]
+        names += [f"{topic.lower()}: {first_of(heads, 3, ', ')}"] if heads else []
+    text = f"Heads with more than half of their attention on a neighbour: {'; '.join(names) or 'none'}."
+    yield Finding("Neighbours", text)
+
+
+def _extreme_breadth(result: xr.Dataset) -> Iterator[Finding]:
+    if (array := measured(result, "entropy")) is not None:
+        readings = strongest(array)
+        text = f"Head {readings[-1].head} is the most focused, head {readings[0].head} the broadest."
+        yield Finding("Breadth", f"{text} Attention is broadest in layer {peak_layer(array)}.")
+
+
+def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
+    arrays = {name: measured(result, "feature_attention", feature=name) for name in LINGUISTIC}
+    present = {name: array for name, array in arrays.items() if array is not None and float(array.median()) > 0}
+    if present:
+        name = max(present, key=lambda name: _times_median(present[name]))
+        head, times = strongest(present[name])[0].head, _times_median(present[name])
+        text = f"Head {head} attends to a {label('feature', name)} {times:.1f} times as much as the median head."
+        yield Finding("Linguistic features", text)
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What a profile says, without what its model does not have."""
-    told = [*_classes(result), *_separators(result), *_neighbours(result), *_breadth(result), *_start_breadth(result)]
-    return [*told, *_features(result), *_start_features(result), *_links(result)]
+    """All findings, without variables that the model does not have."""
+    every = [*_classes(result), *_separators(result), *_neighbours(result), *_breadth(result), *_start_breadth(result)]
+    return [*every, *_features(result), *_start_features(result), *_links(result)]
 
 
 def _classes(result: xr.Dataset) -> Iterator[Finding]:
@@ -40,15 +97,15 @@ def _classes(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _against_share(result: xr.Dataset, array: xr.DataArray) -> str:
-    """How the mean and the heads' intervals compare with what uniform attention would give."""
+    """The mean and the intervals beside uniform attention."""
     if "token_share" not in result:
         return ""
     share = float(result["token_share"].sel(token_class=array["token_class"].item()))
     if not share > 0:
         return ""
-    times = f"{float(array.mean()) / share:.1f} times the {number(share)} that uniform attention would give"
-    surely = int((array["lower"] > share).sum()) if "lower" in array.coords else 0
-    return f", {times} ({several(surely, 'head').lower()} exceed it with their whole interval)"
+    times = f"{float(array.mean()) / share:.1f} times uniform attention ({number(share)})"
+    above = int((array["lower"] > share).sum()) if "lower" in array.coords else 0
+    return f", {times}; {several(above, 'head').lower()} exceed that with the whole interval"
 
 
 def _above(array: xr.DataArray, limit: float, what: str) -> str:
@@ -57,8 +114,8 @@ def _above(array: xr.DataArray, limit: float, what: str) -> str:
     above = [reading for reading in readings if reading.value > limit]
     if not above:
         return f"{what}: none of {array.size}; the highest is {readings[0]}."
-    unsure = sum(reading.lower is not None and reading.lower <= limit for reading in above)
-    doubt = f"; of these, {unsure} with an interval that reaches below it" if unsure else ""
+    unsure = sum(reading.estimate.lower <= limit for reading in above)
+    doubt = f"; {unsure} of these have an interval that reaches below it" if unsure else ""
     sure = surely(q_above(array, limit), "heads")
     middle = f"the median head gives {number(float(array.median()))}"
     return f"{what}: {len(above)} of {array.size}, {listed(above)}{doubt}; {sure}{'; ' if sure else ''}{middle}."
@@ -88,10 +145,8 @@ def _breadth(result: xr.Dataset) -> Iterator[Finding]:
         return
     uniform = float(result["uniform_entropy"])
     broad = sum(reading.value > NEAR_UNIFORM * uniform for reading in readings)
-    near = f"{broad} of {array.size} heads have more than {NEAR_UNIFORM:.0%} of it"
-    yield Finding(
-        "Broad and focused", f"Uniform attention would have {number(uniform)} nats; {near}. {ends}{examples(array)}"
-    )
+    near = f"{broad} of {array.size} heads have more than {NEAR_UNIFORM:.0%} of that"
+    yield Finding("Broad and focused", f"Uniform attention has {number(uniform)} nats; {near}. {ends}{examples(array)}")
 
 
 def _start_breadth(result: xr.Dataset) -> Iterator[Finding]:
@@ -104,21 +159,19 @@ def _start_breadth(result: xr.Dataset) -> Iterator[Finding]:
 
 def _features(result: xr.Dataset) -> Iterator[Finding]:
     arrays = {name: measured(result, "feature_attention", feature=name) for name in LINGUISTIC}
-    found = {name: array for name, array in arrays.items() if array is not None}
-    if not found:
+    present = {name: array for name, array in arrays.items() if array is not None}
+    if not present:
         return
-    ranked = sorted(found, key=lambda name: -_times_median(found[name]))
-    q = _above_median(with_interval(result, "feature_attention").sel(feature=list(found)))
-    told = "; ".join(_standing_out(name, found[name]) + _rate(q, found[name], feature=name) for name in ranked[:3])
-    tests = (
-        f" (q: of giving no more than the median head, {corrected(q, 'heads and features')})" if q is not None else ""
-    )
+    ranked = sorted(present, key=lambda name: -_times_median(present[name]))
+    q = _above_median(with_interval(result, "feature_attention").sel(feature=list(present)))
+    texts = "; ".join(_standing_out(name, present[name]) + _rate(q, present[name], feature=name) for name in ranked[:3])
+    tests = f" (q: test against the median head, {corrected(q, 'heads and features')})" if q is not None else ""
     special = [measured(result, "feature_attention", feature=name) for name in ("cls", "sep")]
     beside = ", ".join(
         f"{label('feature', a['feature'].item())} {number(float(a.mean()))}" for a in special if a is not None
     )
     compared = f" For comparison, the mean over all heads: {beside}." if beside else ""
-    yield Finding("Linguistic features", f"Heads that stand out most from the median head: {told}{tests}.{compared}")
+    yield Finding("Linguistic features", f"Heads that differ most from the median head: {texts}{tests}.{compared}")
 
 
 def _above_median(array: xr.DataArray) -> xr.DataArray | None:
@@ -133,7 +186,7 @@ def _rate(q: xr.DataArray | None, array: xr.DataArray, **place: str) -> str:
     best = array.drop_vars(["lower", "upper", "n_examples"], errors="ignore").fillna(-1)
     best = best[best.argmax(("layer", "head"))]
     value = float(q.sel(place).sel(layer=int(best["layer"]), head=int(best["head"])))
-    return f", q {'<0.0001' if value < 1e-4 else f'{value:.2g}'}"
+    return f", q {rate(value)}"
 
 
 def _times_median(array: xr.DataArray) -> float:
@@ -169,17 +222,17 @@ def _links(result: xr.Dataset) -> Iterator[Finding]:
         part = array.sel(relation=relation)
         middle = f"the median head gives {number(float(part.median()))}"
         above = None if q is None else int((q.sel(relation=relation) < RATE).sum())
-        how = "" if q is None else f", {above} heads surely more ({corrected(q, 'heads and links')})"
+        how = "" if q is None else f", {above} heads give clearly more ({corrected(q, 'heads and links')})"
         heads = f"Strongest in {listed(strongest(part)[:3])}; {middle}{how}."
         position = _by_position(result, strongest(part)[0].head)
         yield Finding(label("relation", relation).capitalize(), f"{heads}{position}{examples(part)}")
 
 
 def _by_position(result: xr.Dataset, head: str) -> str:
-    """Whether a head looks at a neighbour anyway: then a link is perhaps nothing but a position."""
+    """A warning where the head attends to a neighbour in any case: the link may be only a position."""
     for offset, topic in NEIGHBOURS.items():
         array = measured(result, "attention_offset", offset=offset)
         always = [reading.head for reading in strongest(array) if reading.value > HALF] if array is not None else []
         if head in always:
-            return f" {head} attends to the {topic.lower()} whatever it is, which may be all that it does here."
+            return f" Head {head} always attends to the {topic.lower()}; this may explain the link."
     return ""

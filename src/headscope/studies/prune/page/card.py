@@ -1,12 +1,12 @@
-"""When a head was removed by pruning (Michel et al. 2019)."""
+"""The place of a head in the order of pruning (Michel et al. 2019)."""
 
 import json
 from collections.abc import Iterator
 
-import pandas as pd
 import xarray as xr
 
-from headscope.report.cards.wording import of, ordinal
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import ordinal
 from headscope.report.parts import Finding
 
 
@@ -15,12 +15,12 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     return ("removed_at",) if bool(result["removed_at"].notnull().any()) else ()
 
 
-def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
-    """Its place in the order of removal; nothing of heads that the model never had."""
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The place of the head in the order of removal."""
     gone, whole = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
     how = json.loads(result.attrs["pruning"])["by"]
     order = f"the order by {how} is no test"
-    if rows := of(numbers, "removed_at"):
+    if rows := of_variable(numbers, "removed_at"):
         place = ordinal(int(rows[0].value))
         yield Finding("Pruning", f"Removed as the {place} of {whole} heads, the least important first ({order}).")
     else:

@@ -1,4 +1,4 @@
-"""Findings of pruning: how many heads went, what it cost, and how much smaller the model is."""
+"""Findings of pruning: the heads removed, the change of the score, and the size of the model."""
 
 import json
 from collections.abc import Iterator
@@ -8,13 +8,36 @@ import xarray as xr
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, measured, number, several
+from headscope.report.wording import estimate, examples, measured, number, of_array, several
 
 FIRST = 8
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The heads removed, the change of the main metric, and the size of the saved model."""
+    left = result["heads_left"].sel(share_removed=_share(result))
+    whole = int(result["heads_left"].isel(share_removed=0).sum())
+    removed = Finding("Removed", f"{whole - int(left.sum())} of {whole} heads.")
+    return [removed, *_main_score(result), *_smaller(result), *_reach(result)]
+
+
+def _main_score(result: xr.Dataset) -> Iterator[Finding]:
+    metric = str(result["metric"].values[0])
+    score = result["pruned_score"].sel(metric=metric)
+    before, after = float(score.isel(share_removed=0)), float(score.sel(share_removed=_share(result)))
+    change = estimate(result, "score_change", metric=metric, share_removed=_share(result))
+    sure = "" if change.is_not(0) else "; the difference may be chance"
+    name = label("metric", metric).capitalize()
+    yield Finding("Score", f"{name} was {number(before)} and is {number(after)}{sure}.")
+
+
+def _smaller(result: xr.Dataset) -> Iterator[Finding]:
+    before, after = (int(each) for each in result["parameters"].sel(share_removed=[0.0, _share(result)]))
+    yield Finding("Size", f"The saved model has {after / 1e6:.2f} million parameters, {1 - after / before:.0%} fewer.")
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What pruning came to, at the share of heads that the saved model has lost."""
+    """All findings, at the share of heads that the saved model has lost."""
     return [*_heads(result), *_scores(result), *_reach(result), *_size(result), *_order(result), _choice(result)]
 
 
@@ -27,7 +50,7 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
     text = f"{gone} of {whole} heads ({gone / whole:.0%}) were removed; {kept}."
     if spared := int(result.attrs["spared"]):
         keep = json.loads(result.attrs["pruning"])["keep"]
-        text += f" {several(spared, 'head')} stayed although it was their turn: no layer keeps fewer than {keep}."
+        text += f" {several(spared, 'head')} of low importance stayed: no layer keeps fewer than {keep}."
     yield Finding("Heads removed", text)
 
 
@@ -38,16 +61,15 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
         after, change = (measured(result, name, **place) for name in ("pruned_score", "score_change"))
         if after is None or change is None:
             continue
-        bounds = [float(change[bound]) for bound in ("lower", "upper")]
-        told = f"a change of {number(float(change))} [{number(bounds[0])}, {number(bounds[1])}]"
-        sure = "which other examples could undo" if bounds[0] <= 0 <= bounds[1] else "beyond what chance explains"
+        moved = of_array(change)
+        sure = "beyond chance" if moved.is_not(0) else "which may be chance"
         name = label("metric", metric).capitalize()
-        text = f"{name} was {number(before)} and is {number(float(after))}: {told}, {sure}.{examples(after)}"
-        yield Finding(f"Cost: {label('metric', metric)}", text)
+        text = f"{name} was {number(before)} and is {number(float(after))}: a change of {moved.text}, {sure}."
+        yield Finding(f"Cost: {label('metric', metric)}", text + examples(after))
 
 
 def _reach(result: xr.Dataset) -> Iterator[Finding]:
-    """How many heads can go before the main metric surely changes."""
+    """The share of heads that can be removed before the main metric clearly changes."""
     change = measured(result, "score_change", metric=result["metric"].values[0])
     if change is None or change.sizes["share_removed"] < 2:
         return
@@ -56,8 +78,10 @@ def _reach(result: xr.Dataset) -> Iterator[Finding]:
     share = float(change["share_removed"][reached][-1])
     tried = float(change["share_removed"][-1])
     name = label("metric", str(change["metric"].item()))
-    end = "the most that was tried" if share == tried else f"up to {tried:.0%} were tried"
-    yield Finding("How many can go", f"Up to {share:.0%} of the heads, {name} changes by no more than chance; {end}.")
+    yield Finding(
+        "Safe to remove",
+        f"With up to {share:.0%} of the heads removed, any change of {name} may be chance ({tried:.0%} were tried).",
+    )
 
 
 def _size(result: xr.Dataset) -> Iterator[Finding]:
@@ -74,23 +98,21 @@ def _order(result: xr.Dataset) -> Iterator[Finding]:
     order = tidy(result["removed_at"]).sort_values("value").to_dict("records")
     if order:
         names = ", ".join(head_name(row["layer"], row["head"]) for row in order[:FIRST])
-        text = f"The least important heads, in the order in which they went: {names}."
-        yield Finding(
-            "First to go", f"{text} An order is no test: which of them matters surely, 'headscope ablate' tells."
-        )
+        text = f"The least important heads, in the order of removal: {names}."
+        yield Finding("Removed first", f"{text} The order is no test; 'headscope ablate' tests single heads.")
 
 
 def _choice(result: xr.Dataset) -> Finding:
-    asked = json.loads(result.attrs["pruning"])
-    by = f"importance ({asked['estimator']})" if asked["by"] == "importance" else "the score without each head"
-    anew = ", asked anew after each step" if asked["again"] else ""
+    choice = json.loads(result.attrs["pruning"])
+    by = f"importance ({choice['estimator']})" if choice["by"] == "importance" else "the score without each head"
+    anew = ", computed again after each step" if choice["again"] else ""
     trained = (
-        f" Trained for {several(asked['finetune_epochs'], 'epoch')} after each step."
-        if asked["finetune_epochs"]
+        f" Trained for {several(choice['finetune_epochs'], 'epoch')} after each step."
+        if choice["finetune_epochs"]
         else ""
     )
     chosen, scored = result.attrs["chosen_on"], result.attrs["corpus"]
-    same = " The same examples chose the heads and scored them, which flatters the score." if chosen == scored else ""
+    same = " The same examples chose the heads and scored them: the score is too good." if chosen == scored else ""
     return Finding("How heads were chosen", f"By {by} on {chosen}{anew}; scored on {scored}.{trained}{same}")
 
 

@@ -1,4 +1,4 @@
-"""Figures of `relations`: what every head gives to links, its gain on links elsewhere, a look into the best heads."""
+"""Figures of `relations`: attention to links, its gain over the baselines, and examples of the best heads."""
 
 from collections.abc import Iterator
 
@@ -28,9 +28,9 @@ def _all_links(result: xr.Dataset) -> Iterator[Figure]:
     yield Figure("link_attention", LINKS, heatmap(links), caption, "link_attention")
     gain = _in_words(_gain(result).sel(relation="all", drop=True))
     caption = (
-        "The same, less the larger of two: what links get that are moved elsewhere in their sentence, and what other "
-        "words give to the same end of the link. Heads that only look so far ahead or back, or in which all words look "
-        "at the same word, are not above 0."
+        "Attention to links minus the larger of two baselines: links moved elsewhere in their sentence, and other "
+        "words that look at the same end of the link. A head that only looks at a fixed distance, or always at the "
+        "same word, is not above 0."
     )
     yield Figure("gain", LINKS, heatmap(gain, diverging=True), caption, "gain")
     looking = links.sel(direction=ARROWS["source_to_target"], drop=True)
@@ -41,9 +41,9 @@ def _all_links(result: xr.Dataset) -> Iterator[Figure]:
 
 
 def _gain(result: xr.Dataset) -> xr.DataArray:
-    """How much more links get than the larger of the baselines."""
+    """Attention to links minus the larger of the baselines."""
     gain = result["gain"].where(result["gain"] < result["gain_others"], result["gain_others"]).rename("gain")
-    return gain.assign_attrs(long_name="gain of links on both baselines", units="share of attention")
+    return gain.assign_attrs(long_name="gain of links over both baselines", units="share of attention")
 
 
 def _in_words(array: xr.DataArray) -> xr.DataArray:
@@ -55,15 +55,16 @@ def _relations(result: xr.Dataset) -> Iterator[Figure]:
     enough = enough if enough.sizes["relation"] else result
     if enough["chosen_attention"].notnull().any():
         caption = (
-            "The head that gains most, on the half of the sentences on which it was not chosen, with 95% intervals; "
-            f"untrained: the most of any head of a model with random weights. The {MOST} relations that gain most."
+            "The head with the largest gain, on the half of the sentences on which it was not chosen, with 95% "
+            f"intervals. Untrained: the largest value of any head of a model with random weights. The {MOST} relations "
+            "with the largest gains."
         )
         yield Figure("chosen", BEST, bars(_beside(enough)), caption, "chosen_attention")
     own = enough.sel(relation=enough["relation"] != "all").isel(relation=slice(MOST))
     if own.sizes["relation"]:
         gain = _gain(own).sel(direction=["source_to_target", "target_to_source"]).max("direction", keep_attrs=True)
         gain = gain.clip(min=0, keep_attrs=True)
-        caption = f"In the better direction; 0 for heads that do not gain. The {MOST} most frequent relations."
+        caption = f"In the better direction; 0 for heads without a gain. The {MOST} most frequent relations."
         yield Figure("gain-by_relation", BEST, heatmap(gain), caption, "gain")
 
 
@@ -96,7 +97,7 @@ def _zooms(result: xr.Dataset) -> Iterator[Figure]:
         weights = xr.DataArray(one.values[: len(tokens), : len(tokens)], dims=("query", "key"), name=name)
         chart = zoom(weights, tokens, int((ends == 1).argmax()), (ends == 2).nonzero()[0].tolist())
         caption = (
-            f"A typical sentence: its links get the median of what this head gives to {of}. Linked tokens in orange. "
+            f"A typical sentence: its links get the median attention of this head for {of}. Linked tokens are orange. "
             "After Kovaleva et al. (2019), Figure 3."
         )
         yield Figure(f"zoom-{place + 1}", LOOK, chart, caption, "link_attention")

@@ -1,96 +1,148 @@
-"""Findings of `relations`: which heads link what a relation links, and which only stand at its distance."""
+"""Findings of `relations`: the heads that attend to the links of a relation, beside heads that only attend far."""
 
 from collections.abc import Iterator
 
 import xarray as xr
 
 from headscope.report.parts import Finding
-from headscope.report.wording import number, several
-from headscope.statistics.thresholds import LEAST_CASES
-from headscope.studies.relations.page.summary import Reading, chosen, filtered, highest, options, told
+from headscope.report.wording import first_of, number, several
+from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.studies.relations.page.summary import LinkReading, chosen, filtered, highest, options
 
 NAMED = 8
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The best head of all links, the special heads, and the clearest relation."""
+    every = chosen(result)
+    return [*_best_head(every), *_special_heads(result), *_clearest(every), *_random_weights(result)]
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What heads give to links, with the baselines, the interval and the number of sentences of whatever is claimed."""
-    found = chosen(result)
+    """All findings, each with the baselines, the interval and the number of sentences."""
+    every = chosen(result)
     return [
         *_above(result),
         *_special(result),
-        *_best(found),
-        *_relations(found),
+        *_best(every),
+        *_relations(every),
         *_untrained(result),
         *_filter(result),
-        *_caution(result, found),
+        *_caution(result, every),
     ]
 
 
-def _above(result: xr.Dataset) -> Iterator[Finding]:
-    """The paper's finding: heads above the 99th percentile; and what links elsewhere get in them."""
-    number_of_heads = int(result["link_attention"].isel(relation=0, direction=0).notnull().sum())
-    texts = []
-    for direction, words in DIRECTIONS.items():
-        limit = float(result["percentile"].sel(relation="all", direction=direction))
-        above = [each for each in highest(result, direction, number_of_heads) if each.attention[0] > limit]
-        heads = ", ".join(f"{each.head} ({told(each.attention)}; {_beside(each)})" for each in above)
-        texts.append(f"{words}, above {number(limit)}: {heads or 'no head'}.")
-    must = several(-(-(number_of_heads - 1) // 100), "head").lower()
-    known = f"Of {number_of_heads} heads, {must} must lie above it, unless some are equal, whatever they know."
-    yield Finding("Above the 99th percentile", " ".join([*texts, known]))
-
-
-def _special(result: xr.Dataset) -> Iterator[Finding]:
-    special = result["special"]
-    heads = int((special.max(["relation", "direction"]) == 1).sum())
-    known = special["relation"].values[(special.max(["layer", "head", "direction"]) == 1).values].tolist()
-    enough = int((result["gain_n_examples"] >= LEAST_CASES).sum())
-    tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads, relations and directions"
-    beyond = ", and more attention than any head of an untrained model gives" if "untrained" in result else ""
-    number_of_heads = int(special.max(["relation", "direction"]).notnull().sum())
-    such = f"{len(known)} of {enough} relations of so many sentences have such a head"
-    yield Finding(
-        "Special heads",
-        f"{several(heads, 'head')} of {number_of_heads} give links of some relation at least 0.1 more attention than "
-        f"links moved elsewhere in the same sentence get, and than other words give to the same end of the link, with "
-        f"q < 0.05 ({tests}), in at least {LEAST_CASES} sentences{beyond}. "
-        f"{such}{': ' + ', '.join(known) if known else ''}.",
-    )
-
-
-def _best(found: list[Reading]) -> Iterator[Finding]:
-    for each in found:
+def _best_head(every: list[LinkReading]) -> Iterator[Finding]:
+    for each in every[:1]:
         if each.relation == "all":
+            base = max(each.elsewhere.value, each.others.value)
             yield Finding(
-                "All links",
-                f"The head that gains most is {each.head} ({each.arrow}): {told(each.attention)} for links, "
-                f"{_beside(each)}, a gain of {told(each.gain)}, on {each.n:,} sentences that it was "
-                "not chosen on.",
+                "Best single head",
+                f"Head {each.head} gives links {number(each.attention.value)} of its attention ({each.arrow}); the "
+                f"larger baseline gets {number(base)}.",
             )
 
 
-def _relations(found: list[Reading]) -> Iterator[Finding]:
-    ranked = sorted((each for each in found if each.enough and each.relation != "all"), key=lambda each: -each.gain[0])
-    known = [each for each in ranked if each.special]
-    if known:
-        more = f"; and {len(known) - NAMED} more" if known[NAMED:] else ""
-        yield Finding("Relations that a head links", "; ".join(map(_told, known[:NAMED])) + more + ".")
-    if without := [f"{each.relation} ({each.gain[0]:+.2f})" for each in ranked if not each.special]:
+def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
+    heads, total, names = _special_numbers(result)
+    verb = "attends" if heads == 1 else "attend"
+    which = f": {first_of(names, NAMED, ', ')}" if names else ""
+    text = f"{several(heads, 'head')} of {total} clearly {verb} to the links of some relation{which}."
+    yield Finding("Special heads", text)
+
+
+def _clearest(every: list[LinkReading]) -> Iterator[Finding]:
+    for each in [each for each in _by_gain(every) if each.special][:1]:
         yield Finding(
-            "Relations without such a head",
-            "The chosen head does not gain 0.1 on both baselines, or not surely (gain in brackets): "
+            "Clearest relation",
+            f"{each.relation}: head {each.head} ({each.arrow}) gives its links {number(each.gain.value)} more "
+            "attention than the larger baseline.",
+        )
+
+
+def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
+    if "untrained" in result:
+        part = result.sel(relation="all", direction="source_to_target")
+        means = [number(float(part[name].mean())) for name in ("link_attention", "untrained")]
+        yield Finding(
+            "Learned in training",
+            f"The average head gives links {means[0]} of its attention; with random weights {means[1]}.",
+        )
+
+
+def _above(result: xr.Dataset) -> Iterator[Finding]:
+    """Heads above the 99th percentile, as in the paper, with their baselines."""
+    total = int(result["link_attention"].isel(relation=0, direction=0).notnull().sum())
+    texts = []
+    for direction, words in DIRECTIONS.items():
+        limit = float(result["percentile"].sel(relation="all", direction=direction))
+        above = [each for each in highest(result, direction, total) if each.attention.value > limit]
+        heads = ", ".join(f"{each.head} ({each.attention.text}; {_beside(each)})" for each in above)
+        texts.append(f"{words}, above {number(limit)}: {heads or 'no head'}.")
+    least = several(-(-(total - 1) // 100), "head").lower()
+    texts.append(f"In any model of {total} heads {least} must be above it, unless some are equal.")
+    yield Finding("Above the 99th percentile", " ".join(texts))
+
+
+def _special_numbers(result: xr.Dataset) -> tuple[int, int, list[str]]:
+    """Returns: the number of special heads, the number of heads, and the relations that have a special head."""
+    special = result["special"]
+    by_head, by_relation = special.max(["relation", "direction"]), special.max(["layer", "head", "direction"])
+    names = special["relation"].values[(by_relation == 1).values].tolist()
+    return int((by_head == 1).sum()), int(by_head.notnull().sum()), names
+
+
+def _special(result: xr.Dataset) -> Iterator[Finding]:
+    heads, total, names = _special_numbers(result)
+    frequent = int((result["gain_n_examples"] >= LEAST_CASES).sum())
+    tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads, relations and directions"
+    beyond = ", and more than any head of an untrained model" if "untrained" in result else ""
+    which = f": {', '.join(names)}" if names else ""
+    yield Finding(
+        "Special heads",
+        f"{several(heads, 'head')} of {total} give the links of some relation at least 0.1 more attention than both "
+        f"baselines, with q < {RATE} ({tests}), in at least {LEAST_CASES} sentences{beyond}. The baselines: links "
+        "moved elsewhere in the same sentence, and other words that look at the same end of the link. "
+        f"{len(names)} of the {several(frequent, 'relation').lower()} with at least {LEAST_CASES} sentences have a "
+        f"special head{which}.",
+    )
+
+
+def _best(every: list[LinkReading]) -> Iterator[Finding]:
+    for each in every:
+        if each.relation == "all":
+            yield Finding(
+                "All links",
+                f"The head with the largest gain is {each.head} ({each.arrow}): {each.attention.text} for links, "
+                f"{_beside(each)}, a gain of {each.gain.text}, on {each.n:,} sentences on which it was not chosen.",
+            )
+
+
+def _by_gain(every: list[LinkReading]) -> list[LinkReading]:
+    """The relations with enough sentences, the largest gain first; without "all"."""
+    return sorted((each for each in every if each.enough and each.relation != "all"), key=lambda one: -one.gain.value)
+
+
+def _relations(every: list[LinkReading]) -> Iterator[Finding]:
+    ranked = _by_gain(every)
+    if special := [_sentence(each) for each in ranked if each.special]:
+        yield Finding("Relations with a special head", f"{first_of(special, NAMED)}.")
+    if without := [f"{each.relation} ({each.gain.value:+.2f})" for each in ranked if not each.special]:
+        yield Finding(
+            "Relations without a special head",
+            "The chosen head does not gain 0.1 over both baselines, or the difference may be chance. Gain: "
             f"{', '.join(without)}.",
         )
 
 
-def _told(each: Reading) -> str:
-    how = f"{told(each.attention)}, {number(each.elsewhere[0])} elsewhere, {number(each.others[0])} from other words"
-    return f"{each.relation} in {each.head} ({each.arrow}): {how}, n = {each.n:,} sentences"
+def _sentence(each: LinkReading) -> str:
+    beside = f"{number(each.elsewhere.value)} elsewhere, {number(each.others.value)} from other words"
+    return f"{each.relation} in {each.head} ({each.arrow}): {each.attention.text}, {beside}, n = {each.n:,} sentences"
 
 
-def _beside(each: Reading) -> str:
-    return f"{told(each.elsewhere)} elsewhere, {told(each.others)} from other words"
+def _beside(each: LinkReading) -> str:
+    return f"{each.elsewhere.text} elsewhere, {each.others.text} from other words"
 
 
 def _untrained(result: xr.Dataset) -> Iterator[Finding]:
@@ -100,8 +152,8 @@ def _untrained(result: xr.Dataset) -> Iterator[Finding]:
         trained = float(part["link_attention"].mean())
         yield Finding(
             "Untrained model",
-            f"With random weights the heads give links {number(mean)} on average, at most {number(most)}; after "
-            f"training {number(trained)} on average (source → target, all links).",
+            f"With random weights the heads give links {number(mean)} on average and at most {number(most)}; the "
+            f"trained model gives {number(trained)} on average (source → target, all links).",
         )
 
 
@@ -109,17 +161,19 @@ def _filter(result: xr.Dataset) -> Iterator[Finding]:
     steps = filtered(result)
     if len(steps) > 2:
         (_, read), *dropped, (_, kept) = steps
-        told = ", ".join(f"{count:,} {reason}" for reason, count in dropped)
-        yield Finding("What was kept", f"{kept:,} of {read:,} examples; dropped, in this order: {told}.")
+        steps_dropped = ", ".join(f"{count:,} {reason}" for reason, count in dropped)
+        yield Finding("Examples kept", f"{kept:,} of {read:,}. Dropped, in this order: {steps_dropped}.")
 
 
-def _caution(result: xr.Dataset, found: list[Reading]) -> Iterator[Finding]:
-    few = [each.relation for each in found if not each.enough]
+def _caution(result: xr.Dataset, every: list[LinkReading]) -> Iterator[Finding]:
+    few = [each.relation for each in every if not each.enough]
     coded = "The pieces of both ends were paired one by one, as in the released code."
     parts = [
-        f"{several(len(few), 'relation')} of fewer than {LEAST_CASES} sentences are listed apart." if few else "",
+        f"{several(len(few), 'relation')} with fewer than {LEAST_CASES} sentences stand in a table of their own."
+        if few
+        else "",
         coded if options(result).get("as_coded") else "",
-        "The value of a sentence is the largest of its links and their pairs of tokens, so that it grows with their "
-        "number, alike for the baselines.",
+        "The value of a sentence is the largest over its links and their pairs of tokens: it grows with their number. "
+        "The baselines grow alike.",
     ]
-    yield Finding("Mind", " ".join(filter(None, parts)))
+    yield Finding("Limits", " ".join(filter(None, parts)))

@@ -1,4 +1,4 @@
-"""What a result of `relations` says of each relation: the chosen head beside its baselines, on the other half."""
+"""The relations of a result: the chosen head beside its baselines, on the half on which it was not chosen."""
 
 import json
 from dataclasses import dataclass
@@ -7,29 +7,28 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report.wording import number
-from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
+from headscope.report.wording import Estimate, estimate
+from headscope.statistics.thresholds import enough, is_special
 
-Interval = tuple[float, float, float]
 ARROWS = {"source_to_target": "source → target", "target_to_source": "target → source", "either": "either way"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A head and a direction, and what links of a relation get in it; shares of attention with their intervals.
+class LinkReading:
+    """The attention that a head gives to the links of a relation in one direction, as shares.
 
-    * `elsewhere`, `others`: what links elsewhere get, and the same ends from other words; `gain`: on the larger.
-    * `untrained`: the most that any head of the untrained model gives them; None without such a model.
-    * `sentences`: of all that have such a link; `n`: of those that the values are of.
+    * `elsewhere`: attention to links moved elsewhere; `others`: from other words; `gain`: over the larger of the two.
+    * `untrained`: the largest value of any head of the untrained model; None without such a model.
+    * `sentences`: all sentences with such a link; `n`: those that the values are means of.
     """
 
     relation: str
     head: str
     direction: str
-    attention: Interval
-    elsewhere: Interval
-    others: Interval
-    gain: Interval
+    attention: Estimate
+    elsewhere: Estimate
+    others: Estimate
+    gain: Estimate
     untrained: float | None
     q: float
     sentences: int
@@ -38,13 +37,13 @@ class Reading:
     @property
     def enough(self) -> bool:
         """Whether there are sentences enough for a claim."""
-        return self.sentences >= LEAST_CASES
+        return enough(self.sentences)
 
     @property
     def special(self) -> bool:
-        """Whether links gain 0.1 on both baselines, not by chance, and get more than in any untrained head."""
-        above = self.untrained is None or self.attention[0] > self.untrained
-        return self.gain[0] >= GAIN and self.q < RATE and self.enough and above
+        """Whether the gain over both baselines is 0.1, not by chance, and the value above any untrained head."""
+        above = self.untrained is None or self.attention.value > self.untrained
+        return above and is_special(self.gain.value, self.q, self.sentences)
 
     @property
     def arrow(self) -> str:
@@ -52,14 +51,14 @@ class Reading:
         return ARROWS[self.direction]
 
 
-def chosen(result: xr.Dataset) -> list[Reading]:
+def chosen(result: xr.Dataset) -> list[LinkReading]:
     """The chosen head of each relation on the other half, in the order of the result; without those that lack one."""
     names = result["relation"].values[result["chosen_layer"].notnull().values].tolist()
     return [_chosen(str(name), result.sel(relation=name)) for name in names]
 
 
-def highest(result: xr.Dataset, direction: str, most: int, relation: str = "all") -> list[Reading]:
-    """The heads that give the most to links, in all sentences, whatever links elsewhere get."""
+def highest(result: xr.Dataset, direction: str, most: int, relation: str = "all") -> list[LinkReading]:
+    """The heads that give the most attention to links in all sentences, without regard to the baselines."""
     part = result.sel(relation=relation, direction=direction)
     ranked = part["link_attention"].stack(place=("layer", "head")).dropna("place")
     order = ranked["place"].values[np.argsort(-ranked.values, kind="stable")][:most]
@@ -67,30 +66,20 @@ def highest(result: xr.Dataset, direction: str, most: int, relation: str = "all"
 
 
 def options(result: xr.Dataset) -> dict:
-    """How the study was run."""
+    """The options of the study."""
     return json.loads(result.attrs.get("options", "{}"))
 
 
 def filtered(result: xr.Dataset) -> list[tuple[str, int]]:
-    """What the limits dropped, step by step, from what was read to what was kept."""
+    """The steps of the filter and their numbers: read, dropped for each reason, kept."""
     steps = json.loads(result.attrs.get("filter", "{}"))
     return [("read", steps["read"]), *steps["dropped"].items(), ("kept", steps["kept"])] if steps else []
 
 
-def told(interval: Interval) -> str:
-    """A value with its interval.
-
-    >>> told((0.178, 0.173, 0.184))
-    '0.18 [0.17, 0.18]'
-    """
-    value, lower, upper = map(number, interval)
-    return f"{value} [{lower}, {upper}]"
-
-
-def _chosen(name: str, part: xr.Dataset) -> Reading:
+def _chosen(name: str, part: xr.Dataset) -> LinkReading:
     place = {"layer": int(part["chosen_layer"]), "head": int(part["chosen_head"])}
     direction = str(part["chosen_direction"].item())
-    return Reading(
+    return LinkReading(
         name,
         head_name(place["layer"], place["head"]),
         direction,
@@ -102,9 +91,9 @@ def _chosen(name: str, part: xr.Dataset) -> Reading:
     )
 
 
-def _reading(relation: str, direction: str, part: xr.Dataset, place: dict[str, int]) -> Reading:
+def _reading(relation: str, direction: str, part: xr.Dataset, place: dict[str, int]) -> LinkReading:
     one, sentences = part.sel(place), int(part["gain_n_examples"])
-    return Reading(
+    return LinkReading(
         relation,
         head_name(**place),
         direction,
@@ -116,18 +105,13 @@ def _reading(relation: str, direction: str, part: xr.Dataset, place: dict[str, i
     )
 
 
-def _values(part: xr.Dataset, name: str, prefix: str = "") -> tuple[Interval, Interval, Interval, Interval]:
-    """What links get, what each baseline gets, and the gain on the larger of them."""
+def _values(part: xr.Dataset, name: str, prefix: str = "") -> tuple[Estimate, Estimate, Estimate, Estimate]:
+    """Returns: the attention to links, that of each baseline, and the gain over the larger of them."""
     elsewhere, others, *gains = (
-        _interval(part, f"{prefix}{each}") for each in ("elsewhere", "others", "gain", "gain_others")
+        estimate(part, f"{prefix}{each}") for each in ("elsewhere", "others", "gain", "gain_others")
     )
-    return _interval(part, name), elsewhere, others, min(gains)
+    return estimate(part, name), elsewhere, others, min(gains, key=lambda gain: gain.value)
 
 
 def _untrained(part: xr.Dataset) -> float | None:
     return float(part["untrained"].max()) if "untrained" in part else None
-
-
-def _interval(part: xr.Dataset, name: str) -> Interval:
-    lower, upper = np.asarray(part[f"{name}_ci"]).tolist()
-    return float(part[name]), lower, upper

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.tables import Column, Table
+from headscope.report.wording import rate
 from headscope.statistics.thresholds import LEAST_CASES
-from headscope.studies.relations.page.summary import Interval, Reading, chosen, filtered, highest
+from headscope.studies.relations.page.summary import LinkReading, chosen, filtered, highest
 
 COLUMNS = ("Head", "Direction", "Attention", "Elsewhere", "Others", "Gain", "Untrained", "Special", "Sentences", "q")
 PAPER = (
@@ -22,12 +23,12 @@ def tables(result: xr.Dataset) -> list[Table]:
 
 
 def _relations(result: xr.Dataset) -> Iterator[Table]:
-    found = sorted(chosen(result), key=lambda each: (each.relation != "all", -each.gain[0]))
+    found = sorted(chosen(result), key=lambda each: (each.relation != "all", -each.gain.value))
     main = (
-        "The head that gains most, by relation: shares of attention with their 95% intervals; chosen on one half, "
-        "scored on the other half of the sentences. Elsewhere: links moved elsewhere in their sentence. Others: from "
-        "other words to the same end of the link. Gain: on the larger of the two. Untrained: the most of any head of "
-        "the same model with random weights. Special: a gain of 0.1 or more, q < 0.05, above the untrained model."
+        "The best head of each relation: shares of attention with 95% intervals. It is chosen on one half of the "
+        "sentences and scored on the other half. Elsewhere: links moved elsewhere in their sentence. Others: from "
+        "other words to the same end of the link. Gain: over the larger of the two. Untrained: the largest value of "
+        "any head of the same model with random weights. Special: gain of at least 0.1, q < 0.05, above untrained."
     )
     parts = {
         main: [each for each in found if each.enough],
@@ -49,16 +50,16 @@ def _highest(result: xr.Dataset) -> Table:
         for each in highest(result, direction, HIGHEST):
             cells = _cells(each)
             cells.pop(COLUMNS.index("Direction"))
-            above = "yes" if each.attention[0] > limit else ""
+            above = "yes" if each.attention.value > limit else ""
             lines.append(((each.arrow,), [*cells, (above, "")]))
-    caption = f"The heads with the most attention on all links, in all sentences, whatever links elsewhere get. {PAPER}"
+    caption = f"The heads with the most attention to all links, in all sentences, whatever the baselines get. {PAPER}"
     return Table("highest", caption, "", "", ("Direction",), _columns([*names, "Above 99th percentile"]), lines)
 
 
 def _filter(result: xr.Dataset) -> Iterator[Table]:
     if len(steps := filtered(result)) > 2:
         lines: list = [((reason,), [(f"{count:,}", "")]) for reason, count in steps]
-        caption = "What was read, what each step dropped, and what was kept; of links that go alone, links are counted."
+        caption = "Examples read, dropped by each step, and kept. A step that drops single links counts links."
         yield Table("filter", caption, "", "", ("Step",), _columns(["Number"]), lines)
 
 
@@ -66,20 +67,16 @@ def _columns(names: list[str] | tuple[str, ...]) -> tuple[Column, ...]:
     return tuple(Column(name.lower(), name) for name in names)
 
 
-def _cells(each: Reading) -> list[tuple[str, str] | None]:
+def _cells(each: LinkReading) -> list[tuple[str, str] | None]:
     return [
         (each.head, ""),
         (each.arrow, ""),
-        (f"{each.attention[0]:.3f}", _bounds(each.attention)),
-        (f"{each.elsewhere[0]:.3f}", ""),
-        (f"{each.others[0]:.3f}", ""),
-        (f"{each.gain[0]:+.3f}", _bounds(each.gain)),
+        each.attention.cell(".3f"),
+        (f"{each.elsewhere.value:.3f}", ""),
+        (f"{each.others.value:.3f}", ""),
+        each.gain.cell("+.3f"),
         None if each.untrained is None else (f"{each.untrained:.3f}", ""),
         ("yes" if each.special else "", ""),
         (f"{each.n:,}", ""),
-        (f"{each.q:.2g}" if each.q >= 1e-4 else "<0.0001", ""),
+        (rate(each.q), ""),
     ]
-
-
-def _bounds(interval: Interval) -> str:
-    return f"{interval[1]:.3f}, {interval[2]:.3f}"

@@ -1,4 +1,4 @@
-"""Which relations a head knows, beside the best fixed offset (Clark et al. 2019, section 4.2)."""
+"""The relations of a head beside the best fixed offset (Clark et al. 2019, section 4.2)."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from headscope.figures import bars
-from headscope.report.cards.head_rows import Row
-from headscope.report.cards.wording import cases, of, ranked, rate, value
+from headscope.figures import bars, with_interval
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Figure, Finding
-from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
+from headscope.report.wording import first_of, number, rate
+from headscope.statistics.thresholds import LEAST_CASES, RATE, enough, is_special
 from headscope.studies.syntax.page.summary import as_coded, relations
 
 SHOWN = 8
@@ -27,7 +28,7 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """That the head is no better than the offset, corrected for all heads, relations and directions."""
+    """Of the test against the offset, corrected for all heads, relations and directions."""
     return {"accuracy": result["q_value"]}
 
 
@@ -40,47 +41,44 @@ def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"Special for": like.copy(data=known.reshape(like.shape))}
 
 
-def sentences(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
-    """The relations that it is special for, else the nearest; and those for which it was chosen and scored anew."""
-    rows = [row for row in of(numbers, "accuracy") if "all" not in row.labels]
-    enough = [row for row in _by_gain(rows) if row.n >= LEAST_CASES]
-    special = [row for row in enough if row.value - row.baseline >= GAIN and row.q < RATE]
-    tests = int(result["q_value"].notnull().sum())
-    asked = f"10 points over the best fixed offset, q < {RATE}, at least {LEAST_CASES} words"
-    corrected = f"corrected for {tests:,} heads, relations and directions (Benjamini-Hochberg)"
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The relations for which the head is special, else the nearest; then the relations that it was chosen for."""
+    rows = [row for row in of_variable(numbers, "accuracy") if "all" not in row.labels and enough(row.n)]
+    rows = sorted(rows, key=lambda row: row.baseline - row.value)
+    special = [_sentence(row) for row in rows if is_special(row.value - row.baseline, row.q, row.n)]
+    rule = (
+        f"at least 10 points over the best fixed offset, q < {RATE}, at least {LEAST_CASES} words; corrected for "
+        f"{int(result['q_value'].notnull().sum()):,} heads, relations and directions (Benjamini-Hochberg)"
+    )
     if special:
-        more = f"; and {len(special) - SHOWN} more" if len(special) > SHOWN else ""
-        said = "; ".join(map(_said, special[:SHOWN])) + more
-        yield Finding("Special for", f"{said} ({asked}; {corrected}).")
-    elif enough:
-        yield Finding("Special for", f"No relation ({asked}; {corrected}). Nearest: {_said(enough[0])}.")
+        yield Finding("Special for", f"{first_of(special, SHOWN)} ({rule}).")
+    elif rows:
+        yield Finding("Special for", f"No relation ({rule}). Nearest: {_sentence(rows[0])}.")
     yield from _chosen(result, numbers)
 
 
-def _by_gain(rows: list[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: row.baseline - row.value)
-
-
-def _said(row: Row) -> str:
+def _sentence(row: Row) -> str:
     q = "" if pd.isna(row.q) else f", q {rate(row.q)}"
-    return f"{row.words} {value(row)} against {row.baseline:.2f} ({ranked(row)}), {cases(row)}{q}"
+    return f"{row.words} {value(row)}, best fixed offset {number(row.baseline)} ({ranked(row)}), {cases(row)}{q}"
 
 
-def _chosen(result: xr.Dataset, numbers: pd.DataFrame) -> Iterator[Finding]:
-    """What it is the best head of, on the half of the sentences on which it was not chosen."""
-    if not len(numbers):
+def _chosen(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """Held-out scores of the relations for which this head was selected."""
+    if not numbers:
         return
-    layer, head = int(numbers["layer"].iloc[0]), int(numbers["head"].iloc[0])
+    layer, head = numbers[0].layer, numbers[0].head
     mine = (result["chosen_layer"] == layer) & (result["chosen_head"] == head)
-    won = [each for each in relations(result.sel(relation=mine)) if each.enough]
+    won = sorted(
+        (each for each in relations(result.sel(relation=mine)) if each.enough), key=lambda one: -one.gain.value
+    )
     if won:
-        said = "; ".join(
-            f"{each.name} ({each.arrow}) {each.accuracy[0]:.2f} [{each.accuracy[1]:.2f}, {each.accuracy[2]:.2f}] "
-            f"against {each.baseline[0]:.2f} at offset {each.offset:+d}, n = {each.held_out:,} words"
-            for each in sorted(won, key=lambda each: -each.gain[0])
+        scores = "; ".join(
+            f"{each.name} ({each.arrow}) {each.accuracy.text}, offset {each.offset:+d} has "
+            f"{number(each.baseline.value)}, n = {each.held_out:,} words"
+            for each in sorted(won, key=lambda each: -each.gain.value)
         )
         where = "the same sentences" if as_coded(result) else "the other half of the sentences"
-        yield Finding("Best head of", f"Chosen as the best head, on {where}: {said}.")
+        yield Finding("Best head of", f"Chosen as the best head; scores on {where}: {scores}.")
 
 
 def figures(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
@@ -92,18 +90,13 @@ def figures(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
     stacked = whole[["accuracy", "accuracy_ci", "baseline", "baseline_ci"]].stack(row=("relation", "direction"))
     stacked = stacked.isel(row=(stacked["baseline"] - stacked["accuracy"]).argsort().values[:SHOWN])
     names = [f"{relation}, {_arrow(direction)}" for relation, direction in stacked["row"].values.tolist()]
-    parts = [_bounded(stacked, name) for name in ("accuracy", "baseline")]
+    parts = [with_interval(stacked, name).rename("accuracy") for name in ("accuracy", "baseline")]
     both = xr.concat(parts, xr.Variable("which", ["this head", "best fixed offset"])).transpose("row", "which")
     both = both.drop_vars(["row", "relation", "direction"]).assign_coords(row=names).rename("accuracy", row="relation")
     attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
-    caption = "The relations in which it is furthest above the best fixed offset, with 95% intervals."
+    caption = "The relations in which the head is furthest above the best fixed offset, with 95% intervals."
     yield Figure("relations", "Relations", bars(both.assign_attrs(attrs)), caption, "accuracy")
 
 
 def _arrow(direction: str) -> str:
     return "dep → head" if direction == "dependent_to_head" else "head → dep"
-
-
-def _bounded(whole: xr.Dataset, name: str) -> xr.DataArray:
-    bounds = {bound: whole[f"{name}_ci"].sel(bound=bound, drop=True) for bound in ("lower", "upper")}
-    return whole[name].assign_coords(bounds).rename("accuracy")

@@ -1,4 +1,4 @@
-"""Findings of `syntax`: which heads know which relation, and which relations none does (Clark et al. 2019, 4.2)."""
+"""Findings of `syntax`: the heads that pick the syntactic head of a word (Clark et al. 2019, section 4.2)."""
 
 from collections.abc import Iterator
 
@@ -6,52 +6,98 @@ import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.report.parts import Finding
-from headscope.report.wording import several
-from headscope.statistics.thresholds import LEAST_CASES
+from headscope.report.wording import first_of, several
+from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.syntax.page.summary import Relation, as_coded, relations
 
 NAMED = 8
 
 
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The best head of all words, the special heads, the clearest relation, and the relations without a head."""
+    every = relations(result)
+    return [*_best(every), *_special_heads(result), *_clearest(every), *_missing(result, every)]
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
-    """What the heads know of syntax, with the baseline, the interval and the number of words of whatever is claimed."""
-    found = relations(result)
-    known = [*_relations(found), *_directions(found)]
-    return [*_whole(result, found), *_special(result), *known, *_caution(result, found)]
+    """All findings, each with the baseline, the interval and the number of words."""
+    every = relations(result)
+    return [
+        *_all_relations(result, every),
+        *_special(result),
+        *_relations(every),
+        *_directions(every),
+        *_caution(result, every),
+    ]
 
 
-def _whole(result: xr.Dataset, found: list[Relation]) -> Iterator[Finding]:
-    where = "the same sentences" if as_coded(result) else "sentences that they were not chosen on"
-    for each in found:
+def _best(every: list[Relation]) -> Iterator[Finding]:
+    for each in every[:1]:
         if each.name == "all":
-            best = f"The best single head, {each.head} ({each.arrow}), picks the syntactic head"
-            beside = f"the best fixed offset ({each.offset:+d}) of {_percent(each.baseline)}"
-            gain = f"a gain of {_points(each.gain)} points, on {where}"
             yield Finding(
-                "All relations",
-                f"{best} of {_percent(each.accuracy)} of {each.held_out:,} words, {beside}: {gain}.",
+                "Best single head",
+                f"Head {each.head} picks the syntactic head of {each.accuracy.value:.0%} of the words; the best fixed "
+                f"offset picks {each.baseline.value:.0%}.",
             )
 
 
+def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
+    special = _of_relations(result)
+    count, total = int((special.max("relation") == 1).sum()), int(special.max("relation").notnull().sum())
+    text = f"{several(count, 'head')} of {total} clearly beat{'s' if count == 1 else ''} the best fixed offset in some"
+    yield Finding("Special heads", f"{text} relation.{_busiest(special)}")
+
+
+def _clearest(every: list[Relation]) -> Iterator[Finding]:
+    special = [each for each in _by_gain(every) if each.special]
+    for each in special[:1]:
+        yield Finding(
+            "Clearest relation",
+            f"{each.name}: head {each.head} ({each.arrow}) is right in {each.accuracy.value:.0%} of the cases, the "
+            f"best fixed offset in {each.baseline.value:.0%}.",
+        )
+
+
+def _missing(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
+    special = _names(_of_relations(result).max(["layer", "head"]))
+    if names := [each.name for each in _by_gain(every) if each.name not in special]:
+        yield Finding("Relations without a special head", f"{first_of(names, NAMED, ', ')}.")
+
+
+def _all_relations(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
+    where = "the same sentences" if as_coded(result) else "sentences on which it was not chosen"
+    for each in every[:1]:
+        if each.name == "all":
+            yield Finding(
+                "All relations",
+                f"The best single head, {each.head} ({each.arrow}), picks the syntactic head of "
+                f"{each.accuracy.percent} of {each.held_out:,} words. The best fixed offset ({each.offset:+d}) picks "
+                f"that of {each.baseline.percent}: a gain of {each.gain.points} points, on {where}.",
+            )
+
+
+def _of_relations(result: xr.Dataset) -> xr.DataArray:
+    """1 where a head is special for a relation in either direction; without "all"."""
+    return result["special"].max("direction").sel(relation=result["relation"] != "all")
+
+
 def _special(result: xr.Dataset) -> Iterator[Finding]:
-    special = result["special"].max("direction").sel(relation=result["relation"] != "all")
-    number = int(special.max("relation").notnull().sum())
-    known = _names(special.max(["layer", "head"]))
-    enough = int((result["accuracy_n_examples"].sel(relation=special["relation"]) >= LEAST_CASES).sum())
-    heads = several(int((special.max("relation") == 1).sum()), "head")
-    told = f"{heads} of {number} beat the best fixed offset of some relation by 10 points or more"
-    sure = f"in at least {LEAST_CASES} words and with q < 0.05"
+    special = _of_relations(result)
+    total = int(special.max("relation").notnull().sum())
+    names = _names(special.max(["layer", "head"]))
+    frequent = int((result["accuracy_n_examples"].sel(relation=special["relation"]) >= LEAST_CASES).sum())
+    heads, pool = several(int((special.max("relation") == 1).sum()), "head"), several(frequent, "relation").lower()
     tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads, relations and directions"
-    which = f": {', '.join(known)}." if known else "."
+    which = f": {', '.join(names)}." if names else "."
     yield Finding(
         "Special heads",
-        f"{told}, {sure} ({tests}). {len(known)} of {several(enough, 'relation').lower()} of so many words "
-        f"have such a head{which}{_busiest(special)}",
+        f"{heads} of {total} beat the best fixed offset of some relation by at least 10 points, in at least "
+        f"{LEAST_CASES} words and with q < {RATE} ({tests}). {len(names)} of the {pool} "
+        f"with at least {LEAST_CASES} words have a special head{which}{_busiest(special)}",
     )
 
 
 def _names(special: xr.DataArray) -> list[str]:
-    """The relations for which something is special."""
     return [str(name) for name in special["relation"].values[special.values == 1]]
 
 
@@ -62,51 +108,48 @@ def _busiest(special: xr.DataArray) -> str:
         return ""
     best = counts[counts.argmax(...)]
     place = {"layer": int(best["layer"]), "head": int(best["head"])}
-    return f" {head_name(**place)} is special for the most: {', '.join(_names(special.sel(place)))}."
+    return f" Head {head_name(**place)} is special for the most relations: {', '.join(_names(special.sel(place)))}."
 
 
-def _relations(found: list[Relation]) -> Iterator[Finding]:
-    ranked = sorted((each for each in found if each.enough and each.name != "all"), key=lambda each: -each.gain[0])
-    known = [each for each in ranked if each.special]
-    if known:
-        more = f", and {len(known) - NAMED} more" if known[NAMED:] else ""
-        yield Finding("Relations that a head knows", "; ".join(map(_told, known[:NAMED])) + more + ".")
-    if without := [f"{each.name} ({100 * each.gain[0]:+.0f})" for each in ranked if not each.special]:
+def _by_gain(every: list[Relation]) -> list[Relation]:
+    """The relations with enough words, the largest gain first; without "all"."""
+    return sorted((each for each in every if each.enough and each.name != "all"), key=lambda each: -each.gain.value)
+
+
+def _relations(every: list[Relation]) -> Iterator[Finding]:
+    ranked = _by_gain(every)
+    if special := [_sentence(each) for each in ranked if each.special]:
+        yield Finding("Relations whose chosen head is special", f"{first_of(special, NAMED)}.")
+    if without := [f"{each.name} ({each.gain.cell('+.0f', 100)[0]})" for each in ranked if not each.special]:
         yield Finding(
-            "Relations without such a head",
-            "The chosen head does not beat the offset by 10 points, or not surely (points of gain in brackets): "
-            f"{', '.join(without)}.",
+            "Relations whose chosen head is not special",
+            "The chosen head does not beat the best fixed offset by 10 points, or the difference may be chance. Gain "
+            f"in points: {', '.join(without)}.",
         )
 
 
-def _told(each: Relation) -> str:
-    how = f"{_percent(each.accuracy)} against {_percent(each.baseline)} at offset {each.offset:+d}"
-    return f"{each.name} in {each.head} ({each.arrow}): {how}, n = {each.held_out:,} words"
+def _sentence(each: Relation) -> str:
+    scores = f"{each.accuracy.percent}, offset {each.offset:+d} has {each.baseline.percent}"
+    return f"{each.name} in {each.head} ({each.arrow}): {scores}, n = {each.held_out:,} words"
 
 
-def _directions(found: list[Relation]) -> Iterator[Finding]:
-    special = [each.looks for each in found if each.special and each.name != "all"]
-    if special:
-        own = f"Of these relations, in {sum(special)} the dependent looks at its head"
-        yield Finding("Direction", f"{own}, in {len(special) - sum(special)} the head at its dependent.")
+def _directions(every: list[Relation]) -> Iterator[Finding]:
+    looks = [each.looks for each in _by_gain(every) if each.special]
+    if looks:
+        yield Finding(
+            "Direction",
+            f"In {sum(looks)} of these relations the dependent looks at its head, in {len(looks) - sum(looks)} the "
+            "head looks at its dependent.",
+        )
 
 
-def _caution(result: xr.Dataset, found: list[Relation]) -> Iterator[Finding]:
-    few = [each.name for each in found if not each.enough]
-    flattered = "Heads were chosen on the words that they are scored on, as in the released code, which flatters them."
-    told = [
-        f"Relations of fewer than {LEAST_CASES} words are listed apart: {', '.join(few)}." if few else "",
-        flattered if as_coded(result) else "",
-        "The tests take the words of a sentence as independent of each other, which they are not quite.",
+def _caution(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
+    few = [each.name for each in every if not each.enough]
+    texts = [
+        f"Relations with fewer than {LEAST_CASES} words have a table of their own: {', '.join(few)}." if few else "",
+        "Heads were chosen and scored on the same words, as in the released code: the scores are too high."
+        if as_coded(result)
+        else "",
+        "The tests treat the words of a sentence as independent, which they are not quite.",
     ]
-    yield Finding("Mind", " ".join(filter(None, told)))
-
-
-def _percent(interval: tuple[float, float, float]) -> str:
-    value, lower, upper = (100 * each for each in interval)
-    return f"{value:.1f}% [{lower:.1f}, {upper:.1f}]"
-
-
-def _points(interval: tuple[float, float, float]) -> str:
-    value, lower, upper = (100 * each for each in interval)
-    return f"{value:.1f} [{lower:.1f}, {upper:.1f}]"
+    yield Finding("Limits", " ".join(filter(None, texts)))

@@ -1,30 +1,31 @@
-"""What a result of `syntax` says of each relation: the chosen head beside the fixed offset, on the other half."""
+"""The relations of a result: the chosen head beside the best fixed offset, on the half on which it was not chosen."""
 
 import json
 from dataclasses import dataclass
 
-import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
+from headscope.report.wording import Estimate, estimate
+from headscope.statistics.thresholds import enough, is_special
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A relation with its chosen head; shares of words, with their intervals, on the other half of the sentences.
 
-    * `head`: as the papers write it; `looks`: whether the dependent looks at its head with it.
-    * `q`: of that head on all words, `words`: of all sentences, `held_out`: of the other half.
+    * `head`: such as "8-10"; `looks`: whether the dependent looks at its syntactic head, else the reverse.
+    * `q`: the false discovery rate of that head on all words.
+    * `words`: of all sentences; `held_out`: of the half on which the head was not chosen.
     """
 
     name: str
     head: str
     looks: bool
-    accuracy: tuple[float, float, float]
-    baseline: tuple[float, float, float]
+    accuracy: Estimate
+    baseline: Estimate
     offset: int
-    gain: tuple[float, float, float]
+    gain: Estimate
     q: float
     words: int
     held_out: int
@@ -32,16 +33,16 @@ class Relation:
     @property
     def enough(self) -> bool:
         """Whether there are words enough for a claim."""
-        return self.words >= LEAST_CASES
+        return enough(self.words)
 
     @property
     def special(self) -> bool:
-        """Whether the chosen head beats the offset by 10 points, on the other half too, and not by chance."""
-        return self.gain[0] >= GAIN and self.q < RATE and self.enough
+        """Whether the chosen head beats the offset by 10 points on the other half, and not by chance."""
+        return is_special(self.gain.value, self.q, self.words)
 
     @property
     def arrow(self) -> str:
-        """The direction, in a word."""
+        """The direction, in words."""
         return "dep → head" if self.looks else "head → dep"
 
 
@@ -63,16 +64,11 @@ def _relation(name: str, part: xr.Dataset) -> Relation:
         name,
         head_name(place["layer"], place["head"]),
         direction == "dependent_to_head",
-        _interval(part, "chosen_accuracy"),
-        _interval(part, "chosen_baseline"),
+        estimate(part, "chosen_accuracy"),
+        estimate(part, "chosen_baseline"),
         int(part["chosen_offset"]),
-        _interval(part, "chosen_gain"),
+        estimate(part, "chosen_gain"),
         float(part["q_value"].sel(place | {"direction": direction})),
         int(part["accuracy_n_examples"]),
         int(part["chosen_accuracy_n_examples"]),
     )
-
-
-def _interval(part: xr.Dataset, name: str) -> tuple[float, float, float]:
-    lower, upper = np.asarray(part[f"{name}_ci"]).tolist()
-    return float(part[name]), lower, upper

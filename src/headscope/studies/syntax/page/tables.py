@@ -3,6 +3,7 @@
 import xarray as xr
 
 from headscope.report.tables import Column, Table
+from headscope.report.wording import rate
 from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.syntax.page.summary import Relation, as_coded, relations
 
@@ -48,14 +49,13 @@ COLUMNS = ("Head", "Direction", "Accuracy", "Fixed offset", "Gain", "Special", "
 
 def tables(result: xr.Dataset) -> list[Table]:
     """The relations of at least 50 words, the best gains first, and apart those of fewer."""
-    found = sorted(relations(result), key=lambda each: (each.name != "all", -each.gain[0]))
-    chosen = (
-        "chosen and scored on the same" if as_coded(result) else "chosen on one half, scored on the other half of the"
-    )
+    found = sorted(relations(result), key=lambda each: (each.name != "all", -each.gain.value))
+    halves = "chosen on one half of the sentences and scored on the other half"
+    chosen = "chosen and scored on the same sentences" if as_coded(result) else halves
     main = (
-        f"The best head of each relation: per cent of words, with 95% intervals; head and offset {chosen} sentences. "
-        "Special: 10 points or more over the offset, q < 0.05. BERT-base: Clark et al. (2019), relations of the same "
-        "name in the Penn Treebank, in brackets their best offset."
+        f"The best head of each relation, in per cent of words with 95% intervals. Head and offset are {chosen}. "
+        "Special: at least 10 points over the offset, q < 0.05. BERT-base: Clark et al. (2019), relations of the same "
+        "name in the Penn Treebank, with their best offset in brackets."
     )
     parts = {
         main: [each for each in found if each.enough],
@@ -73,23 +73,15 @@ def _table(number: int, caption: str, rows: list[Relation]) -> Table:
 
 
 def _cells(each: Relation) -> list[tuple[str, str] | None]:
-    paper = PAPER.get(each.name)
+    paper, (baseline, bounds) = PAPER.get(each.name), each.baseline.cell(".1f", 100)
     return [
         (each.head, ""),
         (each.arrow, ""),
-        (_percent(each.accuracy[0]), _bounds(each.accuracy)),
-        (f"{_percent(each.baseline[0])} ({each.offset:+d})", _bounds(each.baseline)),
-        (f"{100 * each.gain[0]:+.1f}", _bounds(each.gain)),
+        each.accuracy.cell(".1f", 100),
+        (f"{baseline} ({each.offset:+d})", bounds),
+        each.gain.cell("+.1f", 100),
         ("yes" if each.special else "", ""),
         (f"{each.held_out:,}", ""),
-        (f"{each.q:.2g}" if each.q >= 1e-4 else "<0.0001", ""),
+        (rate(each.q), ""),
         (f"{paper[0]} ({paper[1]}) {paper[2]}".rstrip(), "") if paper else None,
     ]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _bounds(interval: tuple[float, float, float]) -> str:
-    return f"{_percent(interval[1])}, {_percent(interval[2])}"

@@ -1,0 +1,110 @@
+"""A chart at another width: on a wide page, on a phone, in one column of a paper."""
+
+import textwrap
+from copy import deepcopy
+from typing import Any
+
+Spec = dict[str, Any]
+# The width of one column of a two-column paper: 3.3 inches, at 96 pixels an inch.
+COLUMN = 317
+NARROW = 480
+# Room for axes beside panels, between panels, and for a legend on the right, in pixels.
+MARGIN, GAP, LEGEND, SCALED = 64, 26, 110, 1.5
+LETTER = 8.2
+
+
+def fitted(spec: Spec, width: int) -> Spec:
+    """A Vega-Lite specification that takes about `width` pixels, with type of the same size; the data are shared.
+
+    Panels stand in fewer columns on a narrow page, charts side by side stand below each other, legends go below.
+
+    >>> fitted({"width": 600, "mark": "bar"}, 317)["width"]
+    317
+    """
+    whole = {key: value for key, value in spec.items() if key != "datasets"}
+    copy = deepcopy(whole) | ({"datasets": spec["datasets"]} if "datasets" in spec else {})
+    _wrap_title(copy, width)
+    if width < NARROW:
+        _legends_below(copy, width)
+        below = {"orient": "bottom", "direction": "horizontal", "columns": 2, "titleLimit": width}
+        config = copy.get("config", {})
+        axis = config.get("axis", {}) | {"labelOverlap": "parity"}
+        copy["config"] = config | {"legend": config.get("legend", {}) | below, "axis": axis}
+    if "facet" in copy:
+        _facets(copy, width)
+    elif "hconcat" in copy:
+        _side_by_side(copy, width)
+    elif isinstance(copy.get("width"), int | float):
+        _single(copy, width)
+    return copy
+
+
+def _single(spec: Spec, width: int) -> None:
+    if (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
+        across = width - MARGIN - (LEGEND if width >= NARROW else 0)
+        _scale(spec, min(SCALED, across / spec["width"]))
+    else:
+        if isinstance(height := spec.get("height"), dict):  # a fitted chart may not have steps of its own
+            del spec["height"]
+            spec.setdefault("config", {}).setdefault("view", {})["discreteHeight"] = height
+        spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+
+
+def _facets(spec: Spec, width: int) -> None:
+    """As many panels in a row as there is room for."""
+    panel = spec["spec"]
+    room = width - MARGIN - (LEGEND if width >= NARROW else 0)
+    across = panel.get("width", 200)
+    columns = max(1, min(spec.get("columns", 1), int((room + GAP) // (across + GAP))))
+    if width < NARROW and room >= 2 * MARGIN + GAP and columns == 1 and spec.get("columns", 1) > 1 and across < 200:
+        columns = 2
+    spec["columns"] = columns
+    factor = ((room - GAP * (columns - 1)) / columns) / across
+    if _has_cells(panel):
+        _scale(panel, min(SCALED, factor))
+    else:
+        panel["width"] = int(min(SCALED, factor) * across)
+
+
+def _side_by_side(spec: Spec, width: int) -> None:
+    parts = spec["hconcat"]
+    if sum(part.get("width", 200) + MARGIN for part in parts) > width:
+        spec["vconcat"] = spec.pop("hconcat")
+        for part in parts:
+            across = part.get("width", 200)
+            if across + 2 * MARGIN > width:
+                _scale(part, (width - 2 * MARGIN) / across)
+
+
+def _scale(spec: Spec, factor: float) -> None:
+    """Change both sides of a chart; its cells keep their shape."""
+    for side in ("width", "height"):
+        if isinstance(spec.get(side), int | float):
+            spec[side] = max(1, round(factor * spec[side]))
+
+
+def _has_cells(spec: Spec) -> bool:
+    mark = spec.get("mark", "")
+    return (mark.get("type") if isinstance(mark, dict) else mark) == "rect"
+
+
+def _wrap_title(spec: Spec, width: int) -> None:
+    title = spec.get("title")
+    if isinstance(title, dict) and isinstance(title.get("text"), str):
+        title["text"] = textwrap.wrap(title["text"], int(width / LETTER)) or [""]
+
+
+def _legends_below(part: Any, width: int) -> None:
+    if isinstance(part, list):
+        for each in part:
+            _legends_below(each, width)
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            if key == "legend" and isinstance(value, dict) and "labelColor" not in value:
+                value |= {"orient": "bottom", "direction": "horizontal", "columns": 2, "titleLimit": width}
+                if "gradientLength" in value:
+                    value["gradientLength"] = width // 2
+            elif key == "axis" and isinstance(value, dict) and "labelLimit" in value:
+                value["labelLimit"] = min(value["labelLimit"], width // 3)
+            elif key != "datasets":
+                _legends_below(value, width)

@@ -1,0 +1,61 @@
+"""Charts at other widths: one column of a paper, a phone, a wide page."""
+
+import re
+
+import pytest
+import xarray as xr
+
+from headscope.figures import attention_maps, bars, heatmap, with_interval
+from headscope.figures.export import svg
+from headscope.figures.fit import COLUMN, fitted
+from headscope.figures.scatter import LABELLED, scatter
+from support.profile_result import profile_result
+
+TOKENS = [f"word{place}" for place in range(12)]
+
+
+def width_of(spec: dict) -> float:
+    """The width of a drawn chart, in pixels."""
+    found = re.search(r'<svg[^>]* width="([\d.]+)"', svg(spec))
+    assert found
+    return float(found[1])
+
+
+def charts() -> dict[str, dict]:
+    result = profile_result(6, 12)
+    weights = xr.DataArray([[1 / 12] * 12] * 12, dims=["query", "key"], name="8-10")
+    return {
+        "panels": heatmap(with_interval(result, "feature_attention")).to_dict(),
+        "cells": heatmap(with_interval(result, "entropy")).to_dict(),
+        "bars": bars(with_interval(result, "attention_to").mean("head")).to_dict(),
+        "beside": attention_maps(
+            [(weights, TOKENS)] * 3, "Three maps with a title that is longer than a column"
+        ).to_dict(),
+    }
+
+
+@pytest.mark.parametrize("name", charts())
+def test_chart_fits_one_column_with_type_of_the_same_size(name: str) -> None:
+    column = fitted(charts()[name], COLUMN)
+    assert 200 < width_of(column) <= COLUMN
+    assert 'font-size="11px"' in svg(column)
+
+
+@pytest.mark.parametrize("name", ["panels", "bars"])
+def test_chart_uses_a_wide_page(name: str) -> None:
+    assert 900 < width_of(fitted(charts()[name], 1040)) <= 1040
+
+
+def test_data_are_shared_and_the_original_stays_as_it_was() -> None:
+    spec = charts()["panels"]
+    before = width_of(spec)
+    assert fitted(spec, COLUMN)["datasets"] is spec["datasets"]
+    assert width_of(spec) == before
+
+
+def test_only_heads_that_stand_out_are_labelled() -> None:
+    axes = {"layer": range(1, 7), "head": range(1, 13), "axis": [1, 2]}
+    points = xr.DataArray([[[0.01 * layer, 0.01 * head] for head in range(12)] for layer in range(6)], axes, list(axes))
+    points.loc[{"layer": 3, "head": 4}] = 9.0
+    labels = [row["label"] for row in scatter(points.rename("points")).data.values]
+    assert "3-4" in labels and 1 <= sum(map(bool, labels)) <= 2 * LABELLED

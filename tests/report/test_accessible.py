@@ -1,0 +1,71 @@
+"""The pages by the rules of axe-core, in both colour schemes; on paper they are whole."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.support.wait import WebDriverWait
+
+from headscope.report import write
+from headscope.report.cards import Card, write_card, write_heads
+from support.made_heads import model_of, with_maps
+from support.profile_result import profile_result
+
+DRAWN = """return [...document.querySelectorAll('[data-chart]')].every(
+    (place) => place.dataset.state === 'drawn' || place.closest('details:not([open])'))"""
+RUN = """const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.violations.map(
+    (each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(' | ')}`)));"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder, model = tmp_path_factory.mktemp("pages"), model_of(profile_result(), with_maps())
+    return {
+        "report": write(profile_result(6, 12), folder, formats=("svg",)),
+        "heads": write_heads([model], folder),
+        "card": write_card(Card(model, 1, 1), folder),
+    }
+
+
+def opened(browser: Chrome, page: Path, scheme: str) -> None:
+    screen = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    browser.get(page.as_uri())
+    WebDriverWait(browser, 30).until(lambda window: window.execute_script(DRAWN))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["report", "heads", "card"])
+def test_axe_core_finds_nothing(browser: Chrome, pages: dict[str, Path], name: str, scheme: str) -> None:
+    opened(browser, pages[name], scheme)
+    browser.execute_script(
+        "document.querySelectorAll('details:not(.vega-embed *)').forEach((one) => (one.open = true))"
+    )
+    WebDriverWait(browser, 30).until(lambda window: window.execute_script(DRAWN))
+    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    browser.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
+    browser.set_script_timeout(60)
+    assert browser.execute_async_script(RUN) == []
+
+
+def test_a_picture_stands_in_the_first_screen(browser: Chrome, pages: dict[str, Path]) -> None:
+    opened(browser, pages["report"], "light")
+    browser.execute_script("scrollTo(0, 0)")
+    place = browser.execute_script("return document.querySelector('svg.marks').getBoundingClientRect().toJSON()")
+    assert place["top"] < 400 and place["bottom"] < 800 and place["width"] > 500
+
+
+def test_paper_cuts_no_table_and_opens_what_is_folded(browser: Chrome, pages: dict[str, Path]) -> None:
+    opened(browser, pages["report"], "light")
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    cut = """return [...document.querySelectorAll('.scroll')].filter(
+        (box) => box.clientHeight === 0 || getComputedStyle(box).overflowY !== 'visible').length"""
+    assert browser.execute_script(cut) == 0
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert not browser.execute_script("return document.querySelector('#heads details').open")

@@ -1,0 +1,34 @@
+"""The few findings that stand first: plain words, at most two numbers each."""
+
+import re
+
+import pytest
+import xarray as xr
+
+from headscope.report.study_page import study_page
+from support.compare_result import compare_result
+from support.patterns_result import patterns_result
+from support.profile_result import profile_result
+
+RESULTS = {"profile": profile_result(6, 12), "patterns": patterns_result(), "compare": compare_result()}
+NAME = re.compile(r"\b\d+-\d+\b|\blayers? \d+|\d+% to \d+%")
+
+
+@pytest.mark.parametrize("study", RESULTS)
+def test_highlights_are_few_and_short(study: str) -> None:
+    highlights = study_page(RESULTS[study]).highlights()
+    assert 1 <= len(highlights) <= 5
+    for finding in highlights:
+        numbers = re.findall(r"\d+(?:\.\d+)?", NAME.sub("", finding.text))
+        assert len(numbers) <= 2 and "nan" not in finding.text and len(finding.text) < 200, finding
+
+
+def test_profile_highlights_name_what_was_planted() -> None:
+    texts = {finding.topic: finding.text for finding in study_page(profile_result()).highlights()}
+    assert "previous token: 2-3" in texts["Neighbours"]
+
+
+def test_study_without_highlights_shows_its_first_findings() -> None:
+    result: xr.Dataset = profile_result().assign_attrs(study="unheard")
+    page = study_page(result)
+    assert page.highlights() == page.findings()[:4]
