@@ -22,6 +22,12 @@ def test_the_three_files_are_what_their_suffix_says(tmp_path: Path) -> None:
     assert png.startswith(b"\x89PNG\r\n\x1a\n") and int.from_bytes(png[16:20]) > 400
 
 
+def test_chart_shows_in_a_notebook_without_a_network() -> None:
+    bundle = heatmap(with_interval(profile_result(), "entropy"))._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data is not None and set(data) == {"image/svg+xml"} and "http://www.w3.org" in data["image/svg+xml"]
+
+
 def test_nothing_is_fetched(tmp_path: Path) -> None:
     chart = alt.Chart(alt.UrlData("http://127.0.0.1:9/data.json")).mark_point()
     with pytest.raises(ValueError, match=r"(?i)not allowed|external data|denied"):

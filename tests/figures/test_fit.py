@@ -1,6 +1,7 @@
 """Charts at other widths: one column of a paper, a phone, a wide page."""
 
 import re
+from typing import Any
 
 import pytest
 import xarray as xr
@@ -57,5 +58,6 @@ def test_only_heads_that_stand_out_are_labelled() -> None:
     axes = {"layer": range(1, 7), "head": range(1, 13), "axis": [1, 2]}
     points = xr.DataArray([[[0.01 * layer, 0.01 * head] for head in range(12)] for layer in range(6)], axes, list(axes))
     points.loc[{"layer": 3, "head": 4}] = 9.0
-    labels = [row["label"] for row in scatter(points.rename("points")).data.values]
+    chart: Any = scatter(points.rename("points"))
+    labels = [row["label"] for row in chart.data.values]
     assert "3-4" in labels and 1 <= sum(map(bool, labels)) <= 2 * LABELLED

@@ -1,5 +1,7 @@
 """Figures: each one Vega-Lite chart made from a labelled array."""
 
+import altair as alt
+
 from headscope.figures.attention_map import attention_map, attention_maps
 from headscope.figures.attention_zoom import zoom
 from headscope.figures.bars import bars
@@ -12,6 +14,10 @@ from headscope.figures.matrix import matrix
 from headscope.figures.scatter import scatter
 from headscope.figures.stacked import stacked
 from headscope.figures.tidy import with_interval
+
+# Charts show in a notebook without a network; `altair.renderers.enable("default")` makes them interactive, from a CDN.
+if alt.renderers.active == "default":
+    alt.renderers.enable("svg")
 
 __all__ = [
     "attention_map",

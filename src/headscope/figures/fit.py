@@ -10,7 +10,7 @@ COLUMN = 317
 NARROW = 480
 # Room for axes beside panels, between panels, and for a legend on the right, in pixels.
 MARGIN, GAP, LEGEND, SCALED = 64, 26, 110, 1.5
-LETTER = 8.2
+LETTER, LABEL, AXIS = 8.2, 6.4, 26
 
 
 def fitted(spec: Spec, width: int) -> Spec:
@@ -18,7 +18,7 @@ def fitted(spec: Spec, width: int) -> Spec:
 
     Panels stand in fewer columns on a narrow page, charts side by side stand below each other, legends go below.
 
-    >>> fitted({"width": 600, "mark": "bar"}, 317)["width"]
+    >>> fitted({"width": 600, "height": 200, "mark": "line"}, 317)["width"]
     317
     """
     whole = {key: value for key, value in spec.items() if key != "datasets"}
@@ -43,11 +43,19 @@ def _single(spec: Spec, width: int) -> None:
     if (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
         across = width - MARGIN - (LEGEND if width >= NARROW else 0)
         _scale(spec, min(SCALED, across / spec["width"]))
-    else:
-        if isinstance(height := spec.get("height"), dict):  # a fitted chart may not have steps of its own
-            del spec["height"]
-            spec.setdefault("config", {}).setdefault("view", {})["discreteHeight"] = height
+    elif isinstance(spec.get("height"), int | float):
         spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+    else:  # Vega-Lite fits no chart whose height grows with its rows
+        spec["width"] = round(width - _label_room(spec))
+
+
+def _label_room(spec: Spec) -> float:
+    """The width of the labels of the rows, in pixels."""
+    encodings = [part.get("encoding", {}) for part in (spec, *spec.get("layer", []))]
+    rows = next((each["y"] for each in encodings if "y" in each), {})
+    data = max(spec.get("datasets", {}).values(), key=len, default=[])
+    longest = max((len(str(row.get(rows.get("field"), ""))) for row in data), default=0)
+    return AXIS + min((rows.get("axis") or {}).get("labelLimit", 180), LABEL * longest)
 
 
 def _facets(spec: Spec, width: int) -> None:

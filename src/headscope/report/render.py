@@ -1,14 +1,19 @@
 """Pages from templates: whole, offline, and escaped."""
 
+import os
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from headscope.errors import HeadscopeError
 from headscope.extras import missing, require
 from headscope.figures.export import VEGA_LITE
 from headscope.figures.fit import fitted
+from headscope.files import write_atomically
 from headscope.report.chart_data import digest, embedded, script_json
 from headscope.report.markup import readable
 
@@ -40,5 +45,15 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
 
 @cache
 def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, in a scope of its own."""
-    return "{" + require("vl_convert").javascript_bundle(EXPORTED, VEGA_LITE) + "}"
+    """Vega, Vega-Lite and Vega-Embed as one script, in a scope of its own.
+
+    It is the same for all pages of a version: a copy in the user's cache folder saves a second and more.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headscope"
+    path = folder / f"vega-{VEGA_LITE}-{version('vl-convert-python')}.js"
+    if path.is_file():
+        return path.read_text(encoding="utf-8")
+    script = "{" + require("vl_convert").javascript_bundle(EXPORTED, VEGA_LITE) + "}"
+    with suppress(HeadscopeError):  # without a folder to write to, the next page takes as long as this one
+        write_atomically(path, script)
+    return script

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -66,7 +67,7 @@ class Model:
         """The mean over heads of the numbers, with enough cases, in which a head is among the first."""
         whole = self.numbers
         first = (whole["rank"] <= FIRST) & (whole["value"] > whole["median"]) & ~(whole["n"] < LEAST_CASES)
-        return int(first.sum()) / len(self.heads)
+        return int(np.count_nonzero(first)) / len(self.heads)
 
     @cached_property
     def heads(self) -> list[tuple[int, int]]:
