@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from headscope.extras import missing
 from headscope.figures.attention_map import attention_map, attention_maps
 from headscope.figures.attention_zoom import zoom
 from headscope.figures.bars import bars
@@ -16,7 +17,7 @@ from headscope.figures.stacked import stacked
 from headscope.figures.tidy import with_interval
 
 # Charts show in a notebook without a network; `altair.renderers.enable("default")` makes them interactive, from a CDN.
-if alt.renderers.active == "default":
+if alt.renderers.active == "default" and not missing("vl_convert"):
     alt.renderers.enable("svg")
 
 __all__ = [
