@@ -4,6 +4,7 @@ import ast
 import importlib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
 
@@ -33,6 +34,20 @@ def summary(folder: str, name: str) -> str:
     file = place.with_suffix(".py")
     source = (file if file.is_file() else place / "__init__.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+def constant(folder: str, name: str, constant: str) -> Any:
+    """The value of a literal constant of a module or a study, read without importing it; None if it has none.
+
+    >>> constant("studies", "patterns", "OPTIONS")
+    {'limit': 1000}
+    """
+    place = ROOT / folder / name
+    file = place / "study.py" if place.is_dir() else place.with_suffix(".py")
+    for part in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == constant:
+            return ast.literal_eval(part.value)
+    return None
 
 
 def load(folder: str, name: str) -> ModuleType:

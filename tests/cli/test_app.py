@@ -142,10 +142,10 @@ def test_folder_that_cannot_be_written_to(tmp_path):
 
 
 def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeypatch):
-    from headscope.cli import terminal
+    from headscope.cli import study
 
     class Stopping:
-        def __init__(self, *_):
+        def __init__(self, *_, **__):
             self.batches = 0
 
         def __enter__(self):
@@ -159,7 +159,7 @@ def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeyp
             if self.batches == 2:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(terminal, "progress_bar", Stopping)
+    monkeypatch.setattr(study, "progress_bar", Stopping)
     result = invoke("profile", "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20")
     assert result.exit_code == 130
     assert 0 < headscope.open_result(tmp_path).attrs["n_examples"] < 282

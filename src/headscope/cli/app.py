@@ -1,6 +1,8 @@
 """The commands: one for each study of the catalog, and `list`, `report` and `head`."""
 
+import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,16 +14,23 @@ from headscope.cli.head import head
 from headscope.cli.study import command, verbs
 
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
+EXAMPLES = "Examples: headscope profile minilm texts.txt -o out; headscope syntax bert-base-uncased treebank.conllu"
 
 
 def main() -> None:
     """Run the command line."""
-    application(sys.argv[1:])()
+    completed = os.environ.get("COMP_WORDS", "").split()[1:]  # a shell asks how such a line may go on
+    application(sys.argv[1:] or completed)()
 
 
 def application(arguments: list[str]) -> typer.Typer:
     """The commands; `headscope STUDY VERB` is a command of its own where the study has such a verb."""
-    app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+    app = typer.Typer(
+        help=HELP,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
     app.callback()(options)
     for study in catalog.names("studies"):
         summary, further = catalog.summary("studies", study), verbs(study)
@@ -31,12 +40,18 @@ def application(arguments: list[str]) -> typer.Typer:
                 group.command(verb)(run)
             app.add_typer(group, name=study)
         else:
-            also = f"Further commands: {', '.join(f'{study} {verb}' for verb in further)}." if further else None
-            app.command(study, help=summary, epilog=also)(command(study))
+            app.command(study, help=summary, epilog=_epilog(study, further))(command(study))
     app.command("list")(list_catalog)
     app.command("report")(report)
     app.command("head")(head)
     return app
+
+
+def _epilog(study: str, further: Iterable[str]) -> str:
+    """The end of the help of a study: an example, and its further commands."""
+    example = catalog.constant("studies", study, "EXAMPLE") or f"headscope {study} minilm sample -o out"
+    also = ", ".join(f"{study} {verb}" for verb in further)
+    return f"Example: {example}." + (f" Further commands: {also}." if also else "")
 
 
 def show_version(wanted: bool) -> None:

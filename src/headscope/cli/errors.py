@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from headscope.cli.printable import printable
 from headscope.errors import DrawingError, HeadscopeError
 
 INCOMPLETE = 1
@@ -24,10 +25,10 @@ def user_errors(debug: bool) -> Iterator[None]:
     except HeadscopeError as error:
         if debug:
             raise
-        typer.secho(f"headscope: {error}", err=True, fg=typer.colors.RED)
+        typer.secho(f"headscope: {printable(error)}", err=True, fg=typer.colors.RED)
         raise typer.Exit(INCOMPLETE if isinstance(error, DrawingError) else USER_ERROR) from None
     except KeyboardInterrupt as stop:
-        typer.secho(": ".join(["headscope: interrupted", *map(str, stop.args)]), err=True)
+        typer.secho(": ".join(["headscope: interrupted", *map(printable, stop.args)]), err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -11,10 +11,15 @@
 * `checkpoint` and `loading`: the name of a model and how to load it, for studies that do so themselves.
 """
 
+import atexit
+import os
+import shutil
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import Any
 
 from headscope.errors import HeadscopeError
@@ -64,8 +69,8 @@ def _directory(given: Given, done: Given) -> Path:
     directory: Path = given["out"]
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / ".headscope").touch()
-        (directory / ".headscope").unlink()
+        with TemporaryFile(dir=directory):
+            pass
     except OSError as error:
         raise HeadscopeError(
             f"folder '{directory}' cannot be written to: {error.strerror}; choose another with -o"
@@ -133,7 +138,6 @@ def _corpora(given: Given, done: Given) -> Any:
 
 def _read_corpus(source: str, given: Given) -> Any:
     from headscope import corpora
-    from headscope.encoding.encoder import offsets_of
     from headscope.models.checkpoint import locate
 
     options = {name: given[name] for name in READING}
@@ -141,7 +145,27 @@ def _read_corpus(source: str, given: Given) -> Any:
         options["task"] = None
     name = given["model"] if "model" in given else given["models"][0]
     checkpoint = locate(name, revision=given["revision"], remote_code=given["remote_code"])
-    return corpora.read(source, corpora.Options(**options), offsets=offsets_of(checkpoint))
+
+    def offsets(text: str) -> list[tuple[int, int]]:
+        from headscope.encoding.encoder import offsets_of  # imports torch, which most corpora do not need
+
+        return cached.setdefault("offsets", offsets_of(checkpoint))(text)
+
+    cached: dict[str, Callable[[str], list[tuple[int, int]]]] = {}
+    return _read(source, corpora.Options(**options), offsets)
+
+
+def _read(source: str, options: Any, offsets: Any) -> Any:
+    """A corpus; `-` is what standard input has, by default one text a line."""
+    from headscope import corpora
+
+    if source != "-":
+        return corpora.read(source, options, offsets=offsets)
+    with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+    atexit.register(os.unlink, copy.name)
+    options = replace(options, kind=options.kind or "text")
+    return replace(corpora.read(copy.name, options, offsets=offsets), name="standard input")
 
 
 def _model(given: Given, done: Given) -> Any:

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from typer import Argument, BadParameter, Option
 
+MOST_EXAMPLES = 10**12
+
 
 def most(text: str) -> int | None:
     """A number of examples; None for all of them.
@@ -15,7 +17,9 @@ def most(text: str) -> int | None:
     if text == "all":
         return None
     try:
-        return int(text)
+        if (number := int(text)) <= MOST_EXAMPLES:
+            return number
+        raise BadParameter(f"'{text[:20]}' is out of range; write a number up to {MOST_EXAMPLES} or 'all'")
     except ValueError:
         raise BadParameter(f"'{text}' is no number of examples; write a number or 'all'") from None
 
@@ -88,7 +92,7 @@ Long = Annotated[
 ]
 
 _RUN = "Run"
-Seed = Annotated[int, Option(min=0, help="Seed of everything that is random.", rich_help_panel=_RUN)]
+Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of everything that is random.", rich_help_panel=_RUN)]
 Device = Annotated[
     str | None, Option(help="cpu, cuda, cuda:1 or mps; by default a GPU if there is one.", rich_help_panel=_RUN)
 ]
@@ -98,13 +102,16 @@ Dtype = Annotated[
 BatchTokens = Annotated[
     int, Option(min=1, help="Most tokens of a batch; changes speed, not numbers.", rich_help_panel=_RUN)
 ]
-Resamples = Annotated[int, Option(min=1, help="Resamples of the bootstrap.", rich_help_panel=_RUN)]
+Resamples = Annotated[int, Option(min=1, max=100_000, help="Resamples of the bootstrap.", rich_help_panel=_RUN)]
 Revision = Annotated[str | None, Option(help="Branch, tag or commit of a hub model.", rich_help_panel=_RUN)]
 RemoteCode = Annotated[
     bool, Option("--trust-remote-code", help="Allow Python code of the model to run.", rich_help_panel=_RUN)
 ]
 
 Json = Annotated[bool, Option("--json", help="Print the result as JSON instead of a table.")]
+Figures = Annotated[str, Option(metavar="FORMATS", help="Formats of the figure files, separated by commas.")]
+NoFigures = Annotated[bool, Option("--no-figures", help="Write no figure files; the page has its figures.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]
 Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]
 
 
@@ -136,6 +143,9 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     resamples: Resamples = 1000,
     revision: Revision = None,
     remote_code: RemoteCode = False,
+    figures: Figures = "svg,pdf,png",
+    no_figures: NoFigures = False,
+    quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:

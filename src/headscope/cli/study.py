@@ -1,8 +1,8 @@
 """The commands of a study: make the inputs of a function, call it, save and show its result."""
 
-import ast
 import inspect
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -16,28 +16,30 @@ from headscope.cli.errors import INTERRUPTED, numbers_kept, user_errors
 from headscope.cli.functions import Function, names, read
 from headscope.cli.inputs import made, options_of
 from headscope.cli.options import shared
+from headscope.cli.progress import loading, progress_bar
+from headscope.errors import HeadscopeError, suggest
 
 ALWAYS = {"json", "debug"}
+DRAWING = {"quiet", "figures", "no_figures"}
+FORMATS = ("svg", "pdf", "png")
 
 
 def command(study: str) -> Callable[..., None]:
     """The command that runs a study and writes its result, its figures and its page."""
     function = read(study, "study", "run")
     inputs = {"directory": False} | dict(function.inputs)
-    return _command(function, inputs, _defaults(study), partial(_run_study, study, function, inputs))
+    return _command(
+        function,
+        inputs,
+        catalog.constant("studies", study, "OPTIONS") or {},
+        partial(_run_study, study, function, inputs),
+    )
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
     """The further commands of a study: the functions of its `commands.py`, which return what is printed."""
     found = [read(study, "commands", name) for name in names(study, "commands")]
     return {each.name: _command(each, each.inputs, {}, partial(_run_verb, study, each)) for each in found}
-
-
-def _defaults(study: str) -> dict[str, Any]:
-    """A study's own defaults of shared options: `OPTIONS` of its `study.py`, read from its source."""
-    parts = ast.parse((catalog.ROOT / "studies" / study / "study.py").read_text(encoding="utf-8")).body
-    assigned = [part for part in parts if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == "OPTIONS"]
-    return ast.literal_eval(assigned[0].value) if assigned else {}
 
 
 def _command(
@@ -49,7 +51,7 @@ def _command(
         with user_errors(given["debug"]):
             call(given)
 
-    wanted = options_of(inputs) | ALWAYS
+    wanted = options_of(inputs) | ALWAYS | (DRAWING if function.name == "run" else set())
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
     parameters = (
@@ -64,30 +66,33 @@ def _command(
 
 
 def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
-    from headscope import report, results
-    from headscope.cli.terminal import as_json, print_page, print_result, progress_bar
-
+    started, quiet, formats = time.monotonic(), given["quiet"], _formats(given)
     given["out"] = given["out"] or Path("out") / study
-    ready = made(inputs, given)
+    with loading("reading", quiet=quiet):
+        ready = made(inputs, given)
     directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
-    with progress_bar(study, _examples(ready)) as (progress, expect):
+    with progress_bar(study, _examples(ready), quiet=quiet) as (progress, expect):
         ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect, keep_interrupted=True)
         result = function.load()(**ready, **{name: given[name] for name in function.options})
+    from headscope import report, results
+    from headscope.cli import terminal
+
     saved = results.save(result, directory)
     with numbers_kept(saved, given["debug"]):
         if given["json"]:
-            typer.echo(json.dumps(as_json(result, directory / "report.html"), allow_nan=False))
-        else:
-            print_result(result)
-        page = report.write(result, directory)
-        if not given["json"]:
-            print_page(result, page)
+            typer.echo(json.dumps(terminal.as_json(result, directory / "report.html"), allow_nan=False))
+        elif not quiet:
+            terminal.print_result(result)
+        with progress_bar("figures", None, quiet=quiet) as (progress, expect):
+            page = report.write(result, directory, formats=formats, on_figure=partial(_drawn, progress, expect))
+        if not given["json"] and not quiet:
+            terminal.print_end(result, directory, page, time.monotonic() - started)
     if "interrupted" in result.attrs:
         raise typer.Exit(INTERRUPTED)
 
 
 def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:
-    from headscope.cli.terminal import in_lines, progress_bar, without_nan
+    from headscope.cli.terminal import in_lines, without_nan
 
     given["out"] = given.get("out") or Path("out") / study
     ready = made(function.inputs, given)
@@ -96,6 +101,24 @@ def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:
             ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect)
         found = function.load()(**ready, **{name: given[name] for name in function.options})
     typer.echo(json.dumps(without_nan(found)) if given["json"] else in_lines(found))
+
+
+def _formats(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The formats of the figure files.
+
+    Raises `HeadscopeError` for an unknown format.
+    """
+    wanted = () if given["no_figures"] else tuple(each.strip() for each in given["figures"].split(","))
+    for each in wanted:
+        if each not in FORMATS:
+            raise HeadscopeError(f"figures '{each}': {suggest(each, FORMATS)}")
+    return wanted
+
+
+def _drawn(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:
+    if done == 1:
+        expect(total)
+    progress(1)
 
 
 def _examples(ready: dict[str, Any]) -> int | None:

@@ -1,9 +1,8 @@
-"""What the command line shows: a progress bar on stderr, tables on stdout."""
+"""Results on stdout: tables and findings for people, JSON for programs."""
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,16 @@ import numpy as np
 import xarray as xr
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from headscope import catalog, results
+from headscope.cli.printable import cell, heading, printable
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
 
 MOST_LABELS = 5
+# A mean over heads of these says nothing.
+TESTS = ("p_value", "q_value", "special", "cluster")
 MOST_SCORES, MOST_COLUMNS = 64, 12
 FOLDERS = {
     "studies": "Studies",
@@ -42,46 +43,11 @@ def print_catalog() -> None:
         console.print()
 
 
-@contextmanager
-def progress_bar(study: str, total: int | None) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]]]:
-    """A bar with count, rate and time left, shown once it is known how many inputs there are.
-
-    Gives the functions that tell it of inputs done, and of how many to do.
-    """
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    progress = Progress(*columns, console=Console(stderr=True))
-    task = progress.add_task(study, total=total, rate="")
-
-    def advance(done: int) -> None:
-        progress.advance(task, done)
-        speed = progress.tasks[0].speed
-        progress.update(task, rate=f"{speed:.0f}/s" if speed else "")
-
-    def expect(total: int) -> None:
-        progress.start()
-        progress.update(task, total=total)
-
-    if total is not None:
-        progress.start()
-    try:
-        yield advance, expect
-    finally:
-        if progress.live.is_started:
-            progress.stop()
-
-
 def print_result(result: xr.Dataset) -> None:
-    """A short table by layer, and what was left out."""
+    """The main table, and the inputs that were left out."""
     console, attrs = Console(), result.attrs
     read = f"{attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
-    console.print(f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}", soft_wrap=True, highlight=False)
+    _line(console, f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}")
     if {"layer", "head"} <= set(result.dims) and (table := by_layer(result, console.width)).row_count:
         console.print(table)
     own = study_page(result).tables()
@@ -94,16 +60,25 @@ def print_result(result: xr.Dataset) -> None:
         if array.dims and numbers and not of_heads and array.size <= MOST_SCORES and array.shape[-1] <= MOST_COLUMNS:
             console.print(scores(array))
     if skipped := json.loads(attrs.get("skipped", "{}")):
-        console.print("left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
+        _line(console, "left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
     if "interrupted" in attrs:
-        console.print(f"interrupted {attrs['interrupted']}; what was done is kept")
+        _line(console, f"interrupted {attrs['interrupted']}; what was done is kept")
 
 
-def print_page(result: xr.Dataset, page: Path) -> None:
-    """How long it took, and where the report is."""
+def print_end(result: xr.Dataset, directory: Path, page: Path, seconds: float) -> None:
+    """The main findings, the saved models, the page, and the time that the whole command took."""
     console = Console()
-    console.print(f"{result.attrs['duration_s']:.1f} s; report:", end=" ")
-    console.print(str(page), soft_wrap=True, highlight=False)
+    for finding in study_page(result).highlights():
+        _line(console, f"{finding.topic}: {finding.text}")
+    for folder in (directory / "model", *sorted((directory / "models").glob("*"))):
+        if folder.is_dir():
+            _line(console, f"model: {folder}")
+    _line(console, f"report: {page}")
+    _line(console, f"{seconds:.1f} s in all")
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(printable(text), soft_wrap=True, highlight=False, markup=False)
 
 
 def by_layer(result: xr.Dataset, width: int) -> Table:
@@ -114,10 +89,11 @@ def by_layer(result: xr.Dataset, width: int) -> Table:
     table = Table("mean of heads, by layer", *map(str, layers[shown]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in results.means(result):
         array = result[name]
-        if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads:
+        tested = str(name).endswith(TESTS)
+        if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads and not tested:
             for row, values in _rows(array.mean("head")):
                 if not np.isnan(values).all():
-                    table.add_row(row, *("" if np.isnan(value) else f"{value:z.2f}" for value in values[shown]))
+                    table.add_row(cell(row), *("" if np.isnan(value) else f"{value:z.2f}" for value in values[shown]))
     return table
 
 
@@ -126,14 +102,14 @@ def scores(array: xr.DataArray) -> Table:
     *rows, last = array.dims
     table = Table(
         str(array.name).replace("_", " "),
-        *map(_label, array[last].values.tolist()),
+        *map(heading, map(_label, array[last].values.tolist())),
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
     flat = array.stack(row=rows) if rows else array.expand_dims("row")
     for values in flat.transpose("row", last):
         name = " ".join(_label(values[row].item()) for row in rows)
-        table.add_row(name, *map(_number, values.values))
+        table.add_row(cell(name), *map(_number, values.values))
     return table
 
 
@@ -143,9 +119,9 @@ def laid_out(own: Own, width: int) -> Table:
     rows = [[*map(str, place), *("" if cell is None else cell[0] for cell in cells)] for place, cells in own.rows]
     widths = np.cumsum([max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)])
     fitting = max(len(own.keys) + 1, int((widths + 2 <= width).sum()))
-    table = Table(*head[:fitting], box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(*map(heading, head[:fitting]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for row in rows:
-        table.add_row(*row[:fitting])
+        table.add_row(*map(cell, row[:fitting]))
     return table
 
 

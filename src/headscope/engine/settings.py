@@ -6,7 +6,10 @@ from typing import get_args
 
 from headscope.encoding.encoder import Long
 from headscope.errors import HeadscopeError
+from headscope.ranges import Range
 from headscope.statistics.bootstrap import RESAMPLES
+
+BOUNDS = {"batch_tokens": Range(1), "seed": Range(0, 2**32 - 1), "resamples": Range(1, 100_000)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +37,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.long not in get_args(Long):
             raise HeadscopeError(f"long '{self.long}' is unknown; use one of {', '.join(get_args(Long))}")
-        for name, least in {"batch_tokens": 1, "seed": 0, "resamples": 1}.items():
-            if getattr(self, name) < least:
-                raise HeadscopeError(f"{name} {getattr(self, name)} is too small; use at least {least}")
+        for name, bounds in BOUNDS.items():
+            bounds.check(name, getattr(self, name))
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

@@ -4,12 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-import torch
-from torch import nn
+from typing import TYPE_CHECKING, Any
 
 from headscope.errors import HeadscopeError
+
+if TYPE_CHECKING:
+    from torch import nn
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 # Buffers of older versions of transformers, which newer ones compute.
@@ -92,6 +92,8 @@ def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool
 
 def _unused(network: Any, keys: Iterable[str]) -> list[str]:
     """Keys within the lists of layers that the model has, such as those of a layer too many."""
+    from torch import nn
+
     lists = {f"{path}." for path, module in network.base_model.named_modules() if isinstance(module, nn.ModuleList)}
     start = f"{network.base_model_prefix}."
     return sorted(
@@ -99,8 +101,10 @@ def _unused(network: Any, keys: Iterable[str]) -> list[str]:
     )
 
 
-def refuse_non_finite(name: str, network: nn.Module) -> None:
+def refuse_non_finite(name: str, network: "nn.Module") -> None:
     """Raise `HeadscopeError`, with the place, if a weight is infinite or not a number."""
+    import torch  # here, since to find the files of a model needs no torch
+
     for path, weight in network.named_parameters():
         finite = torch.isfinite(weight)
         if not finite.all():

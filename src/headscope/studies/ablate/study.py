@@ -35,6 +35,7 @@ METRICS = {
 # Gradients of so many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
 FILE = "ablate.journal"
+EXAMPLE = "headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated"
 
 
 def run(

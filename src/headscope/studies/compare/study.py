@@ -17,6 +17,7 @@ from headscope.studies.compare.restoration import refuse_unless_scored, restored
 from headscope.tasks import Task
 
 COMPARISONS = ("similarity", "js_divergence")
+EXAMPLE = "headscope compare minilm out/tuned/model --corpus sample -o out/compared"
 
 
 def run(

@@ -26,6 +26,7 @@ from headscope.training import TrainedOutputs, TrainingRecipe, initial
 from headscope.training.recipe import Init
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
+EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
