@@ -6,17 +6,19 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 """
 
 from pathlib import Path
+from typing import Any
 
-import h5py
+import numpy as np
 import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.files import replacing
-from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
+from headscope.results.hdf5_guard import refuse_hostile
+from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS, NUMBERS
 
 
 def means(result: xr.Dataset) -> list[str]:
-    """The variables that are not the interval or the count of another, nor maps, in their order."""
+    """Names of the variables that are not the interval or the count of another, nor maps, in their order."""
     beside, maps = ("_ci", "_n_examples"), {"query", "typical_input"}
     return [
         str(name) for name, array in result.items() if not str(name).endswith(beside) and not maps & set(array.dims)
@@ -24,19 +26,41 @@ def means(result: xr.Dataset) -> list[str]:
 
 
 def check(result: xr.Dataset) -> xr.Dataset:
-    """The result itself, once its words are known to be those of the vocabulary.
+    """Return the result if its words are those of the vocabulary.
 
-    Raises `ValueError` where a dimension is unknown, a variable has no `long_name`, `units` or
-    `source`, or an attribute of `ATTRIBUTES` is missing.
+    Raises `ValueError` where a dimension is unknown, a variable has no `long_name`, `units` or `source`, a variable
+    has intervals without their two bounds, or an attribute of `ATTRIBUTES` is missing or of the wrong type.
     """
     if unknown := set(map(str, result.dims)) - set(DIMENSIONS):
         raise ValueError(f"result: dimensions {sorted(unknown)} are not in the vocabulary {sorted(DIMENSIONS)}")
     if missing := [name for name in ATTRIBUTES if name not in result.attrs]:
         raise ValueError(f"result: attributes {missing} are missing")
+    _check_types(result.attrs)
     for name, variable in result.data_vars.items():
         if missing := {"long_name", "units", "source"} - set(variable.attrs):
             raise ValueError(f"result: variable '{name}' lacks {sorted(missing)}")
+        if wrong := [each for each in ("long_name", "units", "source") if not isinstance(variable.attrs[each], str)]:
+            raise ValueError(f"result: attributes {wrong} of variable '{name}' are not text")
+        if str(name).endswith("_ci"):
+            _check_interval(result, str(name))
     return result
+
+
+def _check_types(attributes: dict[str, Any]) -> None:
+    """Numbers are numbers; all other attributes are text (empty, or none, for a model that is in no file)."""
+    for name, value in attributes.items():
+        if name in NUMBERS and not isinstance(value, int | float | np.integer | np.floating):
+            raise ValueError(f"result: attribute '{name}' is not a number")
+        if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
+            raise ValueError(f"result: attribute '{name}' is not text")
+
+
+def _check_interval(result: xr.Dataset, name: str) -> None:
+    mean, bounds = name.removesuffix("_ci"), result[name]
+    if mean not in result:
+        raise ValueError(f"result: variable '{name}' has no variable '{mean}' beside it")
+    if bounds.sizes.get("bound") != 2 or set(bounds.dims) - {"bound"} != set(result[mean].dims):
+        raise ValueError(f"result: variable '{name}' has not two bounds for each value of '{mean}'")
 
 
 def save(result: xr.Dataset, directory: str | Path) -> Path:
@@ -60,10 +84,12 @@ def read(directory: str | Path) -> xr.Dataset:
     if not path.is_file():
         raise HeadscopeError(f"result '{path}' does not exist; name a folder that a study wrote with -o")
     try:
-        with h5py.File(path) as file:  # h5netcdf would complain once more, when it throws away what it cannot read
-            file.visit(lambda name: None)
+        refuse_hostile(path)
         with xr.open_dataset(path, engine="h5netcdf") as stored:
             return check(stored.load())
-    except (OSError, ValueError, KeyError, RuntimeError) as error:  # h5py raises the last two for damaged parts
-        said = f"is not a result of headscope: {' '.join(str(error).split())}"
-        raise HeadscopeError(f"result '{path}' {said}; make it again, or leave it out") from error
+    except (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, MemoryError) as error:
+        # h5py and h5netcdf raise all of these for damaged parts.
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise HeadscopeError(
+            f"result '{path}' is not a result of headscope: {reason}; make it again, or leave it out"
+        ) from error

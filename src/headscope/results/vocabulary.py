@@ -57,3 +57,6 @@ ATTRIBUTES = (
     "n_examples",
     "n_tokens",
 )
+
+# Attributes that are numbers.
+NUMBERS = ("n_examples", "n_tokens", "seed", "duration_s", "n_words", "n_links", "n_mentions")
