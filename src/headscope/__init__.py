@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headscope.report import write as write_report
     from headscope.results import read as open_result
     from headscope.results import save as save_result
+    from headscope.results.export import variable_table as tidy
     from headscope.tasks import Task
     from headscope.tasks import read as read_task
 
@@ -44,6 +45,7 @@ _PUBLIC = {
     "read": ("corpora", "read"),
     "read_task": ("tasks", "read"),
     "save_result": ("results", "save"),
+    "tidy": ("results.export", "variable_table"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),
 }
@@ -72,6 +74,7 @@ __all__ = [
     "relations",
     "save_result",
     "syntax",
+    "tidy",
     "wrap",
     "write_report",
 ]

@@ -10,6 +10,7 @@ import typer
 
 from headscope import __version__, catalog
 from headscope.cli.errors import user_errors
+from headscope.cli.export import export
 from headscope.cli.head import head
 from headscope.cli.study import command, verbs
 
@@ -44,6 +45,7 @@ def application(arguments: list[str]) -> typer.Typer:
     app.command("list")(list_catalog)
     app.command("report")(report)
     app.command("head")(head)
+    app.command("export")(export)
     return app
 
 
