@@ -36,7 +36,8 @@ def variable_table(result: xr.Dataset, variable: str) -> pd.DataFrame:
     if variable not in result.data_vars:
         raise HeadscopeError(f"the result has no variable '{variable}'; {suggest(variable, means(result))}")
     table = tidy(with_interval(result, variable))
-    return table[[*result[variable].dims, "value", *(name for name in MEASURED if name in table)]]
+    columns = [*result[variable].dims, "value", *(name for name in MEASURED if name in table)]
+    return table.reindex(columns=columns)
 
 
 def export_tables(

@@ -29,13 +29,12 @@ def check(result: xr.Dataset) -> xr.Dataset:
     """Return the result if its words are those of the vocabulary.
 
     Raises `ValueError` where a dimension is unknown, a variable has no `long_name`, `units` or `source`, a variable
-    has intervals without their two bounds, or an attribute of `ATTRIBUTES` is missing or of the wrong type.
+    has intervals without their two bounds, or an attribute of `ATTRIBUTES` is missing.
     """
     if unknown := set(map(str, result.dims)) - set(DIMENSIONS):
         raise ValueError(f"result: dimensions {sorted(unknown)} are not in the vocabulary {sorted(DIMENSIONS)}")
     if missing := [name for name in ATTRIBUTES if name not in result.attrs]:
         raise ValueError(f"result: attributes {missing} are missing")
-    _check_types(result.attrs)
     for name, variable in result.data_vars.items():
         if missing := {"long_name", "units", "source"} - set(variable.attrs):
             raise ValueError(f"result: variable '{name}' lacks {sorted(missing)}")
@@ -86,6 +85,7 @@ def read(directory: str | Path) -> xr.Dataset:
     try:
         refuse_hostile(path)
         with xr.open_dataset(path, engine="h5netcdf") as stored:
+            _check_types(stored.attrs)
             return check(stored.load())
     except (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, MemoryError) as error:
         # h5py and h5netcdf raise all of these for damaged parts.

@@ -23,7 +23,7 @@ def refuse_hostile(path: Path) -> None:
 
 
 def _datasets(file: h5py.File) -> Iterator[tuple[str, h5py.Dataset]]:
-    for name in file:
+    for name in map(str, file):
         if not isinstance(file.get(name, getlink=True), h5py.HardLink):
             raise ValueError(f"'{name}' is a link to another place; a result holds its values itself")
         item = file[name]
