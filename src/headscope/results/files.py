@@ -46,9 +46,9 @@ def check(result: xr.Dataset) -> xr.Dataset:
 
 
 def _check_types(attributes: dict[str, Any]) -> None:
-    """Numbers are numbers; all other attributes are text (empty, or none, for a model that is in no file)."""
+    """Counts are single values, all other attributes of `ATTRIBUTES` text (or none, for a model that is in no file)."""
     for name, value in attributes.items():
-        if name in NUMBERS and not isinstance(value, int | float | np.integer | np.floating):
+        if name in NUMBERS and not isinstance(value, str | int | float | np.integer | np.floating):
             raise ValueError(f"result: attribute '{name}' is not a number")
         if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
             raise ValueError(f"result: attribute '{name}' is not text")
