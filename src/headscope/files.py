@@ -23,6 +23,16 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
     return path
 
 
+def refuse_text(what: str, name: str) -> None:
+    """Raise `HeadscopeError` for a name that cannot be a path, such as a pasted text."""
+    try:
+        os.lstat(os.path.expanduser(name))
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+            start = f"{what} '{name[:40]}...'"
+            raise HeadscopeError(f"{start} is too long for a path, or no path; name a file or a folder") from error
+
+
 @contextmanager
 def replacing(path: Path, *, resumable: bool = False) -> Iterator[Path]:
     """A place of the same name to write a file to; at the end of the context the file takes the place of `path`.

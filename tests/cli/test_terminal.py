@@ -78,3 +78,17 @@ def test_a_file_of_the_user_in_the_folder_is_left_alone(model: str, tmp_path: Pa
     (tmp_path / ".headscope").write_text("mine", encoding="utf-8")
     assert run("profile", model, "no-such-file.txt", "-o", str(tmp_path)).exit_code == 2
     assert (tmp_path / ".headscope").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("model", "corpus", "message"),
+    [
+        ("minilm", "A text that was pasted. " * 300, "corpus 'A text that was pasted. A text that was"),
+        ("x" * 5000, "sample", "is too long for a path"),
+        ("minilm", "sample:mine.txt", "'mine.txt' is not the bundled sample"),
+    ],
+)
+def test_what_is_no_path_is_one_line(model: str, corpus: str, message: str, tmp_path: Path) -> None:
+    result = run("profile", model, corpus, "-o", str(tmp_path))
+    assert result.exit_code == 2 and result.stderr.count("\n") == 1
+    assert message in result.stderr

@@ -21,6 +21,7 @@ from headscope.corpora.options import DEFAULTS, Offsets, Options
 from headscope.corpora.parsing.storable import unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError, suggest
+from headscope.files import refuse_text
 from headscope.types import Example, segment_text
 
 IN_MEMORY = 4_000
@@ -80,7 +81,10 @@ def read(
         raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
     options = replace(options, offsets=offsets or options.offsets)
     if isinstance(source, str | Path):
+        refuse_text("corpus", str(source))
         kind, place = kinds.tell(str(source), options)
+        if kind == "sample" and place != "sample":
+            raise HeadscopeError(f"corpus '{place}' is not the bundled sample; leave out the kind 'sample'")
         reader = catalog.load("corpora/readers", kind)
         sources = getattr(reader, "locate", kinds.existing)(place, options)
         name, sha256_of_files = _name(place, sources), _hash_of_files(sources)

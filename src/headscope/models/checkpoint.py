@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
+from headscope.files import refuse_text
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
 from headscope.models.weights import refuse_adapters, sha256_of, weight_files
@@ -42,6 +43,7 @@ def locate(name: str, *, revision: str | None = None, remote_code: bool = False)
     Raises `HeadscopeError` if there is no such model, or it cannot be used: its attention cannot be captured, its
     weights are not safetensors, an adapter lies beside them, it has no tokenizer, or it needs code of its own.
     """
+    refuse_text("model", name)
     folder = Path(name).expanduser()
     if not folder.is_dir() and name == "minilm":
         folder = package_folder() or download(HUB_ID, revision, remedy="install 'headscope[demo]'")
