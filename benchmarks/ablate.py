@@ -15,7 +15,6 @@ its passes, which are all alike, and scaled up. The bound counts multiplications
 
 import argparse
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,14 +26,14 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 from headscope import load, wrap
-from headscope.ablation.strategies import Whole
+from headscope.ablation.strategies import FullPasses, Variants
 from headscope.ablation.sweep import sweep
 from headscope.capture.fused_attention import fast
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.batches import batches, collate
-from headscope.engine.task_inputs import Asked
+from headscope.engine.task_inputs import TaskBatch, TaskInputs
 from headscope.models import Model
 from headscope.tasks import Task
 
@@ -78,22 +77,22 @@ def pair(index: int, length: int, random: np.random.Generator) -> Encoded:
 
 
 @dataclass(frozen=True)
-class Variant:
+class Disabled:
     """Some heads of a layer, from 0, that are disabled."""
 
     layer: int
     heads: slice
 
 
-def variants(model: Model) -> list[Variant]:
+def variants(model: Model) -> list[Disabled]:
     """Each head, and each layer."""
     heads = model.capture.heads
-    alone = [Variant(layer, slice(head, head + 1)) for layer, number in enumerate(heads) for head in range(number)]
-    return alone + [Variant(layer, slice(0, number)) for layer, number in enumerate(heads)]
+    alone = [Disabled(layer, slice(head, head + 1)) for layer, number in enumerate(heads) for head in range(number)]
+    return alone + [Disabled(layer, slice(0, number)) for layer, number in enumerate(heads)]
 
 
 @contextmanager
-def disabled(model: Model, variant: Variant, real: torch.Tensor) -> Iterator[None]:
+def disabled(model: Model, variant: Disabled, real: torch.Tensor) -> Iterator[None]:
     """Within this context heads give the mean of their values: the output of uniform attention."""
     each = model.projections[variant.layer]
     columns = slice(variant.heads.start * each.width, variant.heads.stop * each.width)
@@ -116,7 +115,7 @@ def disabled(model: Model, variant: Variant, real: torch.Tensor) -> Iterator[Non
             hook.remove()
 
 
-def loop(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequence[Variant]) -> None:
+def loop(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequence[Disabled]) -> None:
     """A forward pass for each variant and batch, with torch's fused attention."""
     with torch.inference_mode(), fast(model.network):
         for variant in chosen:
@@ -125,7 +124,7 @@ def loop(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequen
                     model.network(**group)
 
 
-def whole(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequence[Variant]) -> None:
+def whole(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequence[Disabled]) -> None:
     """The same with headscope's attention intervened in."""
     none = np.zeros((len(model.capture.heads), max(model.capture.heads)), dtype=bool)
     with torch.inference_mode():
@@ -133,7 +132,8 @@ def whole(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Seque
             heads = none[[0]].copy()
             heads[0, variant.heads] = True
             for group in groups:
-                list(Whole(model, "uniform", None, group).disabled(variant.layer, heads, none))
+                batch = TaskBatch("classification", model.name, group, [])
+                list(FullPasses(model, "uniform").logits(batch, Variants("", variant.layer, heads, none)))
 
 
 def sorted_batches(model: Model, examples: Sequence[Encoded], settings: Settings) -> list[dict[str, torch.Tensor]]:
@@ -171,13 +171,13 @@ def compare(name: str, number: int, rounds: int, every: int) -> None:
         metrics=("accuracy",),
         dev=Corpus("", "", 0, {}, lambda: iter(())),
     )
-    questions = Asked(model, task, examples, (), Counter())
+    task_inputs = TaskInputs(model, task, examples)
     chosen, alike, padded = variants(model), sorted_batches(model, examples, settings), padded_batches(model, examples)
     methods: dict[str, tuple[Callable[[], object], int]] = {
         "loop, sorted": (lambda: loop(model, alike, chosen[::every]), len(chosen[::every])),
         "loop, padded": (lambda: loop(model, padded, chosen[::every]), len(chosen[::every])),
         "whole": (lambda: whole(model, alike, chosen[::every]), len(chosen[::every])),
-        "sweep": (lambda: sweep(questions, settings), len(chosen)),
+        "sweep": (lambda: sweep(task_inputs, settings), len(chosen)),
     }
     times: dict[str, list[float]] = {method: [] for method in methods}
     for _ in range(rounds + 1):  # the first warms up

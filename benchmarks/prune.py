@@ -13,6 +13,7 @@ round; times drift, ratios less. A bound stands beside them: the share of multip
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,8 +24,8 @@ from transformers import BertConfig, BertModel
 
 from headscope import Settings, load, wrap
 from headscope.capture.fused_attention import fast
-from headscope.engine.answers import answered
-from headscope.engine.task_inputs import asked
+from headscope.engine.outputs import task_outputs
+from headscope.engine.task_inputs import task_inputs
 from headscope.models import Model
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
@@ -54,10 +55,10 @@ def pruned_models(model: Model, task: Task | None) -> list[PrunedModel]:
 
 def scores(models: list[Model], task: Task) -> list[dict[str, float]]:
     """The task's metrics of each model on dev."""
-    questions, targets = asked(models[0], task, task.dev), task.targets(task.dev)
+    inputs, targets = task_inputs(models[0], task, task.dev), task.targets(task.dev)
     results = []
     for model in models:
-        outputs = answered(type(questions)(model, task, questions.inputs, questions.answers, questions.cut))
+        outputs = task_outputs(replace(inputs, model=model))
         results.append({metric: float(score(metric, outputs, targets)) for metric in task.metrics})
     return results
 

@@ -12,7 +12,7 @@ from headscope import HeadscopeError, Model, Settings
 from headscope.ablation.head_means import head_means
 from headscope.capture.projections import at_contexts
 from headscope.corpora import Options, read
-from headscope.engine.outputs import inputs_of
+from headscope.engine.task_inputs import encode_for_task
 from headscope.models.heads import parse
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_family
@@ -35,7 +35,7 @@ def model_of(name: str) -> Model:
 @pytest.mark.parametrize("batch_tokens", [1, 300])
 def test_each_real_token_weighs_the_same(name: str, batch_tokens: int):
     model = model_of(name)
-    inputs, _ = inputs_of(model, read("sample", Options(limit=12)))
+    inputs, _ = encode_for_task(model, read("sample", Options(limit=12)))
     outputs: dict[tuple[int, int], list[np.ndarray]] = {}
 
     def keep(layer: int, contexts: torch.Tensor) -> None:
@@ -57,7 +57,7 @@ def test_each_real_token_weighs_the_same(name: str, batch_tokens: int):
 
 def test_they_take_the_place_of_a_disabled_head():
     model = model_of("bert")
-    inputs, _ = inputs_of(model, read("sample", Options(limit=5)))
+    inputs, _ = encode_for_task(model, read("sample", Options(limit=5)))
     means, given = head_means(model, inputs), []
     with model.changed(parse("2-3", model.capture.heads), "mean", means):
         handle = model.projections[1].output.register_forward_pre_hook(lambda module, args: given.append(args[0]))

@@ -18,7 +18,7 @@ VALUES = np.array([[1.5, -0.0], [np.nan, 1e-45]], dtype=np.float32)
 def written(path: Path, units: int = 3) -> bytes:
     with opened(path, RUN) as journal:
         for unit in range(units):
-            journal.add(f"unit {unit}", VALUES + unit)
+            journal.add_array(f"unit {unit}", VALUES + unit)
     return path.read_bytes()
 
 
@@ -27,21 +27,27 @@ def units_of(path: Path) -> set[str]:
         return set(journal.units)
 
 
-@pytest.mark.parametrize(
-    "values", [VALUES, VALUES.T, np.arange(3), np.array("words, too"), np.array(2.5), np.empty((0, 2))]
-)
+@pytest.mark.parametrize("values", [VALUES, VALUES.T, np.arange(3), np.array(2.5), np.empty((0, 2))])
 def test_numbers_come_back_to_the_bit(tmp_path: Path, values: np.ndarray) -> None:
     with opened(tmp_path / "journal", RUN) as journal:
-        journal.add("unit", values)
+        journal.add_array("unit", values)
     with opened(tmp_path / "journal", RUN) as journal:
         assert journal["unit"].shape == values.shape and journal["unit"].dtype == values.dtype
         assert journal["unit"].tobytes() == values.tobytes()
 
 
+def test_json_comes_back_and_is_computed_once(tmp_path: Path) -> None:
+    value = {"importance": [0.1, float("inf"), 1e-300], "name": "é", "none": None}
+    for given in (value, "of another run"):
+        with opened(tmp_path / "journal", RUN) as journal:
+            assert journal.once_json("unit", lambda given=given: given) == value
+    assert Journal().once_json("unit", lambda: ("a", 1)) == ["a", 1]
+
+
 def test_a_unit_is_computed_once(tmp_path: Path) -> None:
     for number in range(3):
         with opened(tmp_path / "journal", RUN) as journal:
-            assert journal.once("unit", lambda number=number: np.array(number)) == 0
+            assert journal.once_array("unit", lambda number=number: np.array(number)) == 0
 
 
 def test_a_file_cut_anywhere_in_its_last_record_has_all_others(tmp_path: Path) -> None:
@@ -52,7 +58,7 @@ def test_a_file_cut_anywhere_in_its_last_record_has_all_others(tmp_path: Path) -
         path.write_bytes(whole[:-missing])
         assert units_of(path) == {"unit 0", "unit 1"}
         with opened(path, RUN) as journal:
-            journal.add("unit 2", VALUES + 2)
+            journal.add_array("unit 2", VALUES + 2)
         assert path.read_bytes() == whole
 
 
@@ -66,7 +72,7 @@ def test_a_spoilt_record_counts_as_not_written(tmp_path: Path) -> None:
         path.write_bytes(spoilt)
         assert units_of(path) == {"unit 0", "unit 2"}
         with opened(path, RUN) as journal:
-            journal.add("unit 1", VALUES)
+            journal.add_array("unit 1", VALUES)
         assert units_of(path) == {"unit 0", "unit 1", "unit 2"}
 
 
@@ -95,7 +101,7 @@ def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes) 
 
 def test_a_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     with Path("/dev/full").open("ab", buffering=0) as full, pytest.raises(HeadscopeError) as caught:
-        Journal(tmp_path / "journal", full).add("unit", VALUES)  # type: ignore[arg-type]
+        Journal(tmp_path / "journal", full).add_array("unit", VALUES)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
     assert "cannot be written: no space left on the disk; make room" in str(caught.value)
 
@@ -108,7 +114,7 @@ def test_what_was_written_before_the_disk_was_full_is_kept(tmp_path: Path) -> No
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 50, limits[1]))
         with pytest.raises(HeadscopeError, match="what was done is kept"), opened(path, RUN) as journal:
-            journal.add("unit 2", VALUES + 2)
+            journal.add_array("unit 2", VALUES + 2)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_bytes() == whole
@@ -128,7 +134,7 @@ def test_a_journal_that_cannot_be_begun_is_not_there(tmp_path: Path, monkeypatch
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt, match=r"1 units are kept in .*; start the same command again to go on"):
         with opened(tmp_path / "journal", RUN) as journal:
-            journal.add("unit", VALUES)
+            journal.add_array("unit", VALUES)
             raise KeyboardInterrupt
     assert units_of(tmp_path / "journal") == {"unit"}
 
@@ -140,5 +146,5 @@ def test_errors_of_others_are_let_through(tmp_path: Path) -> None:
 
 def test_without_a_file_numbers_are_kept_in_memory() -> None:
     journal = Journal()
-    journal.add("unit", VALUES)
+    journal.add_array("unit", VALUES)
     assert "unit" in journal and "unit" not in Journal()

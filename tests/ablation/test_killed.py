@@ -13,7 +13,7 @@ import torch
 from headscope import Settings, load
 from headscope.ablation.journal import opened
 from headscope.ablation.sweep import Sweep, sweep
-from headscope.engine.task_inputs import asked
+from headscope.engine.task_inputs import task_inputs
 from headscope.studies.ablate.fingerprint import fingerprint
 from headscope.tasks import read
 from support.planted_task import planted_classifier, write_planted_task
@@ -25,14 +25,14 @@ BATCH_TOKENS = 16
 def swept(model: Path, task: Path, journal: Path, pause: float = 0.0) -> Sweep:
     settings = Settings(batch_tokens=BATCH_TOKENS, on_progress=lambda done: time.sleep(pause))
     chosen = read("birds", task)
-    one = asked(load(str(model), head=True), chosen, chosen.dev)
+    one = task_inputs(load(str(model), head=True), chosen, chosen.dev)
     with opened(journal, fingerprint(one, settings)) as found:
         return sweep(one, settings, journal=found)
 
 
 def started(*folders: Path) -> subprocess.Popen[bytes]:
-    tests = str(Path(__file__).parents[1])
-    return subprocess.Popen([sys.executable, __file__, *map(str, folders)], env=os.environ | {"PYTHONPATH": tests})
+    path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen([sys.executable, __file__, *map(str, folders)], env=os.environ | {"PYTHONPATH": path})
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_the_plain_pass_is_the_model_s_own(networks: dict[str, Any]) -> None:
 def test_batched_is_one_by_one(networks: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     network = network_of("bert", networks)
     together = disabled(rerun(network), 0, SETS)
-    monkeypatch.setattr("headscope.ablation.partial_rerun.TOGETHER", 1)
+    monkeypatch.setattr("headscope.ablation.partial_rerun.CHUNK", 1)
     torch.testing.assert_close(disabled(rerun(network), 0, SETS), together, rtol=1e-5, atol=2e-5)
     for example in range(2):
         alone = disabled(rerun(network, examples=slice(example, example + 1)), 0, SETS)

@@ -24,8 +24,8 @@ from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
 from headscope.engine.gradient_importance import gate_gradients, importance
 from headscope.engine.importance_estimators import ESTIMATORS, Cumulative, to_variables
-from headscope.engine.losses import Answer
-from headscope.engine.task_inputs import Asked, asked
+from headscope.engine.losses import Target
+from headscope.engine.task_inputs import TaskInputs, task_inputs
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.tasks import Task, TaskKind
 from headscope.types import Example, Sentence
@@ -72,12 +72,12 @@ def task_of(name: str) -> Task:
     return Task(name="made", kind=kind, labels=labels, metrics=("accuracy",), dev=corpus)
 
 
-def questions(model: Model, task: Task) -> tuple[Asked, list[Answer]]:
-    each = asked(model, task, task.dev)
-    return each, list(each.answers or task.targets(task.dev).tolist())
+def questions(model: Model, task: Task) -> tuple[TaskInputs, list[Target]]:
+    each = task_inputs(model, task, task.dev)
+    return each, list(each.masked_pieces or task.targets(task.dev).tolist())
 
 
-def examples_of(model: Model, task: Task) -> list[tuple[Encoded, Answer]]:
+def examples_of(model: Model, task: Task) -> list[tuple[Encoded, Target]]:
     each, answers = questions(model, task)
     return list(zip(each.inputs, answers, strict=True))
 
@@ -87,7 +87,7 @@ def found(name: str, settings: Settings = QUICK) -> dict[str, xr.DataArray]:
     return importance(model_of(name), task, task.dev, settings)
 
 
-def losses_of(model: Model, kind: TaskKind, encoded: Encoded, answer: Answer, copies: int = 1) -> Tensor:
+def losses_of(model: Model, kind: TaskKind, encoded: Encoded, answer: Target, copies: int = 1) -> Tensor:
     """The loss of one unpadded example, by transformers' own attention, from its definition; for each of its copies."""
     inputs: Any = {name: torch.from_numpy(values).expand(copies, -1) for name, values in encoded.inputs.items()}
     logits = model.network(**inputs).logits
@@ -120,7 +120,7 @@ def hooked(model: Model, at: Callable[[int, Tensor], Tensor]) -> Iterator[None]:
 
 
 @torch.no_grad()
-def differences(model: Model, kind: TaskKind, encoded: Encoded, answer: Answer, step: float = 1e-5) -> np.ndarray:
+def differences(model: Model, kind: TaskKind, encoded: Encoded, answer: Target, step: float = 1e-5) -> np.ndarray:
     """Central differences of the loss of an example in each gate [token, layer, head]: one copy for each."""
     shape = (len(encoded), LAYERS, HEADS)
     copies = int(np.prod(shape))

@@ -10,7 +10,7 @@ from headscope import HeadscopeError
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.losses import MASKED_SHARE, NOT_ASKED, losses, masked
+from headscope.engine.losses import IGNORED, MASKED_SHARE, losses, masked
 from headscope.types import Example, Sentence
 from support.tiny import tiny_tokenizer
 from support.trained import tokenizer_of
@@ -62,7 +62,7 @@ def test_a_share_of_the_words_is_masked_and_asked_for(inputs: list[Encoded]):
     for encoded in inputs:
         found, answers = masked(encoded, tokenizer, seed=0)
         before, after = encoded.inputs["input_ids"], found.inputs["input_ids"]
-        asked = answers != NOT_ASKED
+        asked = answers != IGNORED
         pieces = tokenizer.convert_ids_to_tokens(before.tolist())
         words = sum(piece not in SPECIAL for piece in pieces)
         assert asked.sum() == max(1, round(MASKED_SHARE * words))
@@ -89,14 +89,14 @@ def test_the_same_text_twice_is_masked_in_two_ways(inputs: list[Encoded]):
 
 def test_every_word_has_its_turn(inputs: list[Encoded]):
     encoded = max(inputs, key=len)
-    asked = np.sum([masked(encoded, tiny_tokenizer(), seed)[1] != NOT_ASKED for seed in range(200)], axis=0)
+    asked = np.sum([masked(encoded, tiny_tokenizer(), seed)[1] != IGNORED for seed in range(200)], axis=0)
     assert (asked[1:-1] > 5).sum() == len(encoded) - np.isin(encoded.token_class, [0, 1]).sum()
 
 
 def test_nothing_but_unknown_words_stays_as_it_is():
     (encoded,) = Words(tiny_tokenizer(), 64).encode([Example("a", (Sentence("\u4e00\u4e8c"),))])
     found, answers = masked(encoded, tiny_tokenizer(), seed=0)
-    assert (answers == NOT_ASKED).all()
+    assert (answers == IGNORED).all()
     assert np.array_equal(found.inputs["input_ids"], encoded.inputs["input_ids"])
 
 

@@ -8,7 +8,9 @@ from transformers import BertForSequenceClassification
 from headscope import HeadscopeError, wrap
 from headscope.corpora import Options, read
 from headscope.engine import Settings
-from headscope.engine.outputs import inputs_of, outputs
+from headscope.engine.outputs import task_outputs
+from headscope.engine.task_inputs import TaskInputs, encode_for_task
+from headscope.tasks import Task
 from support.tiny import tiny_bert, tiny_tokenizer
 
 
@@ -20,8 +22,9 @@ def classifier(max_tokens=64):
 def test_outputs_are_those_of_one_example_at_a_time(batch_tokens):
     model, corpus = classifier(), read("sample", Options(limit=12))
     model.network.set_attn_implementation("eager")
-    inputs, _ = inputs_of(model, corpus)
-    found = outputs(model, inputs, Settings(batch_tokens=batch_tokens))
+    inputs, _ = encode_for_task(model, corpus)
+    task = Task(name="made", kind="classification", labels=("a", "b", "c"), metrics=("accuracy",), dev=corpus)
+    found = task_outputs(TaskInputs(model, task, inputs), Settings(batch_tokens=batch_tokens))
     for row, example in zip(found, inputs, strict=True):
         with torch.inference_mode():
             alone = model.network(**{name: torch.tensor(each)[None] for name, each in example.inputs.items()})
@@ -30,7 +33,7 @@ def test_outputs_are_those_of_one_example_at_a_time(batch_tokens):
 
 
 def test_long_examples_are_cut_and_counted():
-    inputs, counts = inputs_of(classifier(), read("sample", Options(limit=12)), max_tokens=10)
+    inputs, counts = encode_for_task(classifier(), read("sample", Options(limit=12)), max_tokens=10)
     assert len(inputs) == 12
     assert max(map(len, inputs)) == 10
     assert counts["truncated"] > 0
@@ -39,4 +42,4 @@ def test_long_examples_are_cut_and_counted():
 def test_example_that_cannot_be_cut_is_said():
     pairs = read("sample")
     with pytest.raises(HeadscopeError, match=r"of 282 examples do not fit into 5 tokens \(.*long"):
-        inputs_of(classifier(), pairs, max_tokens=5)
+        encode_for_task(classifier(), pairs, max_tokens=5)

@@ -18,7 +18,8 @@ from transformers import AutoModelForSequenceClassification, PreTrainedModel
 
 import headscope
 from headscope import HeadscopeError, Settings
-from headscope.engine.outputs import inputs_of, outputs
+from headscope.engine.outputs import logits
+from headscope.engine.task_inputs import encode_for_task
 from headscope.models.checkpoint import locate
 from headscope.studies.finetune.table1 import TableRow
 from headscope.tasks import Task, score
@@ -258,8 +259,8 @@ def test_model_of_the_best_or_of_the_last_epoch_is_kept(
 def test_kept_model_is_an_ordinary_folder(folder: Path, tmp_path: Path, task: Task, precision: Any) -> None:
     trained = run(folder, tmp_path, task, replace(RECIPE, epochs=1, precision=precision))
     model = headscope.load(str(tmp_path / "model"), head=True)
-    inputs, _ = inputs_of(model, task.dev, RECIPE.max_tokens)
-    np.testing.assert_allclose(outputs(model, inputs), trained.outputs, atol=1e-5)
+    inputs, _ = encode_for_task(model, task.dev, RECIPE.max_tokens)
+    np.testing.assert_allclose(logits(model, inputs), trained.outputs, atol=1e-5)
     network = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model")
     assert network.config.id2label == dict(enumerate(task.labels or ("score",)))
     assert {path.suffix for path in (tmp_path / "model").iterdir()} == {".json", ".safetensors"}
@@ -273,8 +274,8 @@ def test_models_of_other_types_are_trained_and_loaded(
     save_tiny(tmp_path / "start", tiny_family(kind))
     trained = run(tmp_path / "start", tmp_path / "run", birds(8, 16), replace(RECIPE, epochs=1))
     model = headscope.load(str(tmp_path / "run" / "model"), head=True)
-    inputs, _ = inputs_of(model, birds(8).dev, RECIPE.max_tokens)
-    np.testing.assert_allclose(outputs(model, inputs), trained.outputs, atol=1e-5)
+    inputs, _ = encode_for_task(model, birds(8).dev, RECIPE.max_tokens)
+    np.testing.assert_allclose(logits(model, inputs), trained.outputs, atol=1e-5)
 
 
 def test_precision_of_a_run_is_its_own(folder: Path, tmp_path: Path) -> None:

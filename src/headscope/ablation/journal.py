@@ -1,7 +1,7 @@
-"""What a long computation has done so far, in a file that only grows: a killed one goes on where it was.
+"""The finished units of a long computation, in a file that only grows: a killed computation resumes from it.
 
-A line is a checksum and a record in JSON; the first record says what is computed, each other one holds the numbers of
-one unit of it. A line that was torn by the end of a process, or spoilt since, counts as not written.
+A line is a checksum and a record in JSON. The first record describes the computation, each other one holds the numbers
+or the JSON value of one unit. A line that was torn by the end of a process, or damaged since, counts as not written.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -19,13 +19,13 @@ from headscope.errors import HeadscopeError
 from headscope.files import replacing, writing
 
 Run = Mapping[str, str | int]
-Units = dict[str, np.ndarray]
+Json = TypeVar("Json")
 
 
 class Journal:
-    """The numbers of the units that are done; without a file (see `opened`) they are kept in memory only."""
+    """The values of the finished units; without a file (see `opened`) they are kept in memory only."""
 
-    def __init__(self, path: Path | None = None, file: BinaryIO | None = None, units: Units | None = None):
+    def __init__(self, path: Path | None = None, file: BinaryIO | None = None, units: dict[str, Any] | None = None):
         self.path, self.file, self.units = path, file, {} if units is None else units
 
     def __contains__(self, unit: str) -> bool:
@@ -34,41 +34,50 @@ class Journal:
     def __len__(self) -> int:
         return len(self.units)
 
-    def __getitem__(self, unit: str) -> np.ndarray:
+    def __getitem__(self, unit: str) -> Any:
         return self.units[unit]
 
-    def add(self, unit: str, values: np.ndarray) -> np.ndarray:
-        """Keep the numbers of a unit; once this returns they survive whatever happens. Gives them back.
+    def add_array(self, unit: str, values: np.ndarray) -> np.ndarray:
+        """Keep the numbers of a unit on the disk, and return them.
 
-        Raises `HeadscopeError` if they cannot be written; what was there before is kept.
+        Raises `HeadscopeError` if they cannot be written; earlier units are kept.
         """
         values = np.asarray(values)
         data = b64encode(values.tobytes()).decode()
-        if self.path is not None and self.file is not None:
-            line = _line({"unit": unit, "shape": values.shape, "dtype": values.dtype.str, "data": data})
-            _append(self.path, self.file, line)
-        self.units[unit] = values
+        self._add({"unit": unit, "shape": values.shape, "dtype": values.dtype.str, "data": data}, values)
         return values
 
-    def once(self, unit: str, compute: Callable[[], np.ndarray]) -> np.ndarray:
-        """The numbers of a unit, computed unless they are there."""
-        return self[unit] if unit in self else self.add(unit, compute())
+    def once_array(self, unit: str, compute: Callable[[], np.ndarray]) -> np.ndarray:
+        """The numbers of a unit, computed unless the journal has them."""
+        return self[unit] if unit in self else self.add_array(unit, compute())
+
+    def once_json(self, unit: str, compute: Callable[[], Json]) -> Json:
+        """The JSON value of a unit, computed unless the journal has it; tuples become lists."""
+        if unit not in self:
+            value = json.loads(json.dumps(compute()))
+            self._add({"unit": unit, "json": value}, value)
+        return self[unit]
+
+    def _add(self, record: dict[str, Any], value: Any) -> None:
+        if self.path is not None and self.file is not None:
+            _append(self.path, self.file, _line(record))
+        self.units[record["unit"]] = value
 
 
 @contextmanager
 def opened(path: Path, run: Run) -> Iterator[Journal]:
-    """Within this context a journal, new or as it was left.
+    """Open a journal, new or as it was left.
 
-    * `run`: whatever the numbers depend on.
+    * `run`: everything that the numbers depend on.
 
     Raises `HeadscopeError` if the file is that of another run or no journal, or cannot be written; on Ctrl-C
-    `KeyboardInterrupt` that says how to go on.
+    `KeyboardInterrupt` whose message tells how to resume.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "journal"
     >>> for _ in range(2):
     ...     with opened(path, {"seed": 0}) as journal:
-    ...         print("sum" in journal, journal.once("sum", lambda: np.array([1.5])))
+    ...         print("sum" in journal, journal.once_array("sum", lambda: np.array([1.5])))
     False [1.5]
     True [1.5]
     """
@@ -76,7 +85,7 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
         _create(path, run)
     lines = _lines(path)
     _refuse_other(path, lines[0] if lines else None, run)
-    units = {record["unit"]: _values(record) for record in lines[1:] if record is not None}
+    units = {record["unit"]: _value(record) for record in lines[1:] if record is not None}
     with writing(path, resumable=True):
         file: Any = path.open("ab", buffering=0)
     with file:
@@ -96,7 +105,7 @@ def _create(path: Path, run: Run) -> None:
 
 
 def _lines(path: Path) -> list[dict[str, Any] | None]:
-    """The records; None for a line that is spoilt. A torn line at the end is removed from the file."""
+    """The records; None for a damaged line. A torn line at the end is removed from the file."""
     with writing(path, resumable=True):
         whole, end, torn = path.read_bytes().rpartition(b"\n")
         if torn and end:
@@ -114,7 +123,9 @@ def _record(line: bytes) -> dict[str, Any] | None:
     return json.loads(text) if digest == sha256(text).hexdigest().encode() else None
 
 
-def _values(record: dict[str, Any]) -> np.ndarray:
+def _value(record: dict[str, Any]) -> Any:
+    if "json" in record:
+        return record["json"]
     return np.frombuffer(b64decode(record["data"]), record["dtype"]).reshape(record["shape"])
 
 
@@ -125,13 +136,13 @@ def _append(path: Path, file: BinaryIO, line: bytes) -> None:
         with writing(path, resumable=True):
             _write(file, line)
     except BaseException:
-        with suppress(OSError):  # else whoever opens the file next does it
+        with suppress(OSError):  # else `_lines` does it when the file is opened next
             file.truncate(before)
         raise
 
 
 def _write(file: BinaryIO, data: bytes) -> None:
-    """Write to the end, which one call may not do, and onto the disk."""
+    """Write all bytes, for which one call may not do, and flush them to the disk."""
     while data:
         data = data[file.write(data) :]
     os.fsync(file.fileno())

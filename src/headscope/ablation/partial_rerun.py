@@ -22,7 +22,7 @@ from headscope.ablation.replacements import Contexts, Replacement
 from headscope.capture.projections import Projections
 
 # Variants are stacked up to so many tokens: larger batches leave the cache, and are no faster.
-TOGETHER = 2048
+CHUNK = 2048
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Rerun:
         * `chosen`: the heads of `layer` (from 0) that each variant disables.
         * `above`: heads of higher layers that all of them disable.
         """
-        together = max(1, TOGETHER // self.inputs["input_ids"].numel())
+        together = max(1, CHUNK // self.inputs["input_ids"].numel())
         outputs, end = self._outputs(layer), len(self.stack.layers) - (self.rows is not None)
         for first in range(0, len(chosen), together):
             part = chosen[first : first + together]

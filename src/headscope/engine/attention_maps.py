@@ -16,7 +16,7 @@ from headscope.models import Model
 
 
 @dataclass(frozen=True)
-class Chosen:
+class MapChoice:
     """A head's map of an input; `layer` and `head` count from 0."""
 
     encoded: Encoded
@@ -24,8 +24,8 @@ class Chosen:
     head: int
 
 
-def maps_of(
-    model: Model, chosen: Sequence[Chosen], settings: Settings = DEFAULTS
+def attention_maps(
+    model: Model, chosen: Sequence[MapChoice], settings: Settings = DEFAULTS
 ) -> list[Float[np.ndarray, "query key"]]:
     """The maps in the order of `chosen`."""
     inputs = [replace(each.encoded, index=index) for index, each in enumerate(chosen)]
@@ -42,7 +42,7 @@ class MapObserver:
 
     batch: Batch
 
-    def __init__(self, chosen: Sequence[Chosen]):
+    def __init__(self, chosen: Sequence[MapChoice]):
         self.chosen, self.rows = chosen, [[] for _ in chosen]
 
     def start(self, batch: Batch) -> None:

@@ -19,10 +19,10 @@ from headscope.capture.interventions import gated
 from headscope.corpora import Corpus
 from headscope.engine.batches import batches
 from headscope.engine.importance_estimators import Cumulative, to_variables
-from headscope.engine.losses import Answer, collated, losses
+from headscope.engine.losses import Target, collated, losses
 from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.task_inputs import Asked, asked
+from headscope.engine.task_inputs import TaskInputs, refuse_other_head, task_inputs
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.tasks import Task
@@ -36,10 +36,10 @@ def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DE
 
     Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
-    questions = asked(model, task, corpus, settings.seed)
-    answers = questions.answers or task.targets(corpus).tolist()
+    inputs = task_inputs(model, task, corpus, settings.seed)
+    targets = inputs.masked_pieces or task.targets(corpus).tolist()
     buffer, cumulative = Buffer(settings.seed, settings.resamples), Cumulative()
-    for batch, gradients in gate_gradients(questions, answers, settings):
+    for batch, gradients in gate_gradients(inputs, targets, settings):
         signed, absolute = gradients.sum(1), gradients.abs().sum(1)
         every = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
         sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
@@ -50,26 +50,28 @@ def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DE
 
 
 def gate_gradients(
-    questions: Asked, answers: Sequence[Answer], settings: Settings = DEFAULTS
+    inputs: TaskInputs, targets: Sequence[Target], settings: Settings = DEFAULTS
 ) -> Iterator[tuple[Batch, Float[Tensor, "example token head"]]]:
     """Each batch, and the derivative of each example's loss in the gate of each head at each of its tokens.
 
-    Heads of all layers stand in a row; padding has 0. `answers` are those of the inputs, see `losses`.
+    Heads of all layers stand in a row; padding has 0.
+
+    * `targets`: of the inputs, see `losses`.
 
     Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
-    model, gates = questions.model, list[Tensor]()
+    model, gates = inputs.model, list[Tensor]()
     with frozen(model.network), model.intervened(gated(gates)):
-        for batch in batches(model, questions.inputs, settings):
+        for batch in batches(model, inputs.inputs, settings):
             shape, dtype = batch.real.shape, torch.promote_types(model.network.dtype, torch.float32)
             gates[:] = [
                 torch.ones(*shape, heads, dtype=dtype, device=model.device, requires_grad=True)
                 for heads in model.capture.heads
             ]
-            targets = collated([answers[index] for index in batch.index.tolist()], model.device)
             logits = model.network(**batch.inputs).logits
-            questions.refuse(logits)
-            loss = losses(questions.task.kind, logits, targets)
+            refuse_other_head(logits, inputs.task.kind, model.name)
+            chosen = collated([targets[index] for index in batch.index.tolist()], model.device)
+            loss = losses(inputs.task.kind, logits, chosen)
             refuse_infinite(loss, batch, model)
             gradients = torch.cat(torch.autograd.grad(loss.sum(), gates), dim=-1)
             yield batch, gradients * batch.real[..., None]

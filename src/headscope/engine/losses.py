@@ -1,4 +1,4 @@
-"""What a model is asked about each example, and the loss of its answer."""
+"""Losses of examples, and the masking of words."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,19 +14,19 @@ from headscope.encoding.encoded import CLASS, Encoded
 from headscope.errors import HeadscopeError
 from headscope.tasks import TaskKind
 
-# Of the tokens of an input, special ones aside, this share is behind a mask (Devlin et al. 2019).
+# The share of an input's tokens, special ones aside, that are masked (Devlin et al. 2019).
 MASKED_SHARE = 0.15
-# What torch's cross entropy leaves out.
-NOT_ASKED = -100
+# The target that cross entropy leaves out.
+IGNORED = -100
 
-Answer = float | Int[np.ndarray, " token"]
+Target = float | Int[np.ndarray, " token"]
 
 
 def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor) -> Float[Tensor, " example"]:
-    """The loss of each example: in nats, or of a regression the squared difference.
+    """The loss of each example: cross entropy in nats, or the squared difference of a regression.
 
-    * `targets`: the class or the score of each example, [example]; where words are asked for, the piece behind
-      each mask and elsewhere `NOT_ASKED`, [example, token]: their losses are summed.
+    * `targets`: the class or the score of each example, [example]; of masked words the piece behind each mask and
+      elsewhere `IGNORED`, [example, token]: their losses are summed.
 
     >>> losses("classification", torch.zeros(2, 3), torch.tensor([0, 2]))
     tensor([1.0986, 1.0986])
@@ -36,16 +36,18 @@ def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor
         return (logits.reshape(len(logits), -1)[:, 0] - targets).square()
     if kind == "classification":
         return cross_entropy(logits, targets.long(), reduction="none")
-    return cross_entropy(logits.mT, targets, ignore_index=NOT_ASKED, reduction="none").sum(-1)
+    return cross_entropy(logits.mT, targets, ignore_index=IGNORED, reduction="none").sum(-1)
 
 
 def masked(
     encoded: Encoded, tokenizer: PreTrainedTokenizerBase, seed: int
 ) -> tuple[Encoded, Int[np.ndarray, " token"]]:
-    """The input with 15% of its tokens replaced by the mask, and the piece that was there, elsewhere `NOT_ASKED`.
+    """Mask 15% of an input's tokens: at least one, never a special one.
 
-    At least one token, never a special one; which ones depends on the seed and the input's number alone.
-    An input of special and unknown tokens only stays as it is.
+    The choice depends on the seed and the input's number alone. An input of special and unknown tokens only stays as
+    it is.
+
+    Returns: the masked input, and the piece behind each mask, elsewhere `IGNORED`.
 
     Raises `HeadscopeError` if the tokenizer has no mask.
     """
@@ -56,21 +58,21 @@ def masked(
     words = np.flatnonzero(~special)
     random = np.random.Generator(np.random.Philox(key=[seed, encoded.index]))
     chosen = random.permutation(words)[: max(1, round(MASKED_SHARE * len(words)))]
-    hidden, answers = ids.copy(), np.full(len(ids), NOT_ASKED)
-    hidden[chosen], answers[chosen] = tokenizer.mask_token_id, ids[chosen]
-    return replace(encoded, inputs=encoded.inputs | {"input_ids": hidden}), answers
+    hidden, pieces = ids.copy(), np.full(len(ids), IGNORED)
+    hidden[chosen], pieces[chosen] = tokenizer.mask_token_id, ids[chosen]
+    return replace(encoded, inputs=encoded.inputs | {"input_ids": hidden}), pieces
 
 
-def collated(answers: Sequence[Answer], device: torch.device) -> Tensor:
-    """The targets of a batch as `losses` wants them, from those of its examples; tokens are padded on the right.
+def collated(targets: Sequence[Target], device: torch.device) -> Tensor:
+    """The targets of a batch for `losses`, from those of its examples; tokens are padded on the right.
 
     >>> collated([np.array([-100, 7, -100]), np.array([5])], torch.device("cpu"))
     tensor([[-100,    7, -100],
             [   5, -100, -100]])
     """
-    if not isinstance(answers[0], np.ndarray):
-        return torch.tensor(answers, device=device)
-    whole = np.full((len(answers), max(map(np.size, answers))), NOT_ASKED)
-    for row, answer in zip(whole, answers, strict=True):
-        row[: np.size(answer)] = answer
+    if not isinstance(targets[0], np.ndarray):
+        return torch.tensor(targets, device=device)
+    whole = np.full((len(targets), max(map(np.size, targets))), IGNORED)
+    for row, target in zip(whole, targets, strict=True):
+        row[: np.size(target)] = target
     return torch.from_numpy(whole).to(device)

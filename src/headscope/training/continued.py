@@ -12,7 +12,7 @@ from jaxtyping import Float
 from headscope.capture.fused_attention import fast
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
-from headscope.engine.outputs import inputs_of
+from headscope.engine.task_inputs import encode_for_task
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.tasks import Task
@@ -40,7 +40,7 @@ def continued_training(
     if model.network.dtype != torch.float32:
         raise HeadscopeError(f"weights are trained in float32, not in {model.network.dtype}; leave --dtype out")
     corpus = task.training()
-    inputs, cut = inputs_of(model, corpus, recipe.max_tokens)
+    inputs, cut = encode_for_task(model, corpus, recipe.max_tokens)
     training_set = TrainingSet(inputs, task.targets(corpus), task.kind == "regression")
     examples = TaskExamples(training_set, dev, task.targets(task.dev), sum(cut.values()))
     steps = recipe.epochs * -(-len(inputs) // recipe.batch)

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
-from headscope.engine.outputs import outputs
+from headscope.engine.outputs import logits
 from headscope.files import new_folder
 from headscope.models import Model
 from headscope.tasks import LOWER_IS_BETTER, Task, score
@@ -91,7 +91,7 @@ def dev_outputs(model: Model, dev: list[Encoded], settings: Settings) -> Float[n
     mixed = vars(model.network).pop("forward", None)  # accelerate puts it over the network's own
     model.network.eval()
     try:
-        return outputs(model, dev, replace(settings, on_progress=lambda done: None))
+        return logits(model, dev, replace(settings, on_progress=lambda done: None))
     finally:
         if mixed is not None:
             vars(model.network)["forward"] = mixed

@@ -11,7 +11,6 @@ from transformers import BertForMaskedLM, BertForSequenceClassification
 from typer.testing import CliRunner
 
 from headscope import HeadscopeError, Settings, results, wrap
-from headscope.ablation import strategies
 from headscope.cli.app import application
 from headscope.corpora import Corpus
 from headscope.studies.ablate.study import run
@@ -64,7 +63,7 @@ def test_importance_finds_it_too(found: xr.Dataset) -> None:
 
 def test_the_result_says_how_it_was_made(found: xr.Dataset) -> None:
     assert found.attrs["task"] == "birds" and found.attrs["mode"] == "uniform"
-    assert found.attrs["sweep"] == strategies.ROWS
+    assert found.attrs["sweep"].startswith("from the layer of the disabled head, the last layer")
     assert found.attrs["n_examples"] == 40 and found.attrs["n_tokens"] > 200
     assert found["metric"].values.tolist() == ["accuracy", "f1", "cross_entropy"]
 
@@ -117,7 +116,7 @@ def refused(directory: Path, words: str, network: Any = None, task: Task | None 
 
 def test_what_makes_no_sense_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
     refused(tmp_path, "metric 'acuracy' is none of a classification task; did you mean 'accuracy'", metrics="acuracy")
-    refused(tmp_path, "metric 'loss' is none of a classification task; use accuracy", metrics="loss")
+    refused(tmp_path, "metric 'loss' is none of a classification task; there are: accuracy", metrics="loss")
     refused(tmp_path, "head '3-1' does not exist: layers are 1 to 2", heads=["1-1", "3-1"])
     refused(tmp_path, "heads 'all': 'all' is no head; write LAYER-HEAD", heads=["all"])
 

@@ -12,7 +12,8 @@ from safetensors.numpy import load_file
 
 import headscope
 from headscope import HeadscopeError, Settings, results
-from headscope.engine.outputs import inputs_of, outputs
+from headscope.engine.outputs import logits
+from headscope.engine.task_inputs import encode_for_task
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.finetune.scores import loss_curve
 from headscope.studies.finetune.study import INITS, run
@@ -100,9 +101,9 @@ def test_models_of_the_first_seed_are_kept(table: tuple[xr.Dataset, Path, list[i
     assert {path.name for path in (directory / "models").iterdir()} == trained
     model = headscope.load(str(directory / "models" / "birds-finetuned"), head=True)
     assert model.network.config.id2label == {0: "no", 1: "yes"}
-    inputs, _ = inputs_of(model, TASKS[0].dev, 32)
+    inputs, _ = encode_for_task(model, TASKS[0].dev, 32)
     kept = load_file(directory / "runs" / "birds-finetuned-0" / "run.safetensors")["outputs"]
-    np.testing.assert_allclose(outputs(model, inputs), kept, atol=1e-5)
+    np.testing.assert_allclose(logits(model, inputs), kept, atol=1e-5)
     assert {path.name for path in (directory / "runs" / "birds-finetuned-0").iterdir()} == {
         "run.safetensors",
         "settings.json",

@@ -23,7 +23,7 @@ from headscope import Corpus, HeadscopeError, Model, Settings
 from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.losses import NOT_ASKED, Answer
+from headscope.engine.losses import IGNORED, Target
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.gradients.attention_gradients import gradients
 from headscope.studies.gradients.objectives import Objective, objective_of
@@ -95,7 +95,7 @@ def tensors(encoded: Encoded, copies: int = 1) -> dict[str, Any]:
     return {name: torch.from_numpy(values).expand(copies, -1) for name, values in encoded.inputs.items()}
 
 
-def loss_of(name: str, network: Any, encoded: Encoded, answer: Answer, copies: int = 1) -> tuple[Tensor, Any]:
+def loss_of(name: str, network: Any, encoded: Encoded, answer: Target, copies: int = 1) -> tuple[Tensor, Any]:
     """The loss of one unpadded example from its definition, for each of its copies; and the network's output."""
     output = network(**tensors(encoded, copies), output_attentions=True)
     asked: Any = answer
@@ -103,7 +103,7 @@ def loss_of(name: str, network: Any, encoded: Encoded, answer: Answer, copies: i
         return (output.logits[:, 0] - asked).square(), output
     if "task" in name:
         return -output.logits.log_softmax(-1)[:, int(asked)], output
-    places = [place for place, piece in enumerate(asked.tolist()) if piece != NOT_ASKED]
+    places = [place for place, piece in enumerate(asked.tolist()) if piece != IGNORED]
     if name == "masked words":
         told = output.logits.log_softmax(-1)
         return -torch.stack([told[:, place, asked[place]] for place in places]).mean(0), output
@@ -202,7 +202,7 @@ def test_gradients_are_finite_differences(name: str) -> None:
     np.testing.assert_allclose(slopes, slopes_of(name)[1], rtol=1e-4, atol=1e-8)
 
 
-def _quiet_loss(name: str, model: Model, encoded: Encoded, answer: Answer, copies: int) -> Tensor:
+def _quiet_loss(name: str, model: Model, encoded: Encoded, answer: Target, copies: int) -> Tensor:
     def network(output_attentions: bool = False, **inputs: Any) -> Any:
         return model.network(**inputs)
 

@@ -2,6 +2,7 @@
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrai
 import headscope
 from headscope import HeadscopeError, Model, Settings, results
 from headscope.capture.transformers_logging import quiet
-from headscope.engine.outputs import inputs_of, outputs
+from headscope.engine.outputs import task_outputs
+from headscope.engine.task_inputs import task_inputs
 from headscope.models.heads import parse
 from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
@@ -77,13 +79,13 @@ def test_one_head_of_each_layer_stays_by_default(planted, tmp_path):
 def test_scores_are_those_of_the_whole_model_with_the_heads_zeroed(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
     result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, share=0.875, step=0.125)
-    inputs, targets = inputs_of(planted, TASK.dev)[0], TASK.targets(TASK.dev)
+    inputs, targets = task_inputs(planted, TASK, TASK.dev), TASK.targets(TASK.dev)
     answers = []
     for gone in range(7):
         names = ",".join(f"{layer}-{head}" for layer, head in removed(result)[:gone])
         disabled = parse(names, (4, 4)) if gone else np.zeros((2, 4), dtype=bool)
         with torch.inference_mode(), planted.changed(disabled, "zero"):
-            answers.append(outputs(planted, inputs))
+            answers.append(task_outputs(inputs))
     for metric in ("accuracy", "f1"):
         expected = [score(metric, each, targets) for each in answers]
         np.testing.assert_allclose(result["pruned_score"].sel(metric=metric), expected)
@@ -95,9 +97,9 @@ def test_intervals_are_paired(tmp_path):
     """Of a model that errs with all its heads, too."""
     model = headscope.wrap(tiny_bert(kind=BertForSequenceClassification), tiny_tokenizer())
     result = run(model, TASK, QUICK, directory=tmp_path, share=0.5, step=0.25)
-    inputs, targets = inputs_of(model, TASK.dev)[0], TASK.targets(TASK.dev)
+    inputs, targets = task_inputs(model, TASK, TASK.dev), TASK.targets(TASK.dev)
     loaded = headscope.load(str(tmp_path / "model"), head=True)
-    before, after = (outputs(each, inputs).argmax(1) == targets for each in (model, loaded))
+    before, after = (task_outputs(replace(inputs, model=each)).argmax(1) == targets for each in (model, loaded))
     assert 0 < before.mean() < 1 and (before != after).any()
     draws = poisson_draws(range(len(targets)), 0, 50)
     expected = np.quantile((draws @ after - draws @ before) / draws.sum(1), [0.025, 0.975])

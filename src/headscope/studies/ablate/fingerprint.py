@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from headscope.engine.settings import Settings
-from headscope.engine.task_inputs import Asked
+from headscope.engine.task_inputs import TaskInputs
 from headscope.models import Model
 from headscope.version import __version__
 
@@ -17,15 +17,15 @@ SHOWN = 16
 NAMES = {"id2label", "label2id", "transformers_version", "architectures", "dtype"}
 
 
-def fingerprint(asked: Asked, settings: Settings) -> dict[str, str | int]:
+def fingerprint(task_inputs: TaskInputs, settings: Settings) -> dict[str, str | int]:
     """Model, inputs, machine and settings, as far as the last bit of an output depends on them."""
-    arrays = [array for encoded in asked.inputs for array in encoded.inputs.values()]
-    model = asked.model
+    arrays = [array for encoded in task_inputs.inputs for array in encoded.inputs.values()]
+    model = task_inputs.model
     on_gpu = model.device.type == "cuda"
     name = torch.cuda.get_device_name(model.device) if on_gpu else torch.backends.cpu.get_cpu_capability()
     return {
         "model": _model(model),
-        "inputs": _hash(array.tobytes() for array in (*arrays, *asked.answers)),
+        "inputs": _hash(array.tobytes() for array in (*arrays, *task_inputs.masked_pieces)),
         "seed": settings.seed,
         "batch_tokens": settings.batch_tokens,
         "dtype": str(model.network.dtype).removeprefix("torch."),

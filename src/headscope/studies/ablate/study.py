@@ -1,13 +1,11 @@
 """Run the study: from its options to a labelled result."""
 
-import io
 import json
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import xarray as xr
 
 from headscope import results
@@ -17,7 +15,7 @@ from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gradient_importance import importance as by_gradient
 from headscope.engine.provenance import provenance
-from headscope.engine.task_inputs import asked
+from headscope.engine.task_inputs import task_inputs
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.heads import name, parse
@@ -75,9 +73,9 @@ def run(
     task, scores = aligned(task, labels, model.name), _metrics(metrics, task)
     counts = model.capture.heads
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
-    questions = asked(model, task, task.dev, settings.seed)
-    with opened(directory / FILE, fingerprint(questions, settings) | {"mode": mode}) as journal:
-        found = sweep(questions, settings, journal=journal, mode=mode, sets=list(sets.values()))
+    inputs = task_inputs(model, task, task.dev, settings.seed)
+    with opened(directory / FILE, fingerprint(inputs, settings) | {"mode": mode}) as journal:
+        found = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
         effects = Effects(found, task, task.targets(task.dev), scores, counts, list(sets), settings)
         variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
         if importance:
@@ -89,10 +87,10 @@ def run(
         "task": task.name,
         "metrics": ", ".join(task.metrics),
         "mode": mode,
-        "sweep": found.way,
-        "n_examples": len(questions.inputs),
-        "n_tokens": sum(map(len, questions.inputs)),
-        "skipped": json.dumps(questions.cut),
+        "sweep": found.strategy,
+        "n_examples": len(inputs.inputs),
+        "n_tokens": sum(map(len, inputs.inputs)),
+        "skipped": json.dumps(inputs.cut),
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
@@ -115,12 +113,11 @@ def _split(heads: list[str] | None) -> list[str]:
 def _importance(
     model: Model, task: Task, corpus: Corpus, settings: Settings, journal: Journal
 ) -> dict[str, xr.DataArray]:
-    """Importance by gradient, as the journal has it."""
+    """Importance by gradient, computed unless the journal has it."""
 
-    def computed() -> np.ndarray:
-        found = xr.Dataset(by_gradient(model, task, corpus, replace(settings, on_progress=lambda done: None)))
-        return np.frombuffer(bytes(found.to_netcdf(engine="h5netcdf")), np.uint8)
+    def compute() -> dict[str, Any]:
+        return xr.Dataset(by_gradient(model, task, corpus, replace(settings, on_progress=lambda done: None))).to_dict()
 
-    unit = f"importance, {corpus.sha256}, {corpus.n_examples} examples, {task.labels}, {settings.resamples} resamples"
-    with xr.open_dataset(io.BytesIO(journal.once(unit, computed).tobytes()), engine="h5netcdf") as kept:
-        return {str(key): array for key, array in kept.load().data_vars.items()}
+    unit = f"importance of {corpus.sha256}, {corpus.n_examples} examples, {task.labels}, {settings.resamples} resamples"
+    kept = xr.Dataset.from_dict(journal.once_json(unit, compute))
+    return {str(name): array for name, array in kept.data_vars.items()}

@@ -7,8 +7,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine.outputs import inputs_of, outputs
+from headscope.engine.outputs import task_outputs
 from headscope.engine.settings import Settings
+from headscope.engine.task_inputs import task_inputs
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.results.variables import Variables
@@ -79,12 +80,12 @@ def _own(task: Task, model: Model) -> Task:
 def _answers(
     model: Model, first: Model, task: Task, layers: int, settings: Settings, embeddings: bool
 ) -> Float[np.ndarray, "restored example output"]:
-    inputs, _ = inputs_of(model, task.dev)
-    by_depth = [outputs(model, inputs, settings)]
+    inputs = task_inputs(model, task, task.dev)
+    by_depth = [task_outputs(inputs, settings)]
     with restoring(model, first, embeddings=embeddings) as restore:
         for layer in range(1, layers + 1):
             restore(layer)
-            by_depth.append(outputs(model, inputs, settings))
+            by_depth.append(task_outputs(inputs, settings))
     return np.stack(by_depth)
 
 

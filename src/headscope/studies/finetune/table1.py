@@ -13,7 +13,7 @@ from torch import nn
 
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
-from headscope.engine.outputs import inputs_of
+from headscope.engine.task_inputs import encode_for_task
 from headscope.files import replace_folder, writing
 from headscope.models import Model
 from headscope.models.checkpoint import Checkpoint
@@ -51,7 +51,7 @@ class TableRow:
     @cached_property
     def dev(self) -> tuple[list[Encoded], Counter[str]]:
         """The dev inputs. Returns: the inputs; numbers of shortened inputs."""
-        return inputs_of(self.reader, self.task.dev, self.max_tokens)
+        return encode_for_task(self.reader, self.task.dev, self.max_tokens)
 
     @cached_property
     def unlearnable(self) -> int:
@@ -62,7 +62,7 @@ class TableRow:
     def examples(self) -> TaskExamples:
         """The training set, and inputs and targets of dev."""
         task, corpus = self.task, self.task.training()
-        inputs, cut = inputs_of(self.reader, corpus, self.max_tokens)
+        inputs, cut = encode_for_task(self.reader, corpus, self.max_tokens)
         training_set = TrainingSet(inputs, task.targets(corpus), task.kind == "regression")
         return TaskExamples(training_set, self.dev[0], task.targets(task.dev), cut.total())
 

@@ -17,8 +17,8 @@ from transformers import PreTrainedTokenizerBase
 from headscope.batch import Batch
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
-from headscope.engine.losses import NOT_ASKED, Answer, losses, masked
-from headscope.engine.task_inputs import AXES
+from headscope.engine.losses import IGNORED, Target, losses, masked
+from headscope.engine.task_inputs import refuse_other_head
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.masked_lm import has_masked_lm_head
@@ -47,7 +47,7 @@ class Objective:
     """
 
     name: str
-    question: Callable[[Encoded], tuple[Encoded, Answer]]
+    question: Callable[[Encoded], tuple[Encoded, Target]]
     loss: Callable[[nn.Module, Batch, Tensor], Loss]
 
 
@@ -80,7 +80,7 @@ class _Hidden:
     tokenizer: PreTrainedTokenizerBase
     seed: int
 
-    def __call__(self, encoded: Encoded) -> tuple[Encoded, Answer]:
+    def __call__(self, encoded: Encoded) -> tuple[Encoded, Target]:
         return masked(encoded, self.tokenizer, self.seed)
 
 
@@ -89,29 +89,25 @@ def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
     task = aligned(task, labels, model.name)
     targets: Mapping[str, float] = dict(zip((each.id for each in corpus), task.targets(corpus).tolist(), strict=True))
 
-    def question(encoded: Encoded) -> tuple[Encoded, Answer]:
+    def question(encoded: Encoded) -> tuple[Encoded, Target]:
         assert encoded.example is not None
         return encoded, targets[encoded.example.id]
 
     def loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
         logits = network(**batch.inputs).logits
-        if logits.ndim != AXES[task.kind]:
-            raise HeadscopeError(
-                f"model '{model.name}' gives outputs of shape {tuple(logits.shape)}, not one class or number for each "
-                "example; name a model for this task"
-            )
+        refuse_other_head(logits, task.kind, model.name)
         return losses(task.kind, logits, answers), torch.ones(len(logits), dtype=torch.bool, device=logits.device)
 
     return Objective(TASK[task.kind].format(task.name), question, loss)
 
 
 def _masked_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
-    asked = (answers != NOT_ASKED).sum(1)
+    asked = (answers != IGNORED).sum(1)
     return losses("masked", network(**batch.inputs).logits, answers) / asked.clamp_min(1), asked > 0
 
 
 def _embedding_loss(name: str, network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
-    hidden = answers != NOT_ASKED
+    hidden = answers != IGNORED
 
     def embedding(ids: Tensor) -> Float[Tensor, "example width"]:
         states = getattr(network(**{**batch.inputs, "input_ids": ids}), "last_hidden_state", None)

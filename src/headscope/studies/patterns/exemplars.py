@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
-from headscope.engine.attention_maps import Chosen, maps_of
+from headscope.engine.attention_maps import MapChoice, attention_maps
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.results.vocabulary import PATTERNS
@@ -31,7 +31,7 @@ class Pick:
     order: tuple[int, int, int]
     confidence: float
     task: str
-    chosen: Chosen
+    chosen: MapChoice
 
 
 class Clearest:
@@ -63,7 +63,7 @@ class Clearest:
             certainty, away, place = keys[:, example, head].tolist()
             order = (certainty, away, place)
             if (head, pattern) not in self.picks or order < self.picks[head, pattern].order:
-                chosen = Chosen(group[example], *self.heads[head])
+                chosen = MapChoice(group[example], *self.heads[head])
                 self.picks[head, pattern] = Pick(order, float(confidence[example, head]), task, chosen)
 
     def of_patterns(self, number: int, settings: Settings = DEFAULTS) -> xr.DataArray:
@@ -116,7 +116,7 @@ class Clearest:
         Returns: the maps, the confidence and task of each, and the token of each query.
         """
         quiet = replace(settings, on_progress=lambda done: None)
-        maps = maps_of(self.model, [pick.chosen for pick in picked.values()], quiet)
+        maps = attention_maps(self.model, [pick.chosen for pick in picked.values()], quiet)
         side = max((len(pick.chosen.encoded) for pick in self.picks.values()), default=1)
         shape = tuple(map(len, coords.values()))
         whole, token = np.full((*shape, side, side), np.nan, np.float32), np.full((*shape, side), "", object)

@@ -13,7 +13,7 @@ from headscope.corpora import Corpus
 from headscope.engine.gradient_importance import importance
 from headscope.engine.importance_estimators import ESTIMATORS
 from headscope.engine.settings import Settings
-from headscope.engine.task_inputs import asked
+from headscope.engine.task_inputs import task_inputs
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
@@ -63,9 +63,9 @@ class HeadRanking:
 
     def _sweep(self, pruned: PrunedModel, task: Task, corpus: Corpus, settings: Settings) -> Importance:
         """Decrease of the score without each head."""
-        questions, targets = asked(pruned.model, task, corpus, settings.seed), task.targets(corpus)
+        inputs, targets = task_inputs(pruned.model, task, corpus, settings.seed), task.targets(corpus)
         metric = task.metrics[0]
-        swept = sweep(questions, settings, mode="zero")
+        swept = sweep(inputs, settings, mode="zero")
         there = existing(pruned.model.capture.heads)
         lost = np.full(there.shape, np.nan)
         lost[there] = score(metric, swept.plain, targets) - score(metric, swept.heads[there], targets)

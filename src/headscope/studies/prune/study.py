@@ -13,9 +13,9 @@ from jaxtyping import Float
 
 from headscope import results
 from headscope.engine import DEFAULTS, Settings
-from headscope.engine.answers import answered
+from headscope.engine.outputs import task_outputs
 from headscope.engine.provenance import provenance
-from headscope.engine.task_inputs import asked
+from headscope.engine.task_inputs import task_inputs
 from headscope.models import Model, load
 from headscope.models.model_size import BATCH, TOKENS, forward_seconds
 from headscope.models.pruned_folder import save
@@ -83,10 +83,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task = aligned(task, names, model.name)
     if from_:
         ranking.read(from_, model, task)
-    dev, targets, heads = asked(model, task, task.dev, settings.seed), task.targets(task.dev), model.capture.heads
+    dev, targets, heads = task_inputs(model, task, task.dev, settings.seed), task.targets(task.dev), model.capture.heads
 
     def answers(model: Model) -> Float[np.ndarray, "example output"]:
-        return answered(replace(dev, model=model), settings)
+        return task_outputs(replace(dev, model=model), settings)
 
     answer, work = answers, len(dev.inputs)
     if finetune_epochs:

@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.attention_maps import Chosen, maps_of
+from headscope.engine.attention_maps import MapChoice, attention_maps
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.statistics.thresholds import LEAST_CASES
@@ -74,7 +74,7 @@ def zoomed(
             break
     places = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
     quiet = replace(settings, on_progress=lambda done: None)
-    maps = maps_of(model, [Chosen(inputs[each.input], *places[each.head]) for each in picked], quiet)
+    maps = attention_maps(model, [MapChoice(inputs[each.input], *places[each.head]) for each in picked], quiet)
     side = max(map(len, maps))
     whole = np.full((len(maps), side, side), np.nan, np.float32)
     token = np.full((len(maps), side), "", object)

@@ -6,7 +6,7 @@ from random import Random
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.attention_maps import Chosen, maps_of
+from headscope.engine.attention_maps import MapChoice, attention_maps
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -34,7 +34,7 @@ def sampled(model: Model, corpora: Sequence[Corpus], number: int, settings: Sett
     random.shuffle(inputs)
     orders = [random.sample(heads, -(-number // len(inputs))) for _ in inputs]
     places = [(place % len(inputs), place // len(inputs)) for place in range(number)]
-    chosen = [Chosen(inputs[one][1], *orders[one][turn]) for one, turn in places]
+    chosen = [MapChoice(inputs[one][1], *orders[one][turn]) for one, turn in places]
     names = [inputs[one][0] for one, _ in places]
     return [
         Map(
@@ -48,7 +48,7 @@ def sampled(model: Model, corpora: Sequence[Corpus], number: int, settings: Sett
             head=each.head + 1,
         )
         for place, (each, name, attention) in enumerate(
-            zip(chosen, names, maps_of(model, chosen, settings), strict=True), 1
+            zip(chosen, names, attention_maps(model, chosen, settings), strict=True), 1
         )
     ]
 
