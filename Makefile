@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 # Tests run one process a core, so that each process needs one thread only.
 JOBS ?= auto
 
-.PHONY: demo test check format bench docs clean
+.PHONY: demo test check format bench docs fuzz clean
 
 demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
@@ -23,6 +23,9 @@ check: $(READY)  ## lint, types and import rules
 format: $(READY)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+fuzz: $(READY)  ## 100,000 mutated inputs: each is read, or refused in one line
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzz.run --inputs 100000
 
 # benchmarks.syntax and benchmarks.clusters want a treebank and a text: see there.
 bench: $(READY)  ## time and memory, side by side

@@ -5,13 +5,12 @@ cls, sep, punct, other), `model`, `corpus`, `layer` and `head` (from 1), `annota
 Other fields are not read.
 """
 
-import gzip
-import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from headscope.corpora.parsing.json_text import parse
+from headscope.corpora.parsing.lines import lines as file_lines
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS, TOKEN_CLASSES
 
@@ -24,19 +23,19 @@ def lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
     Raises `HeadscopeError` for a line that is no object, or has no whole number as id or none of the labels.
     """
-    for number, text in enumerate(_texts(path), 1):
+    for number, text in file_lines(path, "labels"):
         where = f"'{path}', line {number}"
         try:
-            line = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            line = parse(text)
+        except ValueError as error:
             raise HeadscopeError(f"{where}: not JSON ({error}); write one object a line") from error
         if not isinstance(line, dict):
             raise HeadscopeError(f"{where}: not an object; write one object a line")
-        if not isinstance(line.get("id"), int):
+        if type(line.get("id")) is not int:
             raise HeadscopeError(f"{where}: id {line.get('id')!r} is no whole number")
         line["label"] = line.get("label") or ""
         if line["label"] not in ("", *PATTERNS):
-            raise HeadscopeError(f"{where}: label {line['label']!r} is not one of {', '.join(PATTERNS)}")
+            raise HeadscopeError(f"{where}: label {str(line['label'])[:40]!r} is not one of {', '.join(PATTERNS)}")
         yield where, line
 
 
@@ -62,13 +61,3 @@ def map_fields(where: str, line: dict[str, Any], length: int) -> dict[str, Any]:
 
 def _are(values: Any, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
-
-
-def _texts(path: Path) -> list[str]:
-    try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise HeadscopeError(f"'{path}' cannot be read: {error}; it must be UTF-8 text") from error
-    # Not `splitlines`: it would also split at characters that a token may hold.
-    return text.removesuffix("\n").split("\n") if text else []

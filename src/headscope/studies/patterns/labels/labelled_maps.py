@@ -6,6 +6,7 @@
 
 import json
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from headscope.corpora.parsing.lines import opened
 from headscope.errors import HeadscopeError
 from headscope.files import replacing, write_atomically
 from headscope.results.vocabulary import TOKEN_CLASSES
@@ -125,15 +127,24 @@ def _labels(folder: Path) -> Path:
 def _arrays(path: Path) -> tuple[list[Float[np.ndarray, "token token"]], list[int]]:
     """The maps, and their ids."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            lengths, values, ids = (stored[name] for name in ("length", "values", "id"))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise HeadscopeError(f"'{path}' cannot be read: {error}; it needs the arrays length, values and id") from error
+        with opened(path, "maps") as file, np.load(file, allow_pickle=False) as stored:
+            lengths, values, ids = (_numbers(stored[name]) for name in ("length", "values", "id"))
+    except (ArithmeticError, AttributeError, KeyError, MemoryError, RuntimeError, SyntaxError, TypeError, ValueError,
+            zipfile.BadZipFile, zlib.error) as error:  # fmt: skip
+        reason = f"{error} ".splitlines()[0]
+        raise HeadscopeError(f"'{path}' cannot be read: {reason}; it needs the arrays length, values and id") from error
     ends = (lengths.astype(np.int64) ** 2).cumsum()
-    if len(ids) != len(lengths) or (lengths < 1).any() or (ends[-1] if len(ends) else 0) != len(values):
+    fit = len(ids) == len(lengths) and not (lengths < 1).any() and (ends[-1] if len(ends) else 0) == len(values)
+    if not fit or not np.isfinite(values).all():
         raise HeadscopeError(
-            f"'{path}': length, values and id do not fit together; values needs length x length for each"
+            f"'{path}': length, values and id do not fit together; values needs length x length numbers for each"
         )
     parts = np.split(values.astype(np.float32), ends)
     # each [query, key]
     return [part.reshape(length, length) for part, length in zip(parts, lengths.tolist(), strict=False)], ids.tolist()
+
+
+def _numbers(array: np.ndarray) -> np.ndarray:
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise ValueError(f"an array of {array.dtype} with {array.ndim} dimensions")
+    return array

@@ -1,0 +1,240 @@
+"""Inputs of headscope that others write, each with a good example to mutate and the function that reads it."""
+
+import asyncio
+import gzip
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fuzz.mutations import mutate
+from headscope import results
+from headscope.corpora import Options, read
+from headscope.corpora.readers import sample
+from headscope.errors import HeadscopeError
+from headscope.models.checkpoint import locate
+from headscope.models.config import load_config
+from headscope.studies.patterns.labels import agreement, application, labelled_maps, opened
+from headscope.studies.probe.word_vectors import read_vectors
+from support.profile_result import profile_result
+from support.unlabelled import folder as map_folder
+
+OCCUPATIONS = {"male_occupations.txt": b"cook\nguard\n", "female_occupations.txt": b"nurse\nbaker\n"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kind of input.
+
+    * `make`: a good input, made once.
+    * `take`: reads an input that was mutated, in a folder of its own; raises `HeadscopeError` to refuse it.
+    """
+
+    make: Callable[[Path], bytes]
+    take: Callable[[bytes, Path], object]
+
+
+def corpus_file(
+    name: str, content: bytes, kind: str | None = None, beside: Mapping[str, bytes] = {}, **options: Any
+) -> Target:
+    """A corpus of one file, with files beside it that stay as they are."""
+
+    def take(mutated: bytes, folder: Path) -> object:
+        for other, unchanged in beside.items():
+            (folder / other).write_bytes(unchanged)
+        packed = gzip.compress(mutated, 1) if name.endswith(".gz") else mutated
+        (folder / name).write_bytes(packed)
+        corpus = read(folder / name, Options(kind=kind, skip_bad=bool(len(mutated) % 2), **options))
+        return sum(example.n_words for example in corpus)
+
+    return Target(lambda folder: content, take)
+
+
+def parquet() -> bytes:
+    """A small table."""
+    file = io.BytesIO()
+    pq.write_table(pa.table({"text": ["It rained.", "We slept."] * 5, "label": list(range(10))}), file)
+    return file.getvalue()
+
+
+def result_file(folder: Path) -> bytes:
+    """A saved result of `profile`."""
+    return results.save(profile_result(), folder).read_bytes()
+
+
+def read_result(content: bytes, folder: Path) -> object:
+    """Read a mutated result."""
+    (folder / "result.nc").write_bytes(content)
+    return results.read(folder)
+
+
+def read_maps(content: bytes, folder: Path) -> object:
+    """Read labelled maps whose labels or, if the content is an archive, arrays are mutated."""
+    map_folder(folder)
+    (folder / ("maps.npz" if b".npy" in content else "labels.jsonl")).write_bytes(content)
+    return labelled_maps.read(folder)
+
+
+def read_labels(content: bytes, folder: Path) -> object:
+    """Compare a mutated file of labels with a good one."""
+    map_folder(folder, label="block")
+    (folder / "other.jsonl").write_bytes(content)
+    return agreement(folder / "labels.jsonl", folder / "other.jsonl")
+
+
+def read_config(content: bytes, folder: Path) -> object:
+    """Read a mutated configuration of a model."""
+    (folder / "config.json").write_bytes(content)
+    for name in ("model.safetensors", "tokenizer.json"):
+        (folder / name).write_bytes(b"")
+    return load_config(locate(str(folder)))
+
+
+def request(content: bytes, folder: Path) -> object:
+    """Send a mutated request to the labelling server; status 400 is a refusal, 500 a failure."""
+    head, _, body = content.partition(b"\n\n")
+    first, *headers = head.split(b"\n")
+    method, _, path = first.partition(b" ")
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": "",
+        "method": method.decode("latin-1"), "path": path.decode("utf-8", "surrogateescape"), "raw_path": path,
+        "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
+        "headers": [(name.lower(), value.strip()) for name, _, value in (each.partition(b":") for each in headers)],
+    }  # fmt: skip
+    map_folder(folder)
+    status = asyncio.run(_answer(application(opened(folder)), scope, body))
+    assert status < 500, status
+    if status >= 400:
+        raise HeadscopeError(f"status {status}")
+    return status
+
+
+async def _answer(app: Any, scope: dict[str, Any], body: bytes) -> int:
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+    await app(scope, receive, send)
+    return statuses[0]
+
+
+def _vectors(name: str, content: bytes) -> Target:
+    def take(mutated: bytes, folder: Path) -> object:
+        (folder / name).write_bytes(mutated)
+        return read_vectors(str(folder / name), ["rain", "the", "a"])
+
+    return Target(lambda folder: content, take)
+
+
+def _sample(name: str) -> bytes:
+    return b"\n\n".join((sample.FOLDER / name).read_bytes().split(b"\n\n")[:4]) + b"\n\n"
+
+
+def _arrays(folder: Path) -> bytes:
+    return (map_folder(folder) / "maps.npz").read_bytes()
+
+
+def _labels(folder: Path) -> bytes:
+    return (map_folder(folder, label="block") / "labels.jsonl").read_bytes()
+
+
+POST = b"POST /label\nhost: 127.0.0.1:8000\ncontent-type: application/json\n\n"
+GAP = b"ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
+LU = (
+    b'<?xml version="1.0" encoding="UTF-8"?>\n<lexUnit name="rain.v" frame="Weather" ID="1">\n'
+    b'<header><frame><FE name="Place" type="Core"/></frame></header>\n'
+    b"<subCorpus><sentence><text>It rained here.</text>\n"
+    b'<annotationSet ID="2"><layer name="Target"><label name="Target" start="3" end="8"/></layer>\n'
+    b'<layer name="FE"><label name="Place" start="10" end="13"/></layer></annotationSet>\n'
+    b"</sentence></subCorpus></lexUnit>\n"
+)
+CONLL = b"#begin document (a); part 000\n" + b"\n".join(
+    b"a 0 %d %s %s - - - - * %s" % (at, word, bits, entity)
+    for at, (word, bits, entity) in enumerate(
+        [(b"Ann", b"NNP (TOP(S(NP*)", b"(1)"), (b"saw", b"VBD (VP*", b"-"), (b"her", b"PRP (NP*))))", b"(1)")]
+    )
+) + b"\n\n#end document\n"  # fmt: skip
+FRAMENET = {
+    "sentence": "It rained here.", "frame": "Weather", "target": [3, 9], "lexical_unit": "rain.v", "anno_id": 1,
+    "elements": [{"name": "Place", "core": True, "start": 10, "end": 14}],
+}  # fmt: skip
+SHARES = b"occupation\tbergsma_pct_female\tbls_pct_female\ncook\t40\t38.5\n"
+WINOGENDER = b"sentid\tsentence\ncook.guest.1.male.txt\tThe cook told the guest that he was late.\n"
+CONFIG = {
+    "model_type": "bert", "architectures": ["BertModel"], "hidden_size": 8, "num_hidden_layers": 2, "vocab_size": 30,
+    "num_attention_heads": 2, "intermediate_size": 8, "max_position_embeddings": 32,
+    "id2label": {"0": "no", "1": "yes"},
+}  # fmt: skip
+
+TSV = b"sentence1\tsentence2\tlabel\nIt rained.\tWe slept.\tno\nIt did.\tWe did.\tyes\n"
+JSONL = b'{"text": "It rained.", "label": 1}\n{"text": "We slept.", "label": 0.5}\n'
+LINKS = b'{"text": "She slept.", "words": ["She", "slept", "."], "links": [{"source": [0], "target": 1}]}\n'
+PASSAGE = GAP + b"a\tAnn saw Eve when she left.\tshe\t17\tAnn\t0\tTRUE\tEve\t8\tFALSE\tu\n"
+BIAS = b"1 [The guard] saw the nurse because [he] was late.\n"
+STSB = b"index\tsentence1\tsentence2\tscore\n0\tIt rained.\tWe slept.\t3.5\n"
+GET = b"GET /maps/1/values\nhost: localhost:8000\norigin: http://localhost:8000\n\n"
+
+
+def _offsets(text: str) -> list[tuple[int, int]]:
+    return [(at, at + 1) for at in range(len(text)) if not text[at].isspace()]
+
+
+TARGETS: Mapping[str, Target] = {
+    "text": corpus_file("x.txt", b"It rained.\nWe stayed in.\n"),
+    "text, packed": corpus_file("x.txt.gz", b"It rained.\nWe stayed in.\n"),
+    "paragraphs": corpus_file(
+        "x.txt",
+        b" = Rain = \nIt rained a lot.\n\nWe stayed in.\n",
+        "paragraphs",
+        offsets=_offsets,
+    ),
+    "table, tsv": corpus_file("x.tsv", TSV),
+    "table, csv": corpus_file("x.csv", b'text,label\n"It rained, a lot",no\nWe slept,yes\n'),
+    "table, jsonl": corpus_file("x.jsonl", JSONL),
+    "table, parquet": corpus_file("x.parquet", parquet()),
+    "conllu": corpus_file("x.conllu", _sample("stories.conllu")),
+    "conllu, pairs": corpus_file("x.conllu", _sample("pairs.conllu")),
+    "conll2012": corpus_file("x.v4_gold_conll", CONLL),
+    "penn": corpus_file("x.dp", b"Ann\tNNP\t2\nslept\tVBD\t0\n.\t.\t2\n\nIt\tPRP\t2\nrained\tVBD\t0\n"),
+    "links": corpus_file("x.jsonl", LINKS, "links"),
+    "framenet, xml": corpus_file("lu1.xml", LU),
+    "framenet, jsonl": corpus_file("x.jsonl", json.dumps(FRAMENET).encode() + b"\n", "framenet"),
+    "gap": corpus_file("x.tsv", PASSAGE, "gap"),
+    "winobias": corpus_file("pro_stereotyped_type1.txt.dev", BIAS, "winobias", OCCUPATIONS),
+    "winogender": corpus_file("all_sentences.tsv", WINOGENDER, "winogender", {"occupations-stats.tsv": SHARES}),
+    "winogender, shares": corpus_file("occupations-stats.tsv", SHARES, "winogender", {"all_sentences.tsv": WINOGENDER}),
+    "glue": corpus_file("dev.tsv", STSB, "glue", task="stsb"),
+    "word vectors, text": _vectors("x.txt", b"the 0.1 0.2\nrain 0.3 -4e-1\na 1 2\n"),
+    "word vectors, binary": _vectors("x.bin", b"2 3\nrain " + np.ones(3, "<f4").tobytes() + b"\nthe " + bytes(12)),
+    "maps, labels": Target(_labels, read_maps),
+    "maps, arrays": Target(_arrays, read_maps),
+    "labels": Target(_labels, read_labels),
+    "result": Target(result_file, read_result),
+    "configuration": Target(lambda folder: json.dumps(CONFIG).encode(), read_config),
+    "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', request),
+    "server, paths": Target(lambda folder: GET, request),
+}
+
+
+@cache
+def good(name: str, folder: Path) -> bytes:
+    """The good input of a target."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return TARGETS[name].make(folder)
+
+
+def mutated(name: str, number: int, seed: int, folder: Path) -> bytes:
+    """The mutated input with this number; the same for the same seed."""
+    return mutate(good(name, folder / "good"), Random(f"{seed} {name} {number}"))
