@@ -9,6 +9,9 @@ from headscope.errors import HeadscopeError
 NEEDS = {
     "accelerate": ("training needs", "accelerate", "train"),
     "datasets": ("data sets of the hub need", "datasets", "hub"),
+    "onnx": ("ONNX files need", "onnx", "onnx"),
+    "onnxruntime": ("ONNX files need", "onnxruntime", "onnx"),
+    "onnxscript": ("ONNX files need", "onnxscript", "onnx"),
     "spacy": ("annotation needs", "spacy", "annotate"),
     "starlette": ("local pages need", "starlette", "label"),
     "uvicorn": ("local pages need", "uvicorn", "label"),

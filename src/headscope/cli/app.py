@@ -1,4 +1,4 @@
-"""The commands: one for each study of the catalog, and `list`, `report` and `head`."""
+"""The commands: one for each study of the catalog, and `list`, `report`, `head` and `export`."""
 
 import os
 import sys

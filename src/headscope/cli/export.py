@@ -1,4 +1,4 @@
-"""The command `export`: the numbers of a saved result as tables."""
+"""The command `export`: the numbers of a saved result as tables, or its model as ONNX."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,8 +10,12 @@ from headscope.cli.options import Debug
 
 
 def export(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o.")],
-    format: Annotated[Literal["csv", "parquet", "latex"], typer.Option(help="Format of the tables.")] = "csv",
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o; for onnx also a model's.")
+    ],
+    format: Annotated[
+        Literal["csv", "parquet", "latex", "onnx"], typer.Option(help="Format of the tables, or onnx for the model.")
+    ] = "csv",
     variable: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Export this variable; may be given again. By default all but maps."),
@@ -21,8 +25,13 @@ def export(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Write the variables of a saved result as tables in full precision, one file each."""
+    """Write the variables of a saved result as tables in full precision, one file each, or its model as ONNX."""
     with user_errors(debug):
+        if format == "onnx":
+            from headscope.models.onnx import export_folder
+
+            typer.echo(export_folder(directory))
+            return
         from headscope import results
         from headscope.results.export import export_tables
 

@@ -1,0 +1,126 @@
+"""Export a model to ONNX and check the outputs of the file against torch."""
+
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headscope.capture.fused_attention import fast
+from headscope.capture.transformers_logging import quiet, refusing
+from headscope.errors import HeadscopeError
+from headscope.extras import require
+from headscope.files import writing
+from headscope.models.checkpoint import locate
+from headscope.models.loading import load
+from headscope.models.model import Model
+
+PACKAGES = ("onnx", "onnxruntime", "onnxscript")
+TEXTS = (("A short text.",), ("The cat sat by the river, and nobody saw it leave.", "No."))
+# Largest difference of the file's outputs, relative to the largest output.
+TOLERANCE = 1e-4
+
+
+class _Outputs(nn.Module):
+    """The first output of a network, with its inputs in a fixed order."""
+
+    def __init__(self, network: nn.Module, names: tuple[str, ...]):
+        super().__init__()
+        self.network, self.names = network, names
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        return self.network(**dict(zip(self.names, inputs, strict=True)), return_dict=False)[0]
+
+
+def export(model: Model, path: str | Path) -> Path:
+    """Export a model to an ONNX file with any number of examples and tokens, through `torch.onnx`.
+
+    The file is run with onnxruntime on inputs of other shapes than the exported ones; its outputs must be those of
+    the model. Weights are those of `model`, in float32.
+
+    Raises `HeadscopeError` if the extra `onnx` is not installed, the model cannot be exported, or outputs differ.
+    """
+    path = Path(path)
+    for package in PACKAGES:
+        require(package)
+    if model.network.dtype != torch.float32 or model.device.type != "cpu":
+        raise HeadscopeError("ONNX files are exported in float32 on the CPU; load the model with these")
+    trials = [_inputs(model, texts) for texts in (TEXTS, TEXTS[:1])]
+    names = tuple(trials[0])
+    network = _Outputs(model.network, names).eval()
+    axes = {0: torch.export.Dim("examples"), 1: torch.export.Dim("tokens", max=model.max_tokens)}
+    with torch.inference_mode(False), torch.no_grad(), fast(model.network), quiet(), _silent():
+        with refusing(f"model '{model.name}' cannot be exported to ONNX", "use it through torch"):
+            program = torch.onnx.export(
+                network,
+                tuple(trials[0].values()),
+                input_names=list(names),
+                output_names=["output"],
+                dynamic_shapes=(tuple(axes for _ in names),),
+                dynamo=True,
+                verbose=False,
+            )
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            program.save(str(path))  # type: ignore[union-attr]
+        for trial in trials:
+            _compare(path, trial, network(*trial.values()))
+    return path
+
+
+def export_folder(directory: Path) -> Path:
+    """Export the model in a folder, or in `model` of a result's folder, with its task head if it has one.
+
+    Raises `HeadscopeError` if there is no model, or as `export` does.
+    """
+    folder = directory / "model" if (directory / "model" / "config.json").is_file() else directory
+    if not (folder / "config.json").is_file():
+        raise HeadscopeError(f"folder '{directory}' has no model (config.json); name the folder of a model")
+    checkpoint = locate(str(folder))
+    try:
+        model = load(checkpoint, head=True, device="cpu")
+    except HeadscopeError:  # no task head; any other error comes again
+        model = load(checkpoint, device="cpu")
+    return export(model, folder / "model.onnx")
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Context without the exporter's warnings about its own internals and packages that are not installed."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _inputs(model: Model, texts: tuple[tuple[str, ...], ...]) -> dict[str, Tensor]:
+    """Inputs of the model, padded or for want of a padding token shortened, each [example, token]."""
+    tokenizer: Any = model.tokenizer
+    encoded = [tokenizer(*text, verbose=False) for text in texts]
+    if tokenizer.pad_token_id is not None:
+        return dict(tokenizer.pad(encoded, padding=True, return_tensors="pt"))
+    shortest = min(len(each["input_ids"]) for each in encoded)
+    return {name: torch.tensor([each[name][:shortest] for each in encoded]) for name in encoded[0]}
+
+
+def _compare(path: Path, inputs: dict[str, Tensor], expected: Tensor) -> None:
+    session = require("onnxruntime").InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    (output,) = session.run(None, {name: values.numpy() for name, values in inputs.items()})
+    real = inputs["attention_mask"].bool().numpy()
+    both = np.asarray(output), expected.numpy()
+    ours, theirs = (each[real] if each.shape[:2] == real.shape else each for each in both)
+    difference = np.abs(ours - theirs).max() if ours.shape == theirs.shape else np.inf
+    if not difference <= TOLERANCE * max(1.0, np.abs(theirs).max()):
+        path.unlink(missing_ok=True)
+        raise HeadscopeError(
+            f"outputs of the ONNX file differ from torch by {difference:.1e}; use the model through torch"
+        )
