@@ -2,15 +2,21 @@
 
 import base64
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 from headscope import Model, profile
 from headscope.engine.typical_inputs import with_typical_maps
 from headscope.figures.map_image import palette, png
 from headscope.models import wrap
+from headscope.report import write
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.kinds import COLOURS
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -87,3 +93,43 @@ def test_white_is_no_attention_and_the_scale_is_a_square_root() -> None:
     assert abs(2 * (colours[0] - colours[64]) - (colours[0] - colours[255])).max() <= 2
     assert png(np.zeros((2, 3), np.uint8)).startswith(b"\x89PNG")
     assert set(COLOURS) >= {"relation", "mixed"}
+
+
+def test_page_opens_with_the_atlas_and_its_heads_open_their_cards(
+    result: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = write(result, tmp_path, formats=())
+    browser.get(page.as_uri())
+    heads = browser.find_elements(By.CSS_SELECTOR, ".atlas-head")
+    assert len(heads) == 12 and str(heads[0].get_attribute("aria-label")).startswith("Head 1-1: ")
+    sections = [each.get_attribute("id") for each in browser.find_elements(By.CSS_SELECTOR, "main > section")]
+    assert sections[0] == "atlas"
+    browser.execute_script("arguments[0].focus()", heads[5])
+    large = browser.find_element(By.CSS_SELECTOR, ".atlas-large")
+    assert large.is_displayed() and large.text.startswith("Head 2-2")
+    heads[5].send_keys(Keys.ENTER)
+    card = browser.find_element(By.ID, "head-2-2")
+    assert card.is_displayed() and card.get_attribute("open") is not None
+    assert "Among the 3 highest heads" in card.text
+
+
+def test_legend_filters_and_another_text_shows_its_maps(
+    result: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    browser.get(write(result, tmp_path, formats=()).as_uri())
+    button = browser.find_element(By.CSS_SELECTOR, ".atlas-kind")
+    button.click()
+    count = int(button.find_element(By.TAG_NAME, "small").text)
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".atlas-head.chosen")) == count
+    button.click()
+    assert browser.find_elements(By.CSS_SELECTOR, ".atlas[data-only]") == []
+    Select(browser.find_element(By.CSS_SELECTOR, ".atlas-text")).select_by_index(1)
+    first = browser.find_elements(By.CSS_SELECTOR, ".atlas-head:first-of-type img")
+    assert [image.is_displayed() for image in first[:2]] == [False, True]
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def test_text_of_an_input_is_escaped(atlas: Atlas, result: xr.Dataset, tmp_path: Path) -> None:
+    evil = result.copy(deep=True)
+    evil["typical_token"].values[0, 1] = "<img src=x onerror=alert(1)>"
+    assert "<img src=x" not in write(evil, tmp_path, formats=()).read_text(encoding="utf-8")

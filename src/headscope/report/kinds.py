@@ -25,6 +25,7 @@ COLOURS = {
     "broad": "#8a8a8a",
     "mixed": "#d9dee4",
 }
+NAMES = {kind: kind for kind in COLOURS} | {"cls": "[CLS]", "sep": "[SEP]", "punct": "punctuation"}
 MEANINGS = {
     "relation": "finds a syntactic relation better than a fixed offset, by 10 points or more",
     "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",

@@ -15,10 +15,13 @@ from headscope.extras import missing
 from headscope.figures.export import FORMATS, save_spec
 from headscope.figures.fit import COLUMN, fitted
 from headscope.files import write_atomically
-from headscope.report.cards import Model, gather, index, write_heads
+from headscope.report.atlas import Atlas, atlas_of
+from headscope.report.cards import gather, index, write_heads
 from headscope.report.cards.head_numbers import number_names
-from headscope.report.cards.model_results import Source, found_in
+from headscope.report.cards.model_results import found_in, model_of
+from headscope.report.cards.page import head_cards
 from headscope.report.facts import glossary, lead, provenance, summary
+from headscope.report.kinds import COLOURS, NAMES
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
 from headscope.report.study_page import StudyPage, study_page
@@ -48,6 +51,7 @@ def write(
     """
     directory, failed = Path(directory), Failures()
     page = study_page(results.check(result))
+    atlas = failed.attempt("the atlas", lambda: atlas_of(result), None)
     figures = failed.attempt("the figures", lambda: [_safe(figure) for figure in page.figures()], [])
     if missing("vl_convert"):
         figures, formats = [], ()
@@ -57,7 +61,9 @@ def write(
         specs |= {} if spec is None else {figure.name: spec}
         on_figure(done, len(figures))
     kept = [figure for figure in figures if figure.name in specs]
-    contents = _contents(page, kept, failed)
+    if atlas and formats:
+        failed.attempt("the figure of the atlas", partial(_saved, atlas.figure(), directory, formats), {})
+    contents = _contents(page, kept, failed, atlas)
     html = rendered("page.html", specs, formats=formats, columns=True, failed=failed, **contents)
     path = write_atomically(directory / "report.html", html)
     if failed:
@@ -110,21 +116,26 @@ def rebuild_all(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> I
         yield write_heads(models, directory)
 
 
-def _contents(page: StudyPage, figures: list[Figure], failed: Failures) -> dict[str, Any]:
+def _contents(page: StudyPage, figures: list[Figure], failed: Failures, atlas: Atlas | None) -> dict[str, Any]:
     """The values of the template."""
     result = page.result
     names, ranked = results.means(result), number_names(result)
+    first = 0 if atlas else 1  # without an atlas the first figure stands beside the findings
     top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in ranked], [])
     return {
         "attrs": result.attrs,
         "lead": lead(result),
         "facts": summary(result),
         "highlights": failed.attempt("the main findings", page.highlights, []),
+        "atlas": atlas,
+        "colours": COLOURS,
+        "names": NAMES,
+        "cards": failed.attempt("the cards", lambda: head_cards(model_of(result)), []) if atlas else [],
         "opening": figures[0] if figures else None,
         "findings": failed.attempt("the findings", page.findings, []),
         "own": failed.attempt("the scores", page.tables, []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
-        "sections": [(title, list(group)) for title, group in groupby(figures[1:], key=lambda figure: figure.section)],
+        "sections": [(title, list(each)) for title, each in groupby(figures[first:], lambda figure: figure.section)],
         "top": [table for table in top if table is not None],
         "heads": failed.attempt("the table of heads", lambda: _heads(result), None),
         "tables": failed.attempt("the tables", lambda: [complete(result, name) for name in names], []),
@@ -135,7 +146,7 @@ def _contents(page: StudyPage, figures: list[Figure], failed: Failures) -> dict[
 
 def _heads(result: xr.Dataset) -> Table | None:
     """All heads with the main numbers; None for a result that is not about heads."""
-    model = Model((str(result.attrs["model"]),), "", (Source(Path("result.nc"), result),))
+    model = model_of(result)
     return index(model) if len(model.numbers) else None
 
 

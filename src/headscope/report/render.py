@@ -32,10 +32,11 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
     no_figures = missing("vl_convert")
     fits = {f"{name}@{width}": fitted(spec, width) for name, spec in specs.items() for width in NARROWER}
     wide = {name: fitted(spec, WIDE) for name, spec in specs.items()}
-    scripts = [*([vega()] if specs and not no_figures else []), (TEMPLATES / "page.js").read_text(encoding="utf-8")]
+    own = [(TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.js", "atlas.js")]
+    scripts = [*([vega()] if specs and not no_figures else []), *own]
     return environment.get_template(template).render(
         **contents,
-        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
+        style="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "atlas.css")),
         scripts=scripts,
         allowed=" ".join(f"'{digest(script)}'" for script in scripts),
         no_figures=no_figures,

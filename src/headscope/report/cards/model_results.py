@@ -94,6 +94,11 @@ def gather(places: Sequence[str | Path]) -> list[Model]:
     return [model for model in models if len(model.numbers)]
 
 
+def model_of(result: xr.Dataset) -> Model:
+    """The model that a result is about, with that result alone."""
+    return Model((str(result.attrs["model"]),), "", (Source(Path("result.nc"), result),))
+
+
 def found_in(place: Path) -> list[Path]:
     """The results of a folder and those within it; a file is a result itself.
 

@@ -55,6 +55,14 @@ def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
     return write_atomically(Path(directory) / "heads.html", page)
 
 
+def head_cards(model: Model) -> list[dict[str, object]]:
+    """The card of each head with its tables, without charts; none for a model of too many heads."""
+    if len(model.heads) > MOST_DRAWN:
+        return []
+    cards = [Card(model, layer, head) for layer, head in model.heads]
+    return [{"card": card, "tables": _tables(card)} for card in cards]
+
+
 def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:
     """The charts of a card, each with a name of its own; none without vl-convert."""
     if missing("vl_convert"):

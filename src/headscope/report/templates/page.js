@@ -143,7 +143,9 @@ for (const link of document.querySelectorAll("[data-opens]")) {
   const details = document.querySelector(`details[data-variable="${CSS.escape(link.dataset.opens)}"]`);
   if (!details) continue;
   link.href = `#${details.id}`;
-  link.addEventListener("click", () => (details.open = true));
+  link.addEventListener("click", () => {
+    for (let fold = details; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  });
 }
 for (const link of document.querySelectorAll("nav a")) {
   const fold = document.querySelector(`${link.getAttribute("href")} > details.fold:only-of-type`);
