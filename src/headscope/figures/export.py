@@ -1,4 +1,4 @@
-"""Figures as files for a paper: SVG, PDF and PNG, drawn without a network."""
+"""Figures as files for a paper: SVG, PDF and PNG, made without a network."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,10 +37,10 @@ def save_spec(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS
         raise HeadscopeError(f"figure format '{min(unknown)}' is unknown; use {', '.join(FORMATS)}")
     if not formats:
         return []
-    drawn = svg(spec)
+    picture = svg(spec)
     convert: dict[str, Callable[[], bytes]] = {
-        "svg": drawn.encode,
-        "pdf": lambda: require("vl_convert").svg_to_pdf(drawn),
-        "png": lambda: require("vl_convert").svg_to_png(drawn, scale=PNG_SCALE),
+        "svg": picture.encode,
+        "pdf": lambda: require("vl_convert").svg_to_pdf(picture),
+        "png": lambda: require("vl_convert").svg_to_png(picture, scale=PNG_SCALE),
     }
     return [write_atomically(stem.with_name(f"{stem.name}.{name}"), convert[name]()) for name in formats]

@@ -106,14 +106,14 @@ def ticks(count: int) -> list[int]:
 def hover(array: xr.DataArray) -> list[alt.Tooltip]:
     """What hovering shows: the head or other dimensions, the value, its interval, the number of examples."""
     dims = [str(dim) for dim in array.dims]
-    shown = [alt.Tooltip("name:N", title="head")] if {"layer", "head"} <= set(dims) else []
+    hints = [alt.Tooltip("name:N", title="head")] if {"layer", "head"} <= set(dims) else []
     if {"other_layer", "other_head"} <= set(dims):
-        shown.append(alt.Tooltip("other_name:N", title="other head"))
-    paired = {"layer", "head", "other_layer", "other_head"} if shown else set()
-    shown += [alt.Tooltip(f"{dim}:N", title=dim.replace("_", " ")) for dim in dims if dim not in paired]
-    shown.append(alt.Tooltip("value:Q", title=quantity(array), format=".4f"))
+        hints.append(alt.Tooltip("other_name:N", title="other head"))
+    paired = {"layer", "head", "other_layer", "other_head"} if hints else set()
+    hints += [alt.Tooltip(f"{dim}:N", title=dim.replace("_", " ")) for dim in dims if dim not in paired]
+    hints.append(alt.Tooltip("value:Q", title=quantity(array), format=".4f"))
     bounds = {"lower": "95% interval from", "upper": "to"}
-    shown += [alt.Tooltip(f"{key}:Q", title=text, format=".4f") for key, text in bounds.items() if key in array.coords]
+    hints += [alt.Tooltip(f"{key}:Q", title=text, format=".4f") for key, text in bounds.items() if key in array.coords]
     if "n_examples" in array.coords:
-        shown.append(alt.Tooltip("n_examples:Q", title="examples", format=","))
-    return shown
+        hints.append(alt.Tooltip("n_examples:Q", title="examples", format=","))
+    return hints

@@ -22,10 +22,12 @@ TERMS = {
 
 
 def lead(result: xr.Dataset) -> str:
-    """What was asked, in a sentence: the first line of the study's docstring, where there is such a study."""
+    """The question of the study, in a sentence: the first line of its docstring, where there is such a study."""
     study, corpus = str(result.attrs["study"]), result.attrs["corpus"]
-    asked = catalog.summary("studies", study).rstrip(".") if study in catalog.names("studies") else study.capitalize()
-    return f"{asked} Measured on {corpus}." if asked.endswith("?") else f"{asked}; measured on {corpus}."
+    question = (
+        catalog.summary("studies", study).rstrip(".") if study in catalog.names("studies") else study.capitalize()
+    )
+    return f"{question} Measured on {corpus}." if question.endswith("?") else f"{question}; measured on {corpus}."
 
 
 def summary(result: xr.Dataset) -> list[tuple[str, str]]:

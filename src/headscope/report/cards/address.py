@@ -22,11 +22,11 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
     rows = where(numbers, numbers["variable"] == variable)
     if not len(rows):
         raise HeadscopeError(f"variable '{variable}' is in no result; {suggest(variable, list(numbers['variable']))}")
-    known = [label for labels in dict.fromkeys(rows["labels"]) for label in labels]
-    for wanted in _split(rest, known):
+    existing = [label for labels in dict.fromkeys(rows["labels"]) for label in labels]
+    for wanted in _split(rest, existing):
         chosen = where(rows, [wanted in labels for labels in rows["labels"]])
         if not len(chosen):
-            raise HeadscopeError(f"variable '{variable}' has no '{wanted}'; {suggest(wanted, known)}")
+            raise HeadscopeError(f"variable '{variable}' has no '{wanted}'; {suggest(wanted, existing)}")
         rows = chosen
     rows = rows.loc[rows.groupby(["source", "layer", "head"], sort=False)["value"].idxmax()]
     values = rows.groupby("source")["value"]
@@ -34,21 +34,21 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
     return rows.assign(rank=rank, heads=values.transform("size"), median=values.transform("median"))
 
 
-def _variable(address: str, known: set[str]) -> tuple[str, str]:
+def _variable(address: str, existing: set[str]) -> tuple[str, str]:
     """The variable of an address and what follows; a variable may have a dot in it, too."""
-    found = max((name for name in known if f"{address}.".startswith(f"{name}.")), key=len, default="")
+    longest = max((name for name in existing if f"{address}.".startswith(f"{name}.")), key=len, default="")
     name, _, rest = address.partition(".")
-    return (found, address[len(found) + 1 :]) if found else (name, rest)
+    return (longest, address[len(longest) + 1 :]) if longest else (name, rest)
 
 
-def _split(text: str, known: list[str]) -> list[str]:
+def _split(text: str, existing: list[str]) -> list[str]:
     """The labels of an address; a label may have a dot in it."""
-    if not text or text in known:
+    if not text or text in existing:
         return [text] if text else []
     first, dot, rest = text.partition(".")
-    while dot and first not in known and rest:
+    while dot and first not in existing and rest:
         more, dot, rest = rest.partition(".")
         first = f"{first}.{more}"
-    if first not in known:
-        return [text.removeprefix("+")] if text.removeprefix("+") in known else text.split(".")
-    return [first, *_split(rest, known)]
+    if first not in existing:
+        return [text.removeprefix("+")] if text.removeprefix("+") in existing else text.split(".")
+    return [first, *_split(rest, existing)]

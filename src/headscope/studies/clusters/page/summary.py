@@ -39,8 +39,8 @@ def clusters(result: xr.Dataset) -> list[Cluster]:
     places: dict[int, list[Place]] = {}
     for place in _places(result):
         places.setdefault(int(result["cluster"].sel(layer=place[0], head=place[1])), []).append(place)
-    found = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
-    return sorted(found, key=lambda each: (-len(each.heads), each.number))
+    every = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
+    return sorted(every, key=lambda each: (-len(each.heads), each.number))
 
 
 def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:

@@ -31,7 +31,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     """The layers, the head and the kind of attention that changed most, for the first later models."""
     models = result["model"].values.tolist()
     each = max(1, MOST // len(models))
-    return [found for model in models[:MOST] for found in [*_main(result.sel(model=model), str(model))][:each]]
+    return [finding for model in models[:MOST] for finding in [*_main(result.sel(model=model), str(model))][:each]]
 
 
 def _main(result: xr.Dataset, model: str) -> Iterator[Finding]:

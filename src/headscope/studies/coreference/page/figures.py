@@ -25,8 +25,8 @@ def _antecedents(result: xr.Dataset) -> Iterator[Figure]:
     accuracy = with_interval(result, "accuracy")
     caption = "How often each head points from a mention at one of its antecedents."
     single = accuracy.sizes["mention_type"] == 1
-    shown = accuracy.isel(mention_type=0, drop=True) if single else accuracy
-    yield Figure("accuracy", WHERE, heatmap(shown), caption, "accuracy")
+    plotted = accuracy.isel(mention_type=0, drop=True) if single else accuracy
+    yield Figure("accuracy", WHERE, heatmap(plotted), caption, "accuracy")
     whole = result.isel(mention_type=0)
     reference = str(whole["reference"].item())
     yield Figure(

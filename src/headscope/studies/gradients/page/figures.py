@@ -16,8 +16,8 @@ DOTS = "A dot for each head, a line for the layer's mean."
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result, without those whose values are all missing."""
-    found = [*_worth(result), *_beside(result), *_from(result)]
-    return [figure for figure in found if figure is not None]
+    every = [*_worth(result), *_beside(result), *_from(result)]
+    return [figure for figure in every if figure is not None]
 
 
 def _worth(result: xr.Dataset) -> Iterator[Figure | None]:

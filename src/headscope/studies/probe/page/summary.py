@@ -48,9 +48,9 @@ def parsers(result: xr.Dataset) -> dict[str, Parser]:
     return {name: _parser(name, result.sel(probe=name)) for name in NAMES if name in there}
 
 
-def best_without(found: dict[str, Parser]) -> Parser:
+def best_without(every: dict[str, Parser]) -> Parser:
     """The best of the parsers that do not see the model's attention."""
-    return max((each for name, each in found.items() if name not in SEES_ATTENTION), key=lambda each: each.uas.value)
+    return max((each for name, each in every.items() if name not in SEES_ATTENTION), key=lambda each: each.uas.value)
 
 
 def _parser(name: str, part: xr.Dataset) -> Parser:

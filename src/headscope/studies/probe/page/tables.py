@@ -13,18 +13,18 @@ SCORES = ("UAS", "Each word alone", "Seeds", "Epochs", "BERT-base")
 
 def tables(result: xr.Dataset) -> list[Table]:
     """The scores of the parsers, the best first, and the recall of each relation."""
-    found = parsers(result)
-    return [_scores(result, found), _recall(result, list(found))]
+    every = parsers(result)
+    return [_scores(result, every), _recall(result, list(every))]
 
 
-def _scores(result: xr.Dataset, found: dict[str, Parser]) -> Table:
+def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Table:
     caption = (
         "Per cent of words that get their syntactic head (UAS), with 95% intervals over sentences; without "
         "punctuation, roots among them. Each word alone: its best head, tree or not. Seeds: standard deviation over "
         "them. BERT-base: Clark et al. (2019), Table 3: the Penn Treebank with Stanford's relations, GloVe vectors."
     )
     columns = tuple(Column(words.lower(), words) for words in SCORES)
-    order = sorted(found.values(), key=lambda each: -each.uas.value)
+    order = sorted(every.values(), key=lambda each: -each.uas.value)
     return Table("parsers", caption, "", "", ("Parser",), columns, [((each.words,), _cells(each)) for each in order])
 
 

@@ -23,7 +23,7 @@ def tables(result: xr.Dataset) -> list[Table]:
 
 
 def _relations(result: xr.Dataset) -> Iterator[Table]:
-    found = sorted(chosen(result), key=lambda each: (each.relation != "all", -each.gain.value))
+    every = sorted(chosen(result), key=lambda each: (each.relation != "all", -each.gain.value))
     main = (
         "The best head of each relation: shares of attention with 95% intervals. It is chosen on one half of the "
         "sentences and scored on the other half. Elsewhere: links moved elsewhere in their sentence. Others: from "
@@ -31,9 +31,9 @@ def _relations(result: xr.Dataset) -> Iterator[Table]:
         "any head of the same model with random weights. Special: gain of at least 0.1, q < 0.05, above untrained."
     )
     parts = {
-        main: [each for each in found if each.enough],
+        main: [each for each in every if each.enough],
         f"Relations of fewer than {LEAST_CASES} sentences: too few to call a head special.": [
-            each for each in found if not each.enough
+            each for each in every if not each.enough
         ],
     }
     for number, (caption, rows) in enumerate(parts.items()):

@@ -49,7 +49,7 @@ COLUMNS = ("Head", "Direction", "Accuracy", "Fixed offset", "Gain", "Special", "
 
 def tables(result: xr.Dataset) -> list[Table]:
     """The relations of at least 50 words, the best gains first, and apart those of fewer."""
-    found = sorted(relations(result), key=lambda each: (each.name != "all", -each.gain.value))
+    every = sorted(relations(result), key=lambda each: (each.name != "all", -each.gain.value))
     halves = "chosen on one half of the sentences and scored on the other half"
     chosen = "chosen and scored on the same sentences" if as_coded(result) else halves
     main = (
@@ -58,9 +58,9 @@ def tables(result: xr.Dataset) -> list[Table]:
         "name in the Penn Treebank, with their best offset in brackets."
     )
     parts = {
-        main: [each for each in found if each.enough],
+        main: [each for each in every if each.enough],
         f"Relations of fewer than {LEAST_CASES} words: too few to call a head special.": [
-            each for each in found if not each.enough
+            each for each in every if not each.enough
         ],
     }
     return [_table(number, caption, rows) for number, (caption, rows) in enumerate(parts.items()) if rows]
