@@ -202,3 +202,8 @@ def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pyte
     named = invoke("label", str(tmp_path / "maps"), "--annotator", "ann", "--json")
     assert json.loads(named.stdout)["labels"] == str(tmp_path / "maps" / "labels-ann.jsonl")
     assert [port for _, port in served] == [7, 0, 0]
+
+
+def test_inputs_of_one_word_alone_are_refused(model: headscope.Model) -> None:
+    with pytest.raises(HeadscopeError, match="corpus 'made': no example has 4 tokens, special tokens included"):
+        run(model, (corpus(["a", "the"]),), QUICK)
