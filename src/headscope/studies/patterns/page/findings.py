@@ -14,10 +14,13 @@ from headscope.studies.patterns.page.figures import over_corpora
 
 HALF = 0.5
 CLEAR = ("diagonal", "vertical", "block")
+NO_MAPS = Finding("No maps", "No input has enough tokens for a pattern; use longer texts.")
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The most frequent pattern, the heterogeneous maps, the clearest heads and the mixed heads."""
+    if result["share"].isnull().all():
+        return [NO_MAPS]
     total, share = over_corpora(result, "share_total"), over_corpora(result, "share")
     most = str(total.idxmax("pattern").item())
     heterogeneous = float(total.sel(pattern="heterogeneous"))
@@ -34,6 +37,8 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """The share of each pattern by corpus, layer and head, and the heads in which no pattern prevails."""
+    if result["share"].isnull().all():
+        return [NO_MAPS]
     return [*_totals(result), *_heterogeneous(result), *_patterns(result), *_mixed(result)]
 
 
