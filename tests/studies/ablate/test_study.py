@@ -123,7 +123,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_computed(tmp_path: Pa
 
 def test_a_model_that_does_not_fit_the_task_is_refused(tmp_path: Path) -> None:
     three = tiny_bert(kind=BertForSequenceClassification, num_labels=3)
-    refused(tmp_path, r"has 3 outputs .*; name a model that was fine-tuned on this task", three)
+    refused(tmp_path, r"has 3 outputs .*; use a model that was fine-tuned on this task", three)
     named = planted_classifier()
     named.config.id2label = {0: "cat", 1: "dog"}
     refused(tmp_path, "has the labels cat, dog, task 'birds' has no, yes", named)
