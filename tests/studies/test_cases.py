@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 import pytest
 
-from support.every_study import CASES, STUDIES, Run, arguments, prepare, run
+from support.every_study import CASES, STUDIES, Run
 
 NO_TREES, NO_LINKS = "has no dependency trees; name a treebank", "has no annotated or dependency links; name a treebank"
 NO_MENTIONS, ONE_LABEL = "has no coreference; name a treebank", "have the label '0'; name the right column"
@@ -21,19 +19,6 @@ REFUSED = {
 }
 # The last is a number that nobody has rounded.
 UGLY = re.compile(r"(?<![\w-])nan(?![\w-])|-0\.0+(?!\d)|\d\.\d{9,}")
-
-
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Run]:
-    """Run a study in a case, once."""
-    folder = prepare(tmp_path_factory.mktemp("cases"))
-    return cache(lambda study, case: run(*arguments(study, case, folder), out=folder / "out" / case / study))
-
-
-def text_of(page: Path) -> str:
-    """The words that a page shows: without its charts, their data and its tags."""
-    html = re.sub(r"<(script|style)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return re.sub(r"<[^>]*>", " ", html)
 
 
 @pytest.mark.parametrize("case", CASES)

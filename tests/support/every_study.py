@@ -4,6 +4,7 @@
 ['profile', 'models/bert', 'sample', '--limit', '1', '--resamples', '20']
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -15,10 +16,11 @@ from typer.testing import CliRunner
 from headscope import catalog
 from headscope.cli.app import application
 from support.pages import WITHOUT_FILES
-from support.tiny import save_tiny, tiny_bert, tiny_gpt2
+from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 STUDIES = catalog.names("studies")
-SAMPLE = ("sample", "--limit", "12")
+SAMPLE = ("sample", "--limit", "9")
+TOKENS = 200  # to which `compare --as-coded` pads
 # A case: the model, the corpus, and the folder of the task.
 CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "annotated": ("bert", SAMPLE, "task"),
@@ -33,6 +35,13 @@ CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
 PLAIN = ("The cat did not sleep.", "We went home early.", "Nothing is fine, she said.")
 ROWS = ("A man sings.", "It rains and rains.", "She left, but he stayed.", "We ate bread.", "Is it you?", "No, not me.")
 WORDS = ("Yes", "No", "Yes yes", "No no")
+# Options with which a study writes all its variables, in the first case; coreference has more for other corpora.
+WHOLE = {
+    "ablate": ("--heads", "1-1"),
+    "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
+    "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
+    "probe": ("--seeds", "2"),
+}
 # What makes a study quick.
 QUICK = {
     "finetune": ("--epochs", "1", "--batch", "4"),
@@ -61,7 +70,9 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
     named = ["--corpus", *source] if "models" in takes else source
-    return [study, *(str(folder / each) for each in models), *named, *limit, "--resamples", "20", *QUICK.get(study, ())]
+    options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == "annotated" else ())
+    options = [each.format(folder=folder) for each in options]
+    return [study, *(str(folder / each) for each in models), *named, *limit, "--resamples", "20", *options]
 
 
 def run(*given: str | Path, out: Path | None = None) -> Run:
@@ -84,19 +95,30 @@ def prepare(folder: Path) -> Path:
     for name, train, dev in (("task", ROWS, ROWS), ("one", ROWS, ROWS[:1]), ("two", ROWS, ROWS[:2])):
         _table(folder / name, train, dev)
     _table(folder / "words", WORDS, WORDS)
+    (folder / "glue").mkdir()
+    pairs = [f"{number}\t{text}\tWe ate." for number, text in enumerate(ROWS)]
+    _table(folder / "glue" / "RTE", pairs, pairs, "index\tsentence1\tsentence2", ("entailment", "not_entailment"))
     labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
     sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
     one = {"num_hidden_layers": 1, "num_attention_heads": 1}
     for name, seed, config in (("bert", 0, sizes), ("other", 1, sizes), ("one-head", 0, sizes | one)):
-        save_tiny(folder / name, tiny_bert(seed, BertForSequenceClassification, **config, **labels))
-    save_tiny(folder / "decoder", tiny_gpt2(0, GPT2ForSequenceClassification, n_embd=8, n_head=2, **labels))
+        network = tiny_bert(seed, BertForSequenceClassification, max_position_embeddings=TOKENS, **config, **labels)
+        save_tiny(folder / name, network, tiny_tokenizer(TOKENS))
+    network = tiny_gpt2(0, GPT2ForSequenceClassification, n_embd=8, n_head=2, n_positions=TOKENS, **labels)
+    save_tiny(folder / "decoder", network, tiny_tokenizer(TOKENS))
     pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
     assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
     return folder
 
 
-def _table(folder: Path, train: tuple[str, ...], dev: tuple[str, ...]) -> None:
+def _table(
+    folder: Path,
+    train: Sequence[str],
+    dev: Sequence[str],
+    header: str = "sentence",
+    labels: tuple[str, str] = ("0", "1"),
+) -> None:
     folder.mkdir()
     for split, rows in {"train": train, "dev": dev}.items():
-        lines = [f"{text}\t{number % 2}" for number, text in enumerate(rows)]
-        (folder / f"{split}.tsv").write_text("\n".join(["sentence\tlabel", *lines, ""]), encoding="utf-8")
+        lines = [f"{text}\t{labels[number % 2]}" for number, text in enumerate(rows)]
+        (folder / f"{split}.tsv").write_text("\n".join([f"{header}\tlabel", *lines, ""]), encoding="utf-8")

@@ -5,6 +5,8 @@ from collections import Counter
 import pytest
 
 from headscope import catalog
+from headscope.corpora import Options
+from headscope.corpora.kinds import tell
 
 KINDS = catalog.names("corpora/readers")
 
@@ -26,8 +28,11 @@ def test_a_reader_has_suffixes_and_examples(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_reader_without_suffixes_says_so_with_an_empty_tuple(kind):
-    assert isinstance(catalog.load("corpora/readers", kind).SUFFIXES, tuple)
+def test_the_kind_of_a_source_is_told_by_its_suffix_or_its_prefix(kind):
+    assert tell(f"{kind}:there", Options()) == (kind, "there")
+    for suffix in catalog.load("corpora/readers", kind).SUFFIXES:
+        for name in (f"there{suffix}", f"there{suffix}.gz"):
+            assert tell(name, Options()) == (kind, name)
 
 
 def test_no_two_readers_share_a_suffix():

@@ -1,6 +1,7 @@
 """Report of an ablation: what it says of a result made by hand, and that all its figures are drawn."""
 
 import numpy as np
+import pytest
 import xarray as xr
 
 from headscope.studies.ablate.page import figures as charts
@@ -70,13 +71,15 @@ def test_a_gain_that_is_sure_is_not_called_noise():
     assert "noise" not in {finding.topic: finding.text for finding in findings(sure)}["Helps to disable"]
 
 
-def test_every_figure_is_a_chart():
-    drawn = charts.figures(result())
-    assert [figure.name for figure in drawn] == [
-        "head_gain-accuracy",
-        "head_gain-cross_entropy",
-        "layer_gain-accuracy",
-        "layer_gain-cross_entropy",
-        "importance-michel",
-    ]
-    assert all(figure.chart.to_dict()["$schema"] for figure in drawn)
+def test_every_figure_is_a_chart_of_the_planted_numbers():
+    drawn = {figure.name: figure.chart.data.values for figure in charts.figures(result())}
+    values = {name: [row["value"] for row in rows] for name, rows in drawn.items()}
+    heads, layers = pytest.approx(GAINS.ravel().tolist()), pytest.approx(GAINS.mean(1).tolist())
+    assert values == {
+        "head_gain-accuracy": heads,
+        "head_gain-cross_entropy": heads,
+        "layer_gain-accuracy": layers,
+        "layer_gain-cross_entropy": layers,
+        "importance-michel": pytest.approx([0.1, 0.2, 0.3, 0.9]),
+    }
+    assert [row["second"] for row in drawn["importance-michel"]] == heads

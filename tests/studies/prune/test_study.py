@@ -165,7 +165,8 @@ def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_pat
     result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, tolerance=0.0, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
-    assert all(finding.text for finding in study_page(result).findings())
+    texts = {finding.topic: finding.text for finding in study_page(result).findings()}
+    assert texts["Heads removed"] == "0 of 8 heads (0%) were removed; each layer keeps 4."
     assert [figure.name for figure in study_page(result).figures()] == ["pruned_score", "score_change", "parameters"]
 
 

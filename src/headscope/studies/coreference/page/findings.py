@@ -13,10 +13,12 @@ from headscope.studies.coreference.page.summary import WORDS, MentionKind, asks,
 
 NAMED = 5
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
+NO_TREES = "The corpus has no trees: the head word of a name is its last word."
+DOCUMENTS = (
+    "The tests treat the mentions of a document as independent, which they are not quite; intervals are over documents."
+)
+# By the variable that it is about.
 LIMITS = {
-    "asks": "The corpus has no trees: the head word of a name is its last word.",
-    "documents": "The tests treat the mentions of a document as independent, which they are not quite; intervals are "
-    "over documents.",
     "f1": "A head always chooses one of the names, also where neither is right; this lowers precision.",
     "attention_gap": "The sentences are made from few templates; tests and intervals treat them as independent. A gap "
     "means that a head distinguishes the genders, not that the answers of the model do.",
@@ -176,6 +178,6 @@ def _largest(result: xr.Dataset, name: str) -> str:
 
 
 def _caution(result: xr.Dataset) -> Iterator[Finding]:
-    texts = [LIMITS["asks" if asks(result) else "documents"]]
+    texts = [NO_TREES if asks(result) else DOCUMENTS]
     texts += [text for name, text in LIMITS.items() if name in result]
     yield Finding("Limits", " ".join(texts))

@@ -1,0 +1,161 @@
+"""What every study keeps to, those to come too: they are found by the catalog, and `_template` is one of them."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import headscope
+from headscope import Settings, catalog, results
+from headscope.studies._template.study import run as run_template
+from support.every_study import STUDIES, Run, run
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+FOLDERS = [*STUDIES, "_template"]
+PASSAGE = "made-{n}\t{text}\t{pronoun}\t{at}\tAnn\t0\tTRUE\tTom\t8\tFALSE\tnone"
+PRO = (
+    "1 [The developer] argued with the designer because [he] slept.\n\n2 The designer met [the chief] and saw [him].\n"
+)
+# Names that the page of every study asks for beside a variable: most variables have neither.
+BESIDE = ("_ci", "_n_examples")
+
+
+def gap(folder: Path) -> Path:
+    """Write passages of GAP, of both genders; return the file."""
+    header = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
+    rows = [
+        PASSAGE.format(n=n, text=f"Ann met Tom, and {pronoun} slept.", pronoun=pronoun, at=17)
+        for n, pronoun in enumerate(("she", "he", "she", "he"))
+    ]
+    (folder / "gap.tsv").write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    return folder / "gap.tsv"
+
+
+def winobias(folder: Path) -> Path:
+    """Write sentences of WinoBias; return the folder."""
+    for kind, text in (("pro", PRO), ("anti", PRO.replace("[he]", "[she]").replace("[him]", "[her]"))):
+        (folder / f"{kind}_stereotyped_type1.txt.dev").write_text(text, encoding="utf-8")
+    (folder / "male_occupations.txt").write_text("developer\nchief\n", encoding="utf-8")
+    (folder / "female_occupations.txt").write_text("designer\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    """The folders of results of each study that have, together, all variables that it writes."""
+    folder = tmp_path_factory.mktemp("contract")
+    save_tiny(folder / "model")
+    found = {study: [ended(study, "annotated")] for study in STUDIES}
+    for source in ((gap(folder), "--kind", "gap"), (winobias(folder), "--kind", "winobias", "--task", "type1")):
+        words = ("coreference", folder / "model", *source, "--resamples", "20")
+        found["coreference"].append(run(*words, out=folder / f"out-{source[2]}"))
+    assert [each.errors for runs in found.values() for each in runs if each.status] == []
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    results.save(run_template(model, headscope.read("sample"), Settings(resamples=20)), folder / "template")
+    return {study: [each.directory for each in runs] for study, runs in found.items()} | {
+        "_template": [folder / "template"]
+    }
+
+
+@pytest.fixture(scope="session")
+def asked(written: dict[str, list[Path]]) -> dict[str, list[str]]:
+    """The names that page and cards ask each result for in vain, where neither torch nor transformers is there."""
+    script = Path(__file__).parents[1] / "support" / "without_torch.py"
+    folders = [str(folder) for of_study in written.values() for folder in of_study]
+    path = os.pathsep.join([str(script.parents[1]), *sys.path])
+    ended = subprocess.run(
+        [sys.executable, str(script), *folders], env=os.environ | {"PYTHONPATH": path}, capture_output=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr.decode()
+    return json.loads(ended.stdout)
+
+
+@pytest.mark.parametrize("study", FOLDERS)
+def test_result_has_labels_units_and_provenance(study: str, written: dict[str, list[Path]]) -> None:
+    for folder in written[study]:
+        result = results.check(results.read(folder))
+        assert result.attrs["study"] == study and result.attrs["headscope_version"] == headscope.__version__
+        assert {name for name in results.means(result) if f"{name}_n_examples" in result}
+
+
+@pytest.mark.parametrize("study", FOLDERS)
+def test_page_and_cards_need_no_torch(study: str, written: dict[str, list[Path]], asked: dict[str, list[str]]) -> None:
+    for folder in written[study]:
+        assert str(folder) in asked
+        assert (folder / "report.html").stat().st_size > 10_000
+        heads = {"layer", "head"} <= set(results.read(folder).dims)
+        assert len(list(folder.glob("head*.html"))) == (2 if heads else 0)
+
+
+@pytest.mark.parametrize("study", FOLDERS)
+def test_page_asks_only_for_variables_that_the_study_writes(
+    study: str, written: dict[str, list[Path]], asked: dict[str, list[str]]
+) -> None:
+    names = {str(name) for folder in written[study] for name in results.read(folder).variables}
+    absent = {name for folder in written[study] for name in asked[str(folder)] if not name.endswith(BESIDE)}
+    assert sorted(absent - names) == []
+
+
+@pytest.mark.parametrize("study", FOLDERS)
+def test_folder_says_in_a_line_what_it_is_and_imports_nothing(study: str) -> None:
+    folder = catalog.ROOT / "studies" / study
+    for file in folder.rglob("__init__.py"):
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        public = [node for node in body[1:] if not isinstance(node, ast.ImportFrom | ast.Assign)]
+        assert isinstance(body[0], ast.Expr) and public == []
+    assert len(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")).body) == 1
+    assert 10 < len(catalog.summary("studies", study)) < 120
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_study_is_a_public_function(study: str) -> None:
+    assert study in dir(headscope)
+    assert getattr(headscope, study) is catalog.load("studies", study).run
+
+
+def test_copy_of_the_template_is_a_command_with_page_and_cards(tmp_path: Path) -> None:
+    source = copied(tmp_path / "src", "selfish")
+    model = save_tiny(tmp_path / "model")
+    listed = list(in_tree(source, ["list"], ["selfish", str(model), "sample", "--limit", "4", "-o", str(tmp_path)]))
+    assert "selfish" in listed[0] and "How much do heads look at the token itself?" in listed[0]
+    assert "selfish: " in listed[1]
+    assert results.read(tmp_path).attrs["study"] == "selfish"
+    assert (tmp_path / "report.html").is_file()
+
+
+def copied(source: Path, name: str) -> Path:
+    """A source tree of headscope with one more study, which is a copy of `_template`."""
+    studies = source / "headscope" / "studies"
+    studies.mkdir(parents=True)
+    for path in catalog.ROOT.iterdir():
+        if path.name != "studies":
+            (source / "headscope" / path.name).symlink_to(path)
+    for path in (catalog.ROOT / "studies").iterdir():
+        (studies / path.name).symlink_to(path)
+    for path in (catalog.ROOT / "studies" / "_template").rglob("*.py"):
+        copy = studies / name / path.relative_to(catalog.ROOT / "studies" / "_template")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(path.read_text(encoding="utf-8").replace('measure("_template"', f'measure("{name}"'))
+    return source
+
+
+def in_tree(source: Path, *commands: list[str]) -> Iterator[str]:
+    """Run commands with the headscope of a source tree; give what each prints."""
+    for words in commands:
+        program = [sys.executable, "-c", "from headscope.cli import main; main()", *words]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(source), *sys.path])}
+        ended = subprocess.run(program, env=environment, capture_output=True, check=False)
+        assert ended.returncode == 0, ended.stderr.decode()
+        yield ended.stdout.decode()
+
+
+@pytest.mark.parametrize("study", FOLDERS)
+def test_every_variable_has_values(study: str, written: dict[str, list[Path]]) -> None:
+    read = [results.read(folder) for folder in written[study]]
+    names = {name for result in read for name, array in result.data_vars.items() if bool(array.notnull().any())}
+    assert {name for result in read for name in result.data_vars} == names
