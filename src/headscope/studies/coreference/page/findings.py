@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
 from headscope.report.parts import Finding
-from headscope.report.wording import Reading, estimate, first_of, listed, several, strongest
+from headscope.report.wording import Estimate, Reading, estimate, first_of, listed, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.coreference.page.summary import WORDS, MentionKind, asks, kinds
 
@@ -43,7 +43,7 @@ def _mentions(result: xr.Dataset) -> str:
 
 def _best_head(result: xr.Dataset) -> Iterator[Finding]:
     for each in kinds(result)[:1]:
-        reference = each.baselines[each.reference]
+        reference = each.baselines.get(each.reference, Estimate(0.0))
         yield Finding(
             "Best single head",
             f"Head {each.head} finds an antecedent of {each.accuracy.value:.0%} of the {_mentions(result)}; the "
