@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from headscope import open_result
 from headscope.cli.app import application
 from headscope.report.study_page import StudyPage
 from support.tiny import save_tiny
@@ -70,3 +71,11 @@ def test_patterns_of_inputs_that_are_too_short_are_refused(tmp_path: Path) -> No
     text.write_text(TEXTS["no feature"], encoding="utf-8")
     status, _, message = run("patterns", "minilm", str(text), "-o", str(tmp_path / "out"), "--no-figures")
     assert status == 2 and "no example has 4 tokens" in message
+
+
+@pytest.mark.parametrize(("number", "inputs"), [("0", 0), ("2", 2)])
+def test_maps_of_typical_inputs_are_kept_for_the_page(number: str, inputs: int, model: str, tmp_path: Path) -> None:
+    status, _, _ = run("profile", model, "sample", "--limit", "5", "--examples", number, "-o", str(tmp_path), "--json")
+    assert status == 0
+    assert open_result(tmp_path).sizes.get("typical_input", 0) == inputs
+    assert ('id="atlas"' in (tmp_path / "report.html").read_text(encoding="utf-8")) == bool(inputs)

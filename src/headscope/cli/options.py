@@ -103,6 +103,10 @@ BatchTokens = Annotated[
     int, Option(min=1, help="Most tokens of a batch; changes speed, not numbers.", rich_help_panel=_RUN)
 ]
 Resamples = Annotated[int, Option(min=1, max=100_000, help="Resamples of the bootstrap.", rich_help_panel=_RUN)]
+Examples = Annotated[
+    int,
+    Option(min=0, max=20, help="Inputs whose attention maps are kept for the page; 0 for none.", rich_help_panel=_RUN),
+]
 Revision = Annotated[str | None, Option(help="Branch, tag or commit of a hub model.", rich_help_panel=_RUN)]
 RemoteCode = Annotated[
     bool, Option("--trust-remote-code", help="Allow Python code of the model to run.", rich_help_panel=_RUN)
@@ -141,6 +145,7 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     dtype: Dtype = "float32",
     batch_tokens: BatchTokens = 2048,
     resamples: Resamples = 1000,
+    examples: Examples = 3,
     revision: Revision = None,
     remote_code: RemoteCode = False,
     figures: Figures = "svg,pdf,png",

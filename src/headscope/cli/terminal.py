@@ -144,8 +144,9 @@ def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def as_json(result: xr.Dataset, page: Path) -> dict[str, Any]:
-    """The whole result for programs: attributes, coordinates, variables; NaN becomes null."""
-    plain = result.to_dict(data="list")
+    """The whole result for programs: attributes, coordinates, variables without kept maps; NaN becomes null."""
+    maps = [name for name, array in result.items() if "typical_input" in array.dims]
+    plain = result.drop_vars(maps).to_dict(data="list")
     return without_nan({"report": str(page), "result": str(page.with_name("result.nc")), **plain})
 
 
