@@ -14,7 +14,7 @@ FIRST = 8
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The heads removed, the change of the main metric, and the size of the saved model."""
+    """The heads removed, the change of the main metric, and the size and speed of the saved model."""
     left = result["heads_left"].sel(share_removed=_share(result))
     whole = int(result["heads_left"].isel(share_removed=0).sum())
     removed = Finding("Removed", f"{whole - int(left.sum())} of {whole} heads.")
@@ -32,8 +32,19 @@ def _main_score(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _smaller(result: xr.Dataset) -> Iterator[Finding]:
-    before, after = (int(each) for each in result["parameters"].sel(share_removed=[0.0, _share(result)]))
-    yield Finding("Size", f"The saved model has {after / 1e6:.2f} million parameters, {1 - after / before:.0%} fewer.")
+    """The size and the speed of the saved model beside the whole one."""
+    places = [0.0, _share(result)]
+    before, after = (int(each) for each in result["parameters"].sel(share_removed=places))
+    text = f"The saved model has {after / 1e6:.2f} million parameters, {1 - after / before:.0%} fewer."
+    if "megabytes" in result:
+        whole, kept = (float(each) for each in result["megabytes"].sel(share_removed=places))
+        text = f"The saved model takes {number(kept, '.1f')} MB in the place of {number(whole, '.1f')} MB."
+    yield Finding("Size", text)
+    if "forward_s" in result.attrs:
+        seconds = json.loads(result.attrs["forward_s"])
+        inputs = f"{seconds['inputs']} inputs of {seconds['tokens']} tokens"
+        share = f"{seconds['after'] / seconds['before']:.0%}"
+        yield Finding("Speed", f"A forward pass of {inputs} takes {share} of the time of the whole model.")
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
