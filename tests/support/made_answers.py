@@ -12,7 +12,7 @@ from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.syntax.observer import DependencyObserver
-from headscope.studies.syntax.predictions import Predictions, packed
+from headscope.studies.syntax.predictions import HeadPredictions, packed
 from headscope.types import Example, Sentence
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
@@ -41,7 +41,7 @@ def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor
 
 def answered(
     reader: DependencyObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
-) -> Predictions:
+) -> HeadPredictions:
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
     batch = batch_of(inputs)
     reader.start(batch)
@@ -53,13 +53,13 @@ def answered(
     return reader.finish()
 
 
-def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> Predictions:
+def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> HeadPredictions:
     """Predictions from (input, place, head place, length, relation) of each word, and right [word, head, direction]."""
     columns = [np.array(column) for column in zip(*words, strict=True)]
-    return Predictions(columns[0], columns[1], *columns[1:4], relation=columns[4], right=packed(right.astype(bool)))
+    return HeadPredictions(columns[0], columns[1], *columns[1:4], relation=columns[4], right=packed(right.astype(bool)))
 
 
-def random_answers(number: int, heads: int, seed: int = 0) -> tuple[Predictions, np.ndarray]:
+def random_answers(number: int, heads: int, seed: int = 0) -> tuple[HeadPredictions, np.ndarray]:
     """Words of random sentences, and which heads of a model are right, not by chance alike in all of them."""
     random = np.random.default_rng(seed)
     words = []

@@ -15,7 +15,7 @@ from headscope.engine.batches import collate
 from headscope.studies.coreference.cases import Case
 from headscope.studies.coreference.mentions import Headed
 from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.coreference.predictions import Predictions
+from headscope.studies.coreference.predictions import AntecedentPredictions
 from headscope.types import Example, Mention, Question, Sentence
 from support.hand_made import padded
 from support.tiny import tiny_tokenizer
@@ -54,7 +54,7 @@ def inputs_of(*made: Example) -> list[Encoded]:
 
 def answered(
     reader: MentionObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
-) -> Predictions:
+) -> AntecedentPredictions:
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
     reader.start(collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu")))
     for layer, maps in enumerate(layers):
@@ -71,7 +71,7 @@ def rows(
     guesses: np.ndarray | None = None,
     kinds: Sequence[str] | None = None,
     **fields: ArrayLike,
-) -> Predictions:
+) -> AntecedentPredictions:
     """Predictions from their columns; what is not given is the same in all of them."""
     number = len(right)
     columns = {
@@ -89,4 +89,4 @@ def rows(
         "right": np.packbits(right.astype(bool), axis=1),
         "toward": np.zeros((number, 0)),
     }
-    return Predictions(**(columns | {name: np.array(values) for name, values in fields.items()}))
+    return AntecedentPredictions(**(columns | {name: np.array(values) for name, values in fields.items()}))

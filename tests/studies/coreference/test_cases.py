@@ -2,7 +2,7 @@
 
 import pytest
 
-from headscope.studies.coreference.cases import anaphoric, asked
+from headscope.studies.coreference.cases import anaphoric, question_case
 from headscope.studies.coreference.mentions import mentions
 from headscope.types import Question
 from support.made_mentions import headed, said
@@ -50,10 +50,10 @@ def test_only_mentions_since_a_word_are_asked_about() -> None:
 
 def test_a_question_has_its_own_candidates_on_both_sides() -> None:
     sentence = said("Ann saw her and Bo Lee .")
-    one = asked(sentence, Question((2, 3), ((0, 1), (4, 6)), 1), unit=7)
+    one = question_case(sentence, Question((2, 3), ((0, 1), (4, 6)), 1), unit=7)
     assert (one.mention.word, [each.word for each in one.candidates], sorted(one.right)) == (2, [0, 5], [5])
     assert one.mention.kind == "pronoun" and one.unit == 7
-    assert asked(sentence, Question((2, 3), ((0, 1), (4, 6)), None)).right == frozenset()
+    assert question_case(sentence, Question((2, 3), ((0, 1), (4, 6)), None)).right == frozenset()
 
 
 def test_what_cannot_be_read_is_no_candidate() -> None:

@@ -5,14 +5,14 @@ import pytest
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.coreference.gender_bias import NAMES, counts, f1
-from headscope.studies.coreference.predictions import Predictions
+from headscope.studies.coreference.predictions import AntecedentPredictions
 from support.made_mentions import rows
 
 NUMBER, WAYS = 60, 3
 
 
 @pytest.fixture(scope="module")
-def passages() -> tuple[Predictions, np.ndarray]:
+def passages() -> tuple[AntecedentPredictions, np.ndarray]:
     random = np.random.default_rng(1)
     known = random.random(NUMBER) < 0.8
     right = (random.random((NUMBER, WAYS)) < [0.4, 0.6, 0.9]) & known[:, None]
@@ -20,7 +20,7 @@ def passages() -> tuple[Predictions, np.ndarray]:
     return rows(range(NUMBER), right, answerable=known, gender=gender, question=np.ones(NUMBER, bool)), right
 
 
-def official(answers: Predictions, right: np.ndarray, gender: str) -> float:
+def official(answers: AntecedentPredictions, right: np.ndarray, gender: str) -> float:
     """F1 over names: of each passage one name is called coreferent, and one or none is."""
     positive = false_positive = false_negative = 0
     for case in range(NUMBER):

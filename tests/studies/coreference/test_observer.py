@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.encoding.encoded import Encoded
-from headscope.studies.coreference.cases import Case, anaphoric, asked
+from headscope.studies.coreference.cases import Case, anaphoric, question_case
 from headscope.studies.coreference.mentions import mentions
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.predictions import joined
@@ -117,7 +117,7 @@ QUESTION = Example("q", (said("Ann met Bo as she ran", question=Question((4, 5),
 
 def test_a_question_keeps_the_attention_to_its_first_candidate() -> None:
     (encoded,) = inputs_of(QUESTION)
-    cases = {"q": (asked(QUESTION.first[0], QUESTION.first[0].question),)}  # type: ignore[arg-type]
+    cases = {"q": (question_case(QUESTION.first[0], QUESTION.first[0].question),)}  # type: ignore[arg-type]
     pieces = {word: [token for of, token in encoded.pieces.tolist() if of == word] for word in range(6)}
     attention = torch.zeros(2, len(encoded), len(encoded))
     attention[0, pieces[4], pieces[2][0]] = 0.25
@@ -141,7 +141,7 @@ def test_what_has_no_token_is_counted_and_not_asked() -> None:
     lost_antecedent = Example("a", (said(f"{gone} dog cat", ("a", 0, 1), ("b", 1, 2), ("a", 2, 3)),))
     lost_candidate = Example("c", (said(f"{gone} dog she", question=Question((2, 3), ((0, 1), (1, 2)), 1)),))
     cases = {example.id: cases_of(example) for example in (lost_mention, lost_antecedent)}
-    cases["c"] = (asked(lost_candidate.first[0], Question((2, 3), ((0, 1), (1, 2)), 1)),)
+    cases["c"] = (question_case(lost_candidate.first[0], Question((2, 3), ((0, 1), (1, 2)), 1)),)
     counts: Counter[str] = Counter()
     inputs = inputs_of(lost_mention, lost_antecedent, lost_candidate)
     assert len(answered(MentionObserver(cases, counts=counts), [maps_of(inputs, 2, 0)], inputs)) == 0

@@ -12,7 +12,7 @@ from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import variables
 from headscope.studies.coreference.baselines import NAMES
-from headscope.studies.coreference.predictions import Predictions
+from headscope.studies.coreference.predictions import AntecedentPredictions
 from headscope.studies.coreference.scores import best, score
 from support.made_mentions import rows
 
@@ -26,7 +26,7 @@ def draws() -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def known() -> tuple[Predictions, np.ndarray]:
+def known() -> tuple[AntecedentPredictions, np.ndarray]:
     """Random answers; of each unit some mentions, of two kinds."""
     random = np.random.default_rng(0)
     units = np.sort(random.integers(0, UNITS, 150))
@@ -75,11 +75,11 @@ def test_heads_are_tested_against_the_better_reference(known, draws: np.ndarray)
         np.testing.assert_allclose(found.p[head], p, rtol=1e-9)
 
 
-def guess(answers: Predictions, name: str) -> np.ndarray:
+def guess(answers: AntecedentPredictions, name: str) -> np.ndarray:
     return answers.guesses[:, NAMES.index(name)]
 
 
-def two_faced() -> tuple[Predictions, np.ndarray]:
+def two_faced() -> tuple[AntecedentPredictions, np.ndarray]:
     """Head 2 and nearest are right in the first half of the units, head 1 and head match in the other."""
     first = np.arange(UNITS) < UNITS // 2
     right, guesses = np.zeros((UNITS, 3)), np.zeros((UNITS, 4))

@@ -10,7 +10,7 @@ from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import Selection, split_in_half
 from headscope.studies.syntax.fixed_offset import best_offset, hits
-from headscope.studies.syntax.predictions import Predictions
+from headscope.studies.syntax.predictions import HeadPredictions
 from headscope.studies.syntax.scores import best, score
 from support.made_answers import made, random_answers
 
@@ -18,7 +18,7 @@ HEADS, SENTENCES = 3, 60
 
 
 @pytest.fixture(scope="module")
-def known() -> tuple[Predictions, np.ndarray]:
+def known() -> tuple[HeadPredictions, np.ndarray]:
     return random_answers(SENTENCES, HEADS)
 
 
@@ -27,7 +27,7 @@ def draws() -> np.ndarray:
     return poisson_draws(range(SENTENCES), 0, 200).astype(np.uint8)
 
 
-def test_answers_are_kept_as_bits(known: tuple[Predictions, np.ndarray]) -> None:
+def test_answers_are_kept_as_bits(known: tuple[HeadPredictions, np.ndarray]) -> None:
     words, right = known
     np.testing.assert_array_equal(words.unpacked(HEADS), right)
     assert words.right.shape == (len(words), 1)
@@ -92,7 +92,7 @@ def test_halves_are_halves_and_depend_on_the_seed() -> None:
     ).any()
 
 
-def two_faced(number: int = 40) -> tuple[Predictions, np.ndarray]:
+def two_faced(number: int = 40) -> tuple[HeadPredictions, np.ndarray]:
     """Head 2 is right in the first half of the inputs, head 1 in the other; the head is 1 to the left, then 2."""
     first = np.arange(number) < number // 2
     words = [(sentence, 4, 3 if first[sentence] else 2, 9, "dep") for sentence in range(number)]

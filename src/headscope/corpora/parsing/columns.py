@@ -25,7 +25,7 @@ LABELS = ("label", "gold_label", "quality", "is_duplicate", "score", "labels", "
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """Names of the columns of the first sentence, the second and the label."""
 
     first: str
@@ -44,15 +44,15 @@ def check_unique(header: Sequence[str], source: str) -> None:
         raise HeadscopeError(f"corpus '{source}': two columns are named '{repeated[0]}'; rename one")
 
 
-def choose(header: Sequence[str], wanted: str | None, source: str) -> Columns:
+def choose(header: Sequence[str], wanted: str | None, source: str) -> TableColumns:
     """The columns that are wanted ("FIRST,SECOND,LABEL"), or those that the header suggests.
 
     Raises `HeadscopeError` listing the columns if there are none such.
 
     >>> choose(["index", "question", "sentence", "label"], None, "dev.tsv")
-    Columns(first='question', second='sentence', label='label')
+    TableColumns(first='question', second='sentence', label='label')
     >>> choose(["1", "2", "3", "4"], "4,,2", "dev.tsv")
-    Columns(first='4', second=None, label='2')
+    TableColumns(first='4', second=None, label='2')
     """
     return _named(header, wanted, source) if wanted else _guessed(header, source)
 
@@ -66,12 +66,12 @@ def numbered(wanted: str | None) -> bool:
     return bool(wanted) and all(part.strip().isdecimal() for part in wanted.split(",") if part.strip())
 
 
-def example(name: str, line: int, row: Mapping[str, object], columns: Columns) -> Example:
+def example(name: str, line: int, row: Mapping[str, object], columns: TableColumns) -> Example:
     """The example of a row.
 
     Raises `Bad` if a column is missing or a sentence is not a text.
 
-    >>> example("dev.tsv", 2, {"text": "It rained."}, Columns("text")).id
+    >>> example("dev.tsv", 2, {"text": "It rained."}, TableColumns("text")).id
     'dev.tsv:2'
     """
     first = _sentence(row, columns.first, line)
@@ -80,25 +80,25 @@ def example(name: str, line: int, row: Mapping[str, object], columns: Columns) -
     return Example(f"{name}:{line}", (first,), second, _label(label))
 
 
-def _named(header: Sequence[str], wanted: str, source: str) -> Columns:
+def _named(header: Sequence[str], wanted: str, source: str) -> TableColumns:
     names = [part.strip() for part in wanted.split(",")]
     if len(names) > 3 or not names[0]:
         raise HeadscopeError(f"corpus '{source}': --columns '{wanted}' is not FIRST,SECOND,LABEL; name 1 to 3 columns")
     for name in filter(None, names):
         if name not in header:
             raise HeadscopeError(f"corpus '{source}': no column '{name}'; {suggest(name, header)}")
-    return Columns(names[0], *(name or None for name in names[1:]))
+    return TableColumns(names[0], *(name or None for name in names[1:]))
 
 
-def _guessed(header: Sequence[str], source: str) -> Columns:
+def _guessed(header: Sequence[str], source: str) -> TableColumns:
     plain = {name.strip().lower(): name for name in reversed(header)}
     label = next((plain[name] for name in LABELS if name in plain), None)
     for first, second in PAIRS:
         if first in plain and second in plain:
-            return Columns(plain[first], plain[second], label)
+            return TableColumns(plain[first], plain[second], label)
     for first in (*SINGLES, *(pair[0] for pair in PAIRS)):
         if first in plain:
-            return Columns(plain[first], None, label)
+            return TableColumns(plain[first], None, label)
     remedy = "name them with --columns FIRST,SECOND,LABEL"
     raise HeadscopeError(f"corpus '{source}': no column is known to hold text; {remedy} from: {', '.join(header)}")
 

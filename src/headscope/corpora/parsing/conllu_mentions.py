@@ -9,7 +9,7 @@ and close in one sentence.
 import re
 from collections import Counter
 
-from headscope.corpora.parsing.conllu_sentences import Block, Row
+from headscope.corpora.parsing.conllu_sentences import Block, ConlluRow
 from headscope.corpora.problems import Bad
 from headscope.types import Mention
 
@@ -55,7 +55,7 @@ def mentions(block: Block, field: int) -> tuple[tuple[Mention, ...], Counter[str
     return tuple(sorted(complete, key=lambda mention: (mention.start, -mention.end))), +skipped
 
 
-def _brackets(row: Row) -> list[re.Match[str]]:
+def _brackets(row: ConlluRow) -> list[re.Match[str]]:
     value = row.misc.get("Entity", "")
     brackets = list(BRACKET.finditer(value))
     if "".join(match[0] for match in brackets) != value:

@@ -10,7 +10,7 @@ from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad
 
 
-class Row(NamedTuple):
+class ConlluRow(NamedTuple):
     """One line of a sentence: a word (`id` 3), a range of words (3, "-", 4) or an empty node (3, ".", 1)."""
 
     line: int
@@ -27,10 +27,10 @@ class Block(NamedTuple):
 
     line: int
     comments: dict[str, str]
-    rows: list[Row]
+    rows: list[ConlluRow]
 
     @property
-    def words(self) -> list[Row]:
+    def words(self) -> list[ConlluRow]:
         return [row for row in self.rows if isinstance(row.id, int)]
 
 
@@ -62,7 +62,7 @@ def _block(raw: list[tuple[int, str]]) -> Block:
     return Block(raw[0][0], {key: value or "" for key, value in comments.items()}, rows)
 
 
-def _row(number: int, line: str) -> Row:
+def _row(number: int, line: str) -> ConlluRow:
     # conllu's own parse_line would also split at two blanks inside a form, and cut MISC values at a second "="
     columns = line.split("\t")
     if len(columns) != 10:
@@ -74,10 +74,10 @@ def _row(number: int, line: str) -> Row:
     except (ParseException, ValueError) as error:  # ValueError: thousands of digits
         raise Bad(number, f"id '{columns[0][:20]}' is not a word, a range or an empty node") from error
     misc = dict(part.split("=", 1) for part in columns[9].split("|") if "=" in part)
-    return Row(number, 0 if id is None else id, columns[1], columns[3], columns[6], columns[7], misc)
+    return ConlluRow(number, 0 if id is None else id, columns[1], columns[3], columns[6], columns[7], misc)
 
 
-def _check_ids(rows: list[Row]) -> None:
+def _check_ids(rows: list[ConlluRow]) -> None:
     n_words = covered = 0
     for row in rows:
         if isinstance(row.id, int):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from headscope.corpora.parsing.conllu_sentences import Block, Row
+from headscope.corpora.parsing.conllu_sentences import Block, ConlluRow
 
 Spans = tuple[tuple[int, int], ...]
 
@@ -28,7 +28,7 @@ class Token(NamedTuple):
         return list(pairwise(ends))
 
 
-def tokens(rows: list[Row]) -> Iterator[Token]:
+def tokens(rows: list[ConlluRow]) -> Iterator[Token]:
     """The stretches of text: a range of words is one, empty nodes are none."""
     forms = {row.id: row.form for row in rows}
     covered = 0

@@ -1,12 +1,12 @@
 """Columns of a CoNLL-U sentence: parts of speech and a dependency tree, checked."""
 
-from headscope.corpora.parsing.conllu_sentences import Row
+from headscope.corpora.parsing.conllu_sentences import ConlluRow
 from headscope.corpora.parsing.limits import is_whole_number
 from headscope.corpora.problems import Bad
 from headscope.linguistics.spanning_tree import cycle
 
 
-def column(words: list[Row], name: str) -> tuple[str, ...]:
+def column(words: list[ConlluRow], name: str) -> tuple[str, ...]:
     """A column of the words; empty where no word has a value.
 
     Raises `Bad` if some words have a value and others have none.
@@ -20,7 +20,7 @@ def column(words: list[Row], name: str) -> tuple[str, ...]:
     return values
 
 
-def heads(words: list[Row]) -> tuple[int, ...]:
+def heads(words: list[ConlluRow]) -> tuple[int, ...]:
     """The head of each word, 0 for the root; empty where the sentence has no tree.
 
     Raises `Bad` if a head is none of the words, if there is not one root, or if there is a cycle.

@@ -23,7 +23,7 @@ BRACKET = re.compile(r"(?P<open>\()?(?P<entity>\d+)(?P<close>\))?")
 LEAST_COLUMNS = 12
 
 
-class Row(NamedTuple):
+class Conll2012Row(NamedTuple):
     """A word: the number of its line, and the columns that are read."""
 
     line: int
@@ -80,17 +80,17 @@ def _sentence(block: list[tuple[int, str]], scope: str | None) -> Sentence:
     )
 
 
-def _row(number: int, line: str) -> Row:
+def _row(number: int, line: str) -> Conll2012Row:
     columns = line.split()
     if len(columns) < LEAST_COLUMNS:
         raise Bad(number, f"{len(columns)} columns, expected the {LEAST_COLUMNS} or more of CoNLL-2012")
     form = ESCAPED.get(columns[3], columns[3])
     # OntoNotes writes some signs with a slash before them: /. and /?
     form = form[1:] if len(form) == 2 and form[0] == "/" else form
-    return Row(number, form, columns[4], columns[5], columns[-1])
+    return Conll2012Row(number, form, columns[4], columns[5], columns[-1])
 
 
-def _mentions(rows: list[Row]) -> tuple[Mention, ...]:
+def _mentions(rows: list[Conll2012Row]) -> tuple[Mention, ...]:
     """The mentions in their order.
 
     Raises `Bad` for a mention that does not open and close in the sentence.
@@ -112,7 +112,7 @@ def _mentions(rows: list[Row]) -> tuple[Mention, ...]:
     return tuple(sorted(complete, key=lambda mention: (mention.start, -mention.end)))
 
 
-def _brackets(row: Row) -> list[re.Match[str]]:
+def _brackets(row: Conll2012Row) -> list[re.Match[str]]:
     if row.coreference in ("-", "_", "*"):
         return []
     parts = [BRACKET.fullmatch(part) for part in row.coreference.split("|")]

@@ -11,7 +11,7 @@ from pathlib import Path
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import dependency_columns
-from headscope.corpora.parsing.conllu_sentences import Row
+from headscope.corpora.parsing.conllu_sentences import ConlluRow
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad
 from headscope.types import Example, Sentence
@@ -68,13 +68,13 @@ def _sentence(block: list[tuple[int, str]]) -> Sentence:
     )
 
 
-def _row(number: int, place: int, line: str) -> Row:
+def _row(number: int, place: int, line: str) -> ConlluRow:
     columns = line.split("\t")
     if len(columns) != 3:
         raise Bad(number, f"{len(columns)} columns, expected word, tag and head, separated by tabs")
     form, tag, head = columns
     form = ESCAPED.get(form, form.replace("\\/", "/").replace("\\*", "*"))
-    return Row(number, place, form, upos(tag), head, "_", {})
+    return ConlluRow(number, place, form, upos(tag), head, "_", {})
 
 
 def upos(tag: str) -> str:

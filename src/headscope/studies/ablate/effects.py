@@ -83,7 +83,7 @@ class Effects:
             ("metric",),
             long_name="score with all heads",
             units="score",
-            interval=interval(gains.drawn[:, 0]),
+            interval=interval(gains.resampled_scores[:, 0]),
             count=len(self.targets),
         )
         for kind in self.kinds:
@@ -99,7 +99,8 @@ class Effects:
         """Spearman's correlation, over heads, of importance [layer, head, estimator] and what is lost without them."""
         values = importance.transpose("layer", "head", "estimator").values[existing(self.heads)]
         rows, ranks = self.kinds[0].rows, rankdata(values, axis=0)
-        lost, drawn = rankdata(-self.gains.gains[rows], axis=0), rankdata(-self.gains.drawn_gains[:, rows], axis=1)
+        lost = rankdata(-self.gains.gains[rows], axis=0)
+        resampled_ranks = rankdata(-self.gains.resampled_gains[:, rows], axis=1)
         variables = Variables(self.coords | {"estimator": importance["estimator"].values.tolist()}, SOURCE, *PAIRED)
         variables.add(
             "rank_correlation",
@@ -107,7 +108,7 @@ class Effects:
             ("estimator", "metric"),
             long_name="rank correlation of importance and the loss of score without a head",
             units="Spearman's correlation",
-            interval=interval(_correlation(ranks, drawn)),
+            interval=interval(_correlation(ranks, resampled_ranks)),
             count=len(self.targets),
         )
         return variables.arrays
@@ -146,7 +147,7 @@ class Effects:
             ("metric",),
             long_name="gain of score without a head drawn at random, the mean over heads",
             units="score",
-            interval=interval(self.gains.drawn_gains[:, rows].mean(1)),
+            interval=interval(self.gains.resampled_gains[:, rows].mean(1)),
             count=len(self.targets),
         )
 

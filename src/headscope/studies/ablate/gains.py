@@ -36,7 +36,7 @@ class Gains:
         return np.stack([score(metric, every, self.targets) for metric in self.metrics], axis=-1)
 
     @cached_property
-    def drawn(self) -> Float[np.ndarray, "resample variant metric"]:
+    def resampled_scores(self) -> Float[np.ndarray, "resample variant metric"]:
         """The same in each resample."""
         every = np.concatenate([self.before[None], self.outputs])
         draws = poisson_draws(self.index, self.seed, self.resamples)
@@ -53,14 +53,14 @@ class Gains:
         return (self.scores[1:] - self.scores[0]) * self.signs
 
     @cached_property
-    def drawn_gains(self) -> Float[np.ndarray, "resample variant metric"]:
+    def resampled_gains(self) -> Float[np.ndarray, "resample variant metric"]:
         """The same in each resample."""
-        return (self.drawn[:, 1:] - self.drawn[:, :1]) * self.signs
+        return (self.resampled_scores[:, 1:] - self.resampled_scores[:, :1]) * self.signs
 
     @property
     def interval(self) -> Float[np.ndarray, "variant metric 2"]:
         """The 95% paired bootstrap interval of the gains."""
-        return interval(self.drawn_gains)
+        return interval(self.resampled_gains)
 
     def part(self, examples: np.ndarray, variants: np.ndarray | slice = slice(None)) -> "Gains":
         """The same of some examples and variants."""

@@ -50,11 +50,11 @@ def compare(
     tallies, heads = result.value, models[0].capture.heads
     variables = {}
     for name, module in paired.items():
-        variables |= _labelled(_beside(module.VARIABLE, later), tallies[name], heads)
+        variables |= _by_model(_beside(module.VARIABLE, later), tallies[name], heads)
         variables |= _by_layer(_beside(module.VARIABLE, later, "layer"), tallies[f"layer_{name}"], len(heads))
     for name, module in measured.items():
         change = _beside(module.VARIABLE, later, "difference")
-        variables |= _labelled(change, tallies[f"difference_{name}"], heads)
+        variables |= _by_model(change, tallies[f"difference_{name}"], heads)
     return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))
 
 
@@ -100,10 +100,10 @@ def _beside(variable: Variable, later: Sequence[str], what: str = "") -> Variabl
     )
 
 
-def _labelled(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+def _by_model(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     return {name: array.transpose("model", ...) for name, array in label(variable, tally, heads).items()}
 
 
 def _by_layer(variable: Variable, tally: Tally, layers: int) -> dict[str, xr.DataArray]:
-    arrays = _labelled(variable, tally, (1,) * layers)
+    arrays = _by_model(variable, tally, (1,) * layers)
     return {name: array.isel(head=0, drop=True, missing_dims="ignore") for name, array in arrays.items()}

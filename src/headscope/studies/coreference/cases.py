@@ -1,4 +1,4 @@
-"""What is asked: which of the mentions before it a mention refers to (Clark et al. 2019, section 4.3)."""
+"""Cases of coreference: a mention, its candidate antecedents and the right ones (Clark et al. 2019, section 4.3)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -49,8 +49,8 @@ def anaphoric(mentions: Sequence[Headed], unit: int = 0, since: int = 0) -> Iter
                 yield Case(mention, candidates, right, unit)
 
 
-def asked(sentence: Sentence, question: Question, unit: int = 0) -> Case:
-    """What a corpus asks itself; its candidates may also stand after the pronoun."""
+def question_case(sentence: Sentence, question: Question, unit: int = 0) -> Case:
+    """Case of a question of the corpus; its candidates may also stand after the pronoun."""
     pronoun, *candidates = (
         headed(sentence, Mention(str(number), *span))
         for number, span in enumerate([question.pronoun, *question.candidates])

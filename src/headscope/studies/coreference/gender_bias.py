@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headscope.statistics.bootstrap import interval
-from headscope.studies.coreference.predictions import GENDERS, Predictions
+from headscope.studies.coreference.predictions import GENDERS, AntecedentPredictions
 from headscope.studies.coreference.scores import Draws
 
 NAMES = (*GENDERS.values(), "overall")
@@ -26,7 +26,7 @@ class F1:
     ratio_interval: Float[np.ndarray, "way 2"]
 
 
-def f1(right: Float[np.ndarray, "case way"], cases: Predictions, draws: Draws) -> F1:
+def f1(right: Float[np.ndarray, "case way"], cases: AntecedentPredictions, draws: Draws) -> F1:
     """The scores of several ways to choose, from whether each is right about each question (or how probably)."""
     hits, called, coreferent = _by_gender(right, cases)
     drawn = draws[:, cases.unit].astype(float)
@@ -35,19 +35,19 @@ def f1(right: Float[np.ndarray, "case way"], cases: Predictions, draws: Draws) -
     return F1(value, interval(resampled), _ratio(value), interval(_ratio(resampled)))
 
 
-def counts(cases: Predictions) -> list[int]:
+def counts(cases: AntecedentPredictions) -> list[int]:
     """Number of pronouns of each of `NAMES`."""
     return [int(mask.sum()) for mask in _genders(cases).T]
 
 
-def _by_gender(right: np.ndarray, cases: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _by_gender(right: np.ndarray, cases: AntecedentPredictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Names called coreferent and so [case, way, gender], names called so, and coreferent names [case, gender]."""
     masks = _genders(cases)
     coreferent = masks * cases.answerable[:, None].astype(float)
     return right[:, :, None] * masks[:, None], masks.astype(float), coreferent
 
 
-def _genders(cases: Predictions) -> Bool[np.ndarray, "case gender"]:
+def _genders(cases: AntecedentPredictions) -> Bool[np.ndarray, "case gender"]:
     return np.stack([*(cases.gender == name for name in GENDERS.values()), np.ones(len(cases), bool)], axis=1)
 
 

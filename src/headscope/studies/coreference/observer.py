@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headscope.batch import Batch
 from headscope.studies.coreference.cases import Case
-from headscope.studies.coreference.predictions import Predictions, predictions
+from headscope.studies.coreference.predictions import AntecedentPredictions, predictions
 
 
 class MentionObserver:
@@ -85,7 +85,7 @@ class MentionObserver:
                 first = self.at_first[examples, None, :, None].expand(*weights.shape[:-1], 1)
                 self.first[layer].append(weights.gather(-1, first)[..., 0])
 
-    def finish(self) -> Predictions:
+    def finish(self) -> AntecedentPredictions:
         """The predictions about the mentions of the batch."""
         numbers = [
             (example, row, number)

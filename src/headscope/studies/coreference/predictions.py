@@ -16,7 +16,7 @@ GENDERS = {"male": "masculine", "female": "feminine"}
 
 
 @dataclass(frozen=True)
-class Predictions(Columns):
+class AntecedentPredictions(Columns):
     """A row for each case, in the order of the corpus; heads of all layers stand in a row.
 
     * `unit`: what is resampled together; `input`, `place`: of the case in the corpus.
@@ -47,7 +47,7 @@ class Predictions(Columns):
         """1 where a head is right."""
         return np.unpackbits(self.right, axis=1, count=heads)
 
-    def by_kind(self) -> Mapping[str, "Predictions"]:
+    def by_kind(self) -> Mapping[str, "AntecedentPredictions"]:
         """The cases that have a right answer: "all", and where there are several kinds of mentions those of each."""
         cases = self[self.answerable]
         kinds = [kind for kind in KINDS if (cases.kind == kind).any()]
@@ -59,10 +59,10 @@ def predictions(
     numbers: Int[np.ndarray, "case 2"],
     right: Bool[np.ndarray, "case head"],
     toward: Float[np.ndarray, "case head"],
-) -> Predictions:
+) -> AntecedentPredictions:
     """The rows of some cases; `numbers` are of their inputs, and of the cases in these."""
     questions = [case.question for case in cases]
-    return Predictions(
+    return AntecedentPredictions(
         unit=np.array([case.unit for case in cases], dtype=np.int64),
         input=numbers[:, 0],
         place=numbers[:, 1],
@@ -88,9 +88,9 @@ def gender(pronoun: str) -> str:
     return GENDERS.get(PRONOUNS.get(pronoun, Features()).gender or "", "")
 
 
-def joined(parts: Sequence[Predictions]) -> Predictions:
+def joined(parts: Sequence[AntecedentPredictions]) -> AntecedentPredictions:
     """The predictions of several batches, in the order of the corpus."""
-    whole = Predictions.concatenate([part for part in parts if len(part)] or parts[:1])
+    whole = AntecedentPredictions.concatenate([part for part in parts if len(part)] or parts[:1])
     return whole[np.lexsort((whole.place, whole.input, whole.unit))]
 
 

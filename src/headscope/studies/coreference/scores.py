@@ -9,7 +9,7 @@ from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.significance import better
 from headscope.statistics.split_half import BestHead, Selection, best_head
 from headscope.studies.coreference.baselines import NAMES, REFERENCES
-from headscope.studies.coreference.predictions import Predictions
+from headscope.studies.coreference.predictions import AntecedentPredictions
 
 Draws = UInt8[np.ndarray, "resample unit"]
 # Rows of the held-out scores of a best head: the head, the baselines, the head less its reference.
@@ -31,7 +31,7 @@ class MentionScore:
     p: Float[np.ndarray, " head"]
 
 
-def score(cases: Predictions, heads: int, draws: Draws) -> MentionScore:
+def score(cases: AntecedentPredictions, heads: int, draws: Draws) -> MentionScore:
     """The scores of `heads` heads on these cases; `draws`: how often each resample has each unit (document)."""
     right, reference = cases.unpacked(heads), best_reference(cases)
     base = cases.guesses[:, reference] > 0
@@ -44,22 +44,24 @@ def score(cases: Predictions, heads: int, draws: Draws) -> MentionScore:
     )
 
 
-def best_reference(cases: Predictions) -> int:
+def best_reference(cases: AntecedentPredictions) -> int:
     """The number of the reference that is right most often; of equals the first."""
     return max((NAMES.index(name) for name in REFERENCES), key=lambda place: (cases.guesses[:, place].sum(), -place))
 
 
-def best(cases: Predictions, heads: int, draws: Draws, selection_half: Bool[np.ndarray, " unit"]) -> BestHead | None:
+def best(
+    cases: AntecedentPredictions, heads: int, draws: Draws, selection_half: Bool[np.ndarray, " unit"]
+) -> BestHead | None:
     """The head and reference that are best in the units of `selection_half`, scored in the others.
 
     Returns: the best head with the scores `HEAD`, `BASELINES`, `ADVANTAGE`; None where one of the halves has no case.
     """
 
-    def select(cases: Predictions) -> Selection:
+    def select(cases: AntecedentPredictions) -> Selection:
         head = int(cases.unpacked(heads).sum(0, dtype=np.int64).argmax())
         return Selection(head, baseline=best_reference(cases))
 
-    def evaluate(cases: Predictions, selected: Selection) -> Tally:
+    def evaluate(cases: AntecedentPredictions, selected: Selection) -> Tally:
         right = cases.unpacked(heads)[:, selected.head].astype(float)
         columns = [right, *cases.guesses.T, right - cases.guesses[:, selected.baseline]]
         return tally_by_input(np.stack(columns, axis=1), cases.unit, draws)

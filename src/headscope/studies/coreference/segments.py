@@ -1,4 +1,4 @@
-"""From a corpus to the inputs of a model: documents in segments of so many tokens, and what is asked of each."""
+"""Inputs and cases of a corpus: documents in segments of a number of tokens, with the mentions to resolve in each."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
-from headscope.studies.coreference.cases import Case, anaphoric, asked
+from headscope.studies.coreference.cases import Case, anaphoric, question_case
 from headscope.studies.coreference.mentions import Headed, mentions
 from headscope.types import Example, Sentence
 
@@ -133,7 +133,7 @@ def _questions(corpus: Corpus) -> Plan:
         for sentence in example.sentences[:1]:
             if question := sentence.question:
                 unit = units.setdefault(question.pair or example.id, len(units))
-                cases[example.id] = (asked(sentence, question, unit),)
+                cases[example.id] = (question_case(sentence, question, unit),)
                 if question.stereotype:
                     sides.setdefault(question.pair, set()).add(question.stereotype)
     alone = Counter({"sentences without a partner": sum(len(its) == 1 for its in sides.values())})

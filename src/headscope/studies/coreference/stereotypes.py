@@ -15,7 +15,7 @@ from scipy.stats import ttest_1samp
 
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.significance import mcnemar
-from headscope.studies.coreference.predictions import Predictions
+from headscope.studies.coreference.predictions import AntecedentPredictions
 from headscope.studies.coreference.scores import Draws
 
 STEREOTYPES = ("pro", "anti")
@@ -25,8 +25,8 @@ STEREOTYPES = ("pro", "anti")
 class Pairs:
     """The cases of both sentences of each pair, in the same order; of a model with so many heads."""
 
-    pro: Predictions
-    anti: Predictions
+    pro: AntecedentPredictions
+    anti: AntecedentPredictions
     heads: int
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class Pairs:
         return tally_by_input(values, self.pro.unit, draws), tally_by_input(gap, self.pro.unit, draws)
 
 
-def pairs(cases: Predictions, heads: int) -> Pairs:
+def pairs(cases: AntecedentPredictions, heads: int) -> Pairs:
     """The pairs among some cases; sentences without a partner are left out."""
     places: dict[str, dict[str, int]] = {}
     for place, (pair, stereotype) in enumerate(zip(cases.pair.tolist(), cases.stereotype.tolist(), strict=True)):
@@ -81,6 +81,6 @@ def pairs(cases: Predictions, heads: int) -> Pairs:
     return Pairs(pro, anti, heads)
 
 
-def _preferred(cases: Predictions, heads: int) -> np.ndarray:
+def _preferred(cases: AntecedentPredictions, heads: int) -> np.ndarray:
     """1 where a head points at the first candidate, derived from whether it points at the right one."""
     return (cases.unpacked(heads) == cases.first[:, None]).astype(np.int64)

@@ -19,7 +19,7 @@ from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import gender_bias, question_variables, variables
 from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.coreference.predictions import Predictions, joined
+from headscope.studies.coreference.predictions import AntecedentPredictions, joined
 from headscope.studies.coreference.scores import Draws, best, score
 from headscope.studies.coreference.segments import Context, Plan, plan
 from headscope.studies.coreference.stereotypes import pairs
@@ -99,7 +99,7 @@ def _plan(model: Model, corpus: Corpus, tokens: int, context: Context, singleton
     return plan(corpus, sizes, room, context, singletons)
 
 
-def _variables(predictions: Predictions, model: Model, settings: Settings) -> dict[str, xr.DataArray]:
+def _variables(predictions: AntecedentPredictions, model: Model, settings: Settings) -> dict[str, xr.DataArray]:
     heads, units = model.capture.heads, int(predictions.unit.max()) + 1
     draws = poisson_draws(range(units), settings.seed, settings.resamples).astype(np.uint8)
     selection_half, kinds = split_in_half(units, settings.seed), predictions.by_kind()
@@ -113,7 +113,11 @@ def _variables(predictions: Predictions, model: Model, settings: Settings) -> di
 
 
 def _genders(
-    predictions: Predictions, draws: Draws, selection_half: np.ndarray, heads: tuple[int, ...], head: int | None
+    predictions: AntecedentPredictions,
+    draws: Draws,
+    selection_half: np.ndarray,
+    heads: tuple[int, ...],
+    head: int | None,
 ) -> dict[str, xr.DataArray]:
     """F1 by gender: of all heads, of the baselines, and of the chosen head on the other half."""
     right, rest = predictions.unpacked(sum(heads)).astype(float), ~selection_half[predictions.unit]
@@ -127,7 +131,11 @@ def _genders(
 
 
 def _stereotypes(
-    predictions: Predictions, draws: Draws, selection_half: np.ndarray, heads: tuple[int, ...], head: int | None
+    predictions: AntecedentPredictions,
+    draws: Draws,
+    selection_half: np.ndarray,
+    heads: tuple[int, ...],
+    head: int | None,
 ) -> dict[str, xr.DataArray]:
     """Effects of stereotypes: on all heads, and on the chosen head on the other half."""
     both = pairs(predictions, sum(heads))

@@ -21,7 +21,7 @@ MOST_OF_A_HEAD, STEP = 2, 1 / 65_000
 
 
 @dataclass(frozen=True)
-class Pick:
+class Exemplar:
     """A clear map of a pattern: the classifier's confidence, and the input, layer and head of the map.
 
     * `order`: sorts picks, the clearest first: by confidence to two decimals, then by distance from the typical length,
@@ -40,7 +40,7 @@ class Clearest:
     def __init__(self, model: Model):
         self.model = model
         self.heads = [(layer, head) for layer, count in enumerate(model.capture.heads) for head in range(count)]
-        self.picks: dict[tuple[int, int], Pick] = {}
+        self.picks: dict[tuple[int, int], Exemplar] = {}
 
     def add(
         self,
@@ -64,14 +64,14 @@ class Clearest:
             order = (certainty, away, place)
             if (head, pattern) not in self.picks or order < self.picks[head, pattern].order:
                 chosen = MapChoice(group[example], *self.heads[head])
-                self.picks[head, pattern] = Pick(order, float(confidence[example, head]), task, chosen)
+                self.picks[head, pattern] = Exemplar(order, float(confidence[example, head]), task, chosen)
 
     def of_patterns(self, number: int, settings: Settings = DEFAULTS) -> xr.DataArray:
         """The `number` clearest maps of each pattern, each of another head; NaN where there are fewer.
 
         Beside them the `token` of each query, and the layer, head, confidence and task of each map.
         """
-        picked: dict[tuple[int, ...], Pick] = {}
+        picked: dict[tuple[int, ...], Exemplar] = {}
         for pattern in range(len(PATTERNS)):
             picks = [self.picks[head, pattern] for head in range(len(self.heads)) if (head, pattern) in self.picks]
             clearest = sorted(picks, key=lambda pick: pick.order)[:number]
@@ -109,7 +109,7 @@ class Clearest:
         return array.assign_attrs(attributes | {"long_name": "clearest maps of each head"})
 
     def _maps(
-        self, picked: Mapping[tuple[int, ...], Pick], coords: Mapping[str, Any], settings: Settings
+        self, picked: Mapping[tuple[int, ...], Exemplar], coords: Mapping[str, Any], settings: Settings
     ) -> tuple[xr.DataArray, dict[str, np.ndarray], np.ndarray]:
         """Compute the maps of these places again.
 

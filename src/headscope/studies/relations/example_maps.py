@@ -23,7 +23,7 @@ LONGEST = 26
 
 
 @dataclass(frozen=True)
-class Pick:
+class ExampleLink:
     """A head in the row of all heads, its direction, a relation, and the input whose links get what is usual."""
 
     head: int
@@ -32,19 +32,19 @@ class Pick:
     input: int
 
 
-def picks(relations: Mapping[str, LinkAttention]) -> list[Pick]:
+def picks(relations: Mapping[str, LinkAttention]) -> list[ExampleLink]:
     """The head that gains most in all links, then those that gain most in a relation of enough sentences.
 
     Each with the sentence in which its links get the median of what they get, among those short enough to be shown.
     """
     ranked = sorted(_best(relations), key=lambda each: (each[1].relation != "all", -each[0]))
-    by_head: dict[int, Pick] = {}
+    by_head: dict[int, ExampleLink] = {}
     for _, pick in ranked:
         by_head.setdefault(pick.head, pick)
     return list(by_head.values())[:SHOWN]
 
 
-def _best(relations: Mapping[str, LinkAttention]) -> Iterator[tuple[float, Pick]]:
+def _best(relations: Mapping[str, LinkAttention]) -> Iterator[tuple[float, ExampleLink]]:
     """The best head of each relation and its gain."""
     enough = [name for name, rows in relations.items() if rows.compared.sum() >= LEAST_CASES]
     for name in enough or list(relations)[:1]:
@@ -54,11 +54,11 @@ def _best(relations: Mapping[str, LinkAttention]) -> Iterator[tuple[float, Pick]
             head, direction = largest_gain(rows)
             attention = rows.linked[:, head, direction]
             usual = short[abs(attention[short] - np.median(attention)).argmin()]
-            yield float(least_gain(rows)[head, direction]), Pick(head, direction, name, int(rows.input[usual]))
+            yield float(least_gain(rows)[head, direction]), ExampleLink(head, direction, name, int(rows.input[usual]))
 
 
 def zoomed(
-    model: Model, corpus: Corpus, words: Words, picked: list[Pick], settings: Settings = DEFAULTS
+    model: Model, corpus: Corpus, words: Words, picked: list[ExampleLink], settings: Settings = DEFAULTS
 ) -> dict[str, xr.DataArray]:
     """The maps, each with the tokens of the query and of the key of its strongest pair; nothing where there is none.
 
@@ -88,7 +88,7 @@ def zoomed(
     return {"map": _map_variable(whole, token, end, picked, places)}
 
 
-def strongest(attention: np.ndarray, encoded: Encoded, pick: Pick) -> tuple[int, list[int]]:
+def strongest(attention: np.ndarray, encoded: Encoded, pick: ExampleLink) -> tuple[int, list[int]]:
     """The token whose row holds the largest attention of a link, and the other ends that it is linked to."""
     tokens: dict[int, list[int]] = {}
     for word, token in encoded.pieces.tolist():
@@ -104,7 +104,7 @@ def strongest(attention: np.ndarray, encoded: Encoded, pick: Pick) -> tuple[int,
 
 
 def _map_variable(
-    whole: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[Pick], places: list[tuple[int, int]]
+    whole: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[ExampleLink], places: list[tuple[int, int]]
 ) -> xr.DataArray:
     numbers = np.arange(1, whole.shape[1] + 1)
     coords = {

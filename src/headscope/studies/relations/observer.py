@@ -26,7 +26,7 @@ KINDS = 4
 Pairs = list[tuple[int, int]]
 
 
-class Row(NamedTuple):
+class LinkRow(NamedTuple):
     """A relation of an example: the pairs of tokens of its links and of each baseline, and the number of links."""
 
     example: int
@@ -96,7 +96,7 @@ class LinkObserver:
             others=np.where(compared[:, None, None], np.stack([whole[:, 2, :, 0], whole[:, 3, :, 1]], -1), np.nan),
         )
 
-    def _rows(self, place: int, tokens: dict[int, list[int]]) -> Iterator[Row]:
+    def _rows(self, place: int, tokens: dict[int, list[int]]) -> Iterator[LinkRow]:
         """The relations of an example that have a pair of tokens."""
         by_relation: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
         for link, others, before in self._links(self.batch.examples[place]):
@@ -107,7 +107,7 @@ class LinkObserver:
                 self.counts["links without a pair of tokens"] += 1
         for relation, links in by_relation.items():
             kinds = tuple([pair for pairs in each for pair in pairs] for each in zip(*links, strict=True))
-            yield Row(place, relation, kinds, len(links), all(map(all, links)))
+            yield LinkRow(place, relation, kinds, len(links), all(map(all, links)))
 
     def _links(self, example: Example) -> Iterator[tuple[Link, Baselines, int]]:
         """Each link, its baselines, and how many words of the example stand before its sentence."""

@@ -4,12 +4,12 @@ import numpy as np
 from jaxtyping import Bool
 
 from headscope.linguistics.dependencies import ROOT
-from headscope.studies.syntax.predictions import Predictions
+from headscope.studies.syntax.predictions import HeadPredictions
 
 AS_CODED = range(-3, 3)
 
 
-def hits(words: Predictions, offset: int, as_coded: bool = False) -> Bool[np.ndarray, " word"]:
+def hits(words: HeadPredictions, offset: int, as_coded: bool = False) -> Bool[np.ndarray, " word"]:
     """For which words the head stands at this offset.
 
     An offset that leads out of the sentence is wrong; the released code stops at the sentence's ends.
@@ -20,7 +20,7 @@ def hits(words: Predictions, offset: int, as_coded: bool = False) -> Bool[np.nda
     return (predicted == words.head) & (words.head != ROOT)
 
 
-def best_offset(words: Predictions, as_coded: bool = False) -> int:
+def best_offset(words: HeadPredictions, as_coded: bool = False) -> int:
     """The offset that is right for most of the words; of equals the nearest, then the one to the left.
 
     All offsets at which a head stands are tried, so that no other is better; the released code tries -3 to 2.

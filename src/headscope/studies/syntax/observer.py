@@ -15,7 +15,7 @@ from torch import Tensor
 
 from headscope.batch import Batch, Rows
 from headscope.linguistics.dependencies import ROOT, Asked, asked, sentence_numbers
-from headscope.studies.syntax.predictions import Predictions, packed
+from headscope.studies.syntax.predictions import HeadPredictions, packed
 
 
 class DependencyObserver:
@@ -54,14 +54,14 @@ class DependencyObserver:
             heads = self.syntactic_heads[examples, None, :, None]
             self.right[layer].append(pointed_at(self.part, self.candidates[examples, None]) == heads)
 
-    def finish(self) -> Predictions:
+    def finish(self) -> HeadPredictions:
         """The predictions about the words of the batch."""
         layers = [torch.cat(self.right[layer]) for layer in sorted(self.right)]
         example, word = _rows(self.words, self.batch.real.device)
         right = torch.cat(layers, dim=1)[example, :, word]
         words = list(chain(*self.words))
         numbers = np.array([word[:4] for word in words], dtype=np.int64).reshape(-1, 4)
-        return Predictions(
+        return HeadPredictions(
             input=self.batch.index.numpy()[example.cpu().numpy()],
             word=numbers[:, 0],
             place=numbers[:, 2],

@@ -14,7 +14,7 @@ LEFT_OUT = ("punct", "root")
 
 
 @dataclass(frozen=True)
-class Predictions(Columns):
+class HeadPredictions(Columns):
     """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 4 MB.
 
     * `input`: the number of the input that the word is in; `word`: its own number there.
@@ -36,7 +36,7 @@ class Predictions(Columns):
         bits = np.unpackbits(self.right, axis=1, count=heads * len(DIRECTIONS))
         return bits.reshape(len(self), heads, len(DIRECTIONS))  # [word, head, direction]
 
-    def by_relation(self, everything: bool = False) -> Mapping[str, "Predictions"]:
+    def by_relation(self, everything: bool = False) -> Mapping[str, "HeadPredictions"]:
         """The words of "all" and of each relation, the most frequent first; roots are no relation.
 
         * `everything`: "all" has punctuation and roots, too.
@@ -53,7 +53,7 @@ def packed(right: np.ndarray) -> UInt8[np.ndarray, "word byte"]:
     return np.packbits(right.reshape(len(right), prod(right.shape[1:])), axis=1)  # [word, bits of all heads]
 
 
-def joined(parts: Sequence[Predictions]) -> Predictions:
+def joined(parts: Sequence[HeadPredictions]) -> HeadPredictions:
     """The predictions of several batches, in the order of the corpus."""
-    whole = Predictions.concatenate(parts)
+    whole = HeadPredictions.concatenate(parts)
     return whole[np.lexsort((whole.word, whole.input))]

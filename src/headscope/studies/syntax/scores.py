@@ -9,7 +9,7 @@ from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.significance import better
 from headscope.statistics.split_half import BestHead, Selection, best_head
 from headscope.studies.syntax.fixed_offset import best_offset, hits
-from headscope.studies.syntax.predictions import Predictions
+from headscope.studies.syntax.predictions import HeadPredictions
 
 Draws = UInt8[np.ndarray, "resample input"]
 # Rows of the held-out scores of a best head.
@@ -32,7 +32,7 @@ class RelationScore:
     p: Float[np.ndarray, "head direction"]
 
 
-def score(words: Predictions, heads: int, draws: Draws, as_coded: bool = False) -> RelationScore:
+def score(words: HeadPredictions, heads: int, draws: Draws, as_coded: bool = False) -> RelationScore:
     """The scores of `heads` heads on the words of a relation; `draws`: how often each resample has each input."""
     right, offset = words.unpacked(heads), best_offset(words, as_coded)
     baseline = hits(words, offset, as_coded)
@@ -46,7 +46,7 @@ def score(words: Predictions, heads: int, draws: Draws, as_coded: bool = False) 
 
 
 def best(
-    words: Predictions, heads: int, draws: Draws, selection_half: Bool[np.ndarray, " input"], as_coded: bool = False
+    words: HeadPredictions, heads: int, draws: Draws, selection_half: Bool[np.ndarray, " input"], as_coded: bool = False
 ) -> BestHead | None:
     """The head, direction and offset that are best in the inputs of `selection_half`, scored in the others.
 
@@ -55,12 +55,12 @@ def best(
     Returns: the best head with the scores of `HELD_OUT`; None where one of the halves has no word.
     """
 
-    def select(words: Predictions) -> Selection:
+    def select(words: HeadPredictions) -> Selection:
         sums = words.unpacked(heads).sum(0, dtype=np.int64)
         head, direction = np.unravel_index(sums.argmax(), sums.shape)
         return Selection(int(head), int(direction), best_offset(words, as_coded))
 
-    def evaluate(words: Predictions, selected: Selection) -> Tally:
+    def evaluate(words: HeadPredictions, selected: Selection) -> Tally:
         right = words.unpacked(heads)[:, selected.head, selected.direction].astype(np.int64)
         baseline = hits(words, selected.baseline, as_coded).astype(np.int64)
         return tally_by_input(np.stack([right, baseline, right - baseline], axis=1), words.input, draws)
