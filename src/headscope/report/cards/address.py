@@ -22,7 +22,7 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
     rows = where(numbers, numbers["variable"] == variable)
     if not len(rows):
         raise HeadscopeError(f"variable '{variable}' is in no result; {suggest(variable, list(numbers['variable']))}")
-    existing = [label for labels in dict.fromkeys(rows["labels"]) for label in labels]
+    existing = _labels(rows)
     for wanted in _split(rest, existing):
         chosen = where(rows, [wanted in labels for labels in rows["labels"]])
         if not len(chosen):
@@ -32,6 +32,23 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
     values = rows.groupby("source")["value"]
     rank = values.rank(ascending=False, method="min").astype(int)
     return rows.assign(rank=rank, heads=values.transform("size"), median=values.transform("median"))
+
+
+def has_number(numbers: pd.DataFrame, address: str) -> bool:
+    """Whether any head has the number that an address names; none has where there was nothing to measure.
+
+    >>> numbers = pd.DataFrame({"variable": ["accuracy"], "labels": [("det", "a")]})
+    >>> has_number(numbers, "accuracy.det"), has_number(numbers, "accuracy.all")
+    (True, False)
+    """
+    variable, rest = _variable(address, set(numbers["variable"]))
+    rows = where(numbers, numbers["variable"] == variable)
+    wanted = set(_split(rest, _labels(rows)))
+    return any(wanted <= set(labels) for labels in rows["labels"])
+
+
+def _labels(rows: pd.DataFrame) -> list[str]:
+    return [label for labels in dict.fromkeys(rows["labels"]) for label in labels]
 
 
 def _variable(address: str, existing: set[str]) -> tuple[str, str]:

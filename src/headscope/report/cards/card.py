@@ -10,7 +10,7 @@ import xarray as xr
 from headscope.errors import HeadscopeError
 from headscope.figures.labels import head_name
 from headscope.figures.standing import among
-from headscope.report.cards.address import addressed
+from headscope.report.cards.address import addressed, has_number
 from headscope.report.cards.head_numbers import Row, of_variable, where
 from headscope.report.cards.model_results import FIRST, Model, Source
 from headscope.report.cards.wording import ordinal, value
@@ -138,11 +138,15 @@ def _range(heads: list[tuple[int, int]]) -> str:
 
 
 def main_numbers(model: Model) -> list[tuple[str, xr.DataArray]]:
-    """The main numbers of each result, named and as arrays of all heads, with their intervals."""
+    """The main numbers of each result, named and as arrays of all heads, with their intervals.
+
+    A number that no head has is left out: a few sentences may lack the words that it is about.
+    """
     found = []
     for place, source in enumerate(model.sources):
         mine = where(model.numbers, model.numbers["source"] == place)
-        for address in study_page(source.result).card().main_numbers(source.result) if len(mine) else ():
+        addresses = study_page(source.result).card().main_numbers(source.result)
+        for address in [each for each in addresses if has_number(mine, each)]:
             numbers = addressed(mine, address)
             again = [name for name, _ in found]
             name = column_name(numbers)

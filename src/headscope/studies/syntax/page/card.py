@@ -34,7 +34,7 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The relations for which a head is special."""
-    special = result["special"].max("direction").sel(relation=result["relation"] != "all") == 1
+    special = (result["special"].max("direction") == 1) & (result["relation"] != "all")
     names, like = special["relation"].values, result["accuracy"].isel(relation=0, direction=0, drop=True)
     by_head = special.transpose("layer", "head", "relation").values.reshape(-1, len(names))
     known = np.array([", ".join(names[row]) for row in by_head], dtype=object)

@@ -1,5 +1,7 @@
 """Figures of `syntax`: the best head of each relation beside its offset, and every head's gain over the offset."""
 
+from collections.abc import Iterator
+
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
@@ -35,18 +37,22 @@ def figures(result: xr.Dataset) -> list[Figure]:
             f"no better. The {MOST} most frequent relations.",
             "accuracy",
         ),
-        Figure(
+        *_all_words(result),
+    ]
+
+
+def _all_words(result: xr.Dataset) -> Iterator[Figure]:
+    """All heads by layer; nothing where all words are roots and punctuation."""
+    accuracy = with_interval(result, "accuracy").sel(relation="all", drop=True)
+    if bool(accuracy.notnull().any()):
+        baseline = float(result["baseline"].sel(relation="all"))
+        yield Figure(
             "all-by_layer",
             WHERE,
-            by_layer(
-                with_interval(result, "accuracy").sel(relation="all", drop=True),
-                reference=float(result["baseline"].sel(relation="all")),
-                reference_label="best fixed offset",
-            ),
+            by_layer(accuracy, reference=baseline, reference_label="best fixed offset"),
             "A dot for each head, a line for the layer's mean: how often it picks the syntactic head of any word.",
             "accuracy",
-        ),
-    ]
+        )
 
 
 def _beside(result: xr.Dataset) -> xr.DataArray:

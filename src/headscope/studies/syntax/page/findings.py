@@ -43,7 +43,7 @@ def _best(every: list[Relation]) -> Iterator[Finding]:
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     special = _of_relations(result)
-    count, total = int((special.max("relation") == 1).sum()), int(special.max("relation").notnull().sum())
+    count, total = int((special.max("relation") == 1).sum()), _heads(result)
     text = f"{several(count, 'head')} of {total} clearly beat{'s' if count == 1 else ''} the best fixed offset in some"
     yield Finding("Special heads", f"{text} relation.{_busiest(special)}")
 
@@ -77,15 +77,19 @@ def _all_relations(result: xr.Dataset, every: list[Relation]) -> Iterator[Findin
 
 
 def _of_relations(result: xr.Dataset) -> xr.DataArray:
-    """1 where a head is special for a relation in either direction; without "all"."""
-    return result["special"].max("direction").sel(relation=result["relation"] != "all")
+    """1 where a head is special for a relation in either direction; NaN for "all"."""
+    return result["special"].max("direction").where(result["relation"] != "all")
+
+
+def _heads(result: xr.Dataset) -> int:
+    return int(result["special"].notnull().any(["relation", "direction"]).sum())
 
 
 def _special(result: xr.Dataset) -> Iterator[Finding]:
     special = _of_relations(result)
-    total = int(special.max("relation").notnull().sum())
+    total = _heads(result)
     names = _names(special.max(["layer", "head"]))
-    frequent = int((result["accuracy_n_examples"].sel(relation=special["relation"]) >= LEAST_CASES).sum())
+    frequent = int((result["accuracy_n_examples"].where(result["relation"] != "all") >= LEAST_CASES).sum())
     heads, pool = several(int((special.max("relation") == 1).sum()), "head"), several(frequent, "relation").lower()
     tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads, relations and directions"
     which = f": {', '.join(names)}." if names else "."

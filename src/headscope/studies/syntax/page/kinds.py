@@ -8,6 +8,6 @@ from headscope.report.parts import HeadKind
 
 def kinds(result: xr.Dataset) -> list[HeadKind]:
     """Heads that are special for a relation, named after the one with the largest gain over its fixed offset."""
-    part = result.sel(relation=result["relation"] != "all")
-    gain = (part["accuracy"] - part["baseline"]).where(part["special"] == 1).max("direction")
+    special = (result["special"] == 1) & (result["relation"] != "all")
+    gain = (result["accuracy"] - result["baseline"]).where(special).max("direction")
     return by_name(gain, "relation", "relation")
