@@ -1,4 +1,4 @@
-"""What a measure sees: a batch of examples on the device, and a block of rows of one layer's attention."""
+"""Inputs of a measure: a batch of examples on the device, and a block of rows of one layer's attention."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Batch:
 
     @cached_property
     def query_groups(self) -> Float[Tensor, "example group token"]:
-        """Which tokens are in each of `QUERY_GROUPS`, as ones and zeros."""
+        """Membership of the tokens in each of `QUERY_GROUPS`, as ones and zeros."""
         groups = (self.real, self.token_class == 1, self.token_class == 0)
         return torch.stack(groups, dim=1).to(torch.float32)
 
@@ -77,7 +77,7 @@ class Batch:
 
     @cached_property
     def has_token(self) -> Bool[Tensor, "example word"]:
-        """Which words have a token at all; padding, and words that were dropped or cut off, have none."""
+        """Mask of the words that have a token; padding, and words that were dropped or cut off, have none."""
         return self.sum_of_pieces.sum(1) > 0
 
 
@@ -124,8 +124,9 @@ class Rows:
         return self.from_words(self.batch.mean_of_pieces)
 
     def from_words(self, sources: Float[Tensor, "example word token"]) -> Float[Tensor, "example head word word"]:
-        """As `between_words`, with the weight of each token for the word that looks."""
+        """Attention of each word to each word as in `between_words`, with `sources` as the weights of query tokens."""
         members = self.batch.sum_of_pieces[self.examples]
+        # [example, head_query, key] @ [example, key, word] -> [example, head, query, word]
         to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
         return sources[self.examples, None, :, self.queries] @ to_words
 

@@ -1,4 +1,4 @@
-"""What studies, measures, readers of corpora and figures there are: folders are scanned, modules imported on use."""
+"""The catalog of studies, measures, corpus readers and figures: folders are scanned, modules imported on use."""
 
 import ast
 import importlib
@@ -55,9 +55,8 @@ def load(folder: str, name: str) -> ModuleType:
 
     Raises `HeadscopeError` with near-miss names if there is none of that name.
     """
-    known = names(folder)
     study, module = ROOT / folder / name / "study.py", ROOT / folder / f"{name}.py"
     if not study.is_file() and not module.is_file():
-        raise HeadscopeError(f"{folder}: no '{name}'; {suggest(name, known)}")
+        raise HeadscopeError(f"{folder}: no '{name}'; {suggest(name, names(folder))}")
     end = ".study" if study.is_file() else ""
     return importlib.import_module(f"headscope.{folder.replace('/', '.')}.{name}{end}")

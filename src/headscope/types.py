@@ -19,7 +19,7 @@ class Mention:
 class Link:
     """A link between words of one sentence, counted from 0: from a frame element to the word that evokes its frame.
 
-    * `relation`: what links them; `source`, `target`: the words, at least one each, in order, not always neighbours.
+    * `relation`: its name; `source`, `target`: the words, at least one each, in order, not always neighbours.
     * `core`: whether a frame element is core; None where the links are no frame elements.
     """
 
@@ -30,7 +30,7 @@ class Link:
 
     @property
     def distance(self) -> int:
-        """How far the nearest words of source and target are apart: 1 for neighbours, 0 where they share a word.
+        """The distance of the nearest words of source and target, in words: 1 for neighbours, 0 where they share one.
 
         >>> Link("Experiencer", (0, 1), (4,)).distance
         3
@@ -40,14 +40,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which of some mentions does a pronoun refer to? What diagnostic sets of coreference ask of a sentence.
+    """A question of a diagnostic set of coreference: the mention to which a pronoun of a sentence refers.
 
     Mentions are words [start, end) of the sentence, counted from 0.
 
     * `pronoun`, `candidates`: the mentions; `answer`: the candidate that is right, from 0; None where none is.
     * `stereotype`: "pro" where the pronoun has the gender that is expected of the first candidate's occupation, "anti"
       where it has the other one, else "".
-    * `pair`: what a sentence of each of the two has in common with its partner.
+    * `pair`: an identifier that a sentence of each of the two shares with its partner.
     """
 
     pronoun: tuple[int, int]
@@ -122,7 +122,7 @@ class Example:
 
     @property
     def n_words(self) -> int:
-        """How many words the example has; what is said of its words numbers them through all of its sentences."""
+        """The number of words of the example; they are numbered through all of its sentences."""
         return sum(len(sentence.words) for sentence in self.sentences)
 
 

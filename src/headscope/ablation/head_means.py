@@ -29,6 +29,7 @@ def head_means(
     tokens, real = 0, torch.empty(0)
 
     def add(layer: int, contexts: Tensor) -> None:
+        # [example_token] @ [example_token, head * width] -> [head * width]
         total = real.to(contexts.dtype).flatten() @ contexts.flatten(0, 1)
         sums[layer] += total.to(torch.float32).cpu().numpy().reshape(sums[layer].shape)
 

@@ -21,7 +21,7 @@ from headscope.capture.projections import Projections
 
 
 @dataclass(frozen=True)
-class Rows:
+class LastLayerRows:
     """Attention, for `switch.attending`, from whatever queries a layer makes to all `states`.
 
     * `states`: what keys and values would be made from.
@@ -44,7 +44,7 @@ class Rows:
         scaling: float | None = None,
         **keywords: Any,
     ) -> tuple[Contexts, None]:
-        """Keys and values, which are of the few tokens only, are not read.
+        """Context vectors of the few queries; `key` and `value`, which cover these tokens only, are not read.
 
         Raises `NotImplementedError` where queries see different keys, and for a keyword that it would ignore.
         """
@@ -54,16 +54,19 @@ class Rows:
         groups, seen = value.shape[1], self._seen(attention_mask)
         query = query * (width**-0.5 if scaling is None else scaling)
         moved = torch.einsum("ehrw,hwd->ehrd", query, _by_head(weight(self.projections.key), heads, groups))
+        # [example, head, row, state] -> [example, head_row, token]
         scores = (moved.flatten(1, 2) @ self.states.mT).masked_fill(~seen, -torch.inf)
         attention = scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(scores.dtype)
+        # [example, head, row, state]
         means = (attention @ self.states).unflatten(1, (heads, rows))
+        # [example, row, head, width]
         contexts = torch.einsum("ehrd,hwd->erhw", means, _by_head(weight(self.projections.value), heads, groups))
         if isinstance(bias := self.projections.value.bias, Tensor):
             contexts = contexts + _by_head(bias, heads, groups)
         return torch.where(self.disabled[:, None, :, None], self._instead(seen, groups), contexts), None
 
     def _seen(self, mask: Tensor | None) -> Bool[Tensor, "#example 1 token"]:
-        """Which tokens every query sees."""
+        """Mask of the tokens that every query sees."""
         if mask is None:
             return self.states.new_ones(1, 1, self.states.shape[1], dtype=torch.bool)
         seen = seen_by(mask)
@@ -72,14 +75,15 @@ class Rows:
         return seen[:, 0]
 
     def _instead(self, seen: Bool[Tensor, "#example 1 token"], groups: int) -> Contexts:
-        """The value of the mean state is the mean of the values."""
+        """The replacement contexts, from the value of the mean state, which is the mean of the values."""
         share = seen.to(self.states.dtype) / seen.sum(-1, keepdim=True)
         value = self.projections.value(share @ self.states)
+        # [example, 1, group * width] -> [example, group, 1, width]
         return self.replacement(value.unflatten(-1, (groups, -1)).transpose(1, 2), None)
 
 
 def at(tensor: Float[Tensor, "example token *width"], rows: Int[Tensor, "example row"]) -> Tensor:
-    """What a tensor has at these tokens.
+    """The entries of a tensor at the tokens `rows` of each example.
 
     >>> at(torch.tensor([[5, 6, 7]]), torch.tensor([[2, 0]]))
     tensor([[7, 5]])
@@ -95,4 +99,5 @@ def weight(linear: nn.Module) -> Float[Tensor, "output input"]:
 
 def _by_head(weights: Tensor, heads: int, groups: int) -> Float[Tensor, "head width *input"]:
     """The rows of each head apart; heads that share their keys and values have the same."""
+    # [group * width, *input] -> [head, width, *input]
     return weights.unflatten(0, (groups, -1)).repeat_interleave(heads // groups, dim=0)

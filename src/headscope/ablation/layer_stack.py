@@ -18,7 +18,7 @@ States = Float[Tensor, "example token width"]
 
 @dataclass(frozen=True)
 class Call:
-    """What a layer is called with: the states that enter it, and the rest (masks, position embeddings)."""
+    """The arguments of a layer call: the states that enter it, and the rest (masks, position embeddings)."""
 
     states: States
     arguments: tuple
@@ -33,11 +33,14 @@ class Stack:
     layers: tuple[nn.Module, ...]
 
     def run(self, layer: int, states: States, call: Call) -> States:
-        """What a layer (from 0) makes of states, with the masks and the rest of another call."""
+        """The output states of a layer (from 0) for `states`, with the masks and the rest of another call."""
         return self.layers[layer](states, *call.arguments, **call.keywords)
 
     def calls(self, inputs: Mapping[str, Tensor]) -> tuple[list[Call], Any]:
-        """What each layer is called with in a forward pass, and what the network answers."""
+        """Run a forward pass.
+
+        Returns: the call of each layer, and the output of the network.
+        """
         with _watched(self.layers) as seen:
             answer = self.network(**inputs)
         return [call for _, call, _ in seen], answer
@@ -48,32 +51,32 @@ class Stack:
             return self.calls(inputs)[0]
 
     def finish(self, inputs: Mapping[str, Tensor], states: States) -> Any:
-        """What the network answers if these states leave its last layer."""
+        """The output of the network if `states` leave its last layer."""
         with instead(dict.fromkeys(self.layers, _pass) | {self.layers[-1]: lambda *_, **__: states}):
             return self.network(**inputs)
 
 
 def stack(network: PreTrainedModel, layers: int) -> Stack | None:
-    """The network's stack of so many layers; None if it has none whose layers are called as a stack's are.
+    """The stack of `layers` layers of a network; None if no such list is called layer by layer, in order.
 
     >>> from headscope.models import load
     >>> type(stack(load("minilm").network, 6).layers[0]).__name__
     'BertLayer'
     """
     lists = [tuple(each) for each in network.modules() if isinstance(each, nn.ModuleList) and len(each) == layers]
-    for found in filter(None, lists):
-        with torch.inference_mode(), quiet(), _watched(found) as seen:
+    for layers_ in filter(None, lists):
+        with torch.inference_mode(), quiet(), _watched(layers_) as seen:
             network(**check_inputs(network))
         called, calls, returned = zip(*seen, strict=True) if seen else ((), (), ())
         entered = [call.states for call in calls[1:]]
-        if called == found and all(one is other for one, other in zip(returned, entered, strict=False)):
-            return Stack(network, found)
+        if called == layers_ and all(one is other for one, other in zip(returned, entered, strict=False)):
+            return Stack(network, layers_)
     return None
 
 
 @contextmanager
 def instead(forwards: Mapping[nn.Module, Callable]) -> Iterator[None]:
-    """Within this context these modules do something else."""
+    """Replace the forward methods of modules within this context."""
     try:
         for module, forward in forwards.items():
             module.forward = forward

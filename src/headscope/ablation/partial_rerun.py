@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headscope.ablation.attention_switch import attending, fused, nothing
-from headscope.ablation.last_layer_rows import Rows, at, weight
+from headscope.ablation.last_layer_rows import LastLayerRows, at, weight
 from headscope.ablation.layer_stack import Call, Stack, States, instead
 from headscope.ablation.replacements import Contexts, Replacement
 from headscope.capture.projections import Projections
@@ -82,39 +82,43 @@ class Rerun:
                 yield from self._answers_at(self.rows, states, calls[end], part if layer == end else above[[end]])
 
     def _stacked(self, variants: int) -> list[Call]:
-        """What each layer is called with for so many copies of the inputs."""
+        """The call of each layer for `variants` copies of the inputs."""
         if variants not in self._calls:
             inputs = {name: repeated(tensor, variants) for name, tensor in self.inputs.items()}
             self._calls[variants] = self.stack.arguments(inputs)
         return self._calls[variants]
 
     def _outputs(self, layer: int) -> Callable[[Bool[np.ndarray, "variant head"]], States]:
-        """A function from disabled heads to what the output projection of the layer then gives."""
+        """A function from disabled heads to the output of the layer's output projection."""
         each, contexts = self.projections[layer], self._contexts[layer]
+        # [example, token, head * width]
         plain: States = each.output(contexts.flatten(2))
         if not each.heads:
             return lambda chosen: repeated(plain, len(chosen))
+        # [example_token, head, width]
         change = (self._replaced[layer] - contexts).flatten(0, 1)
+        # [output, head, width]
         mixed = weight(each.output).unflatten(1, (each.heads, each.width))
 
         def outputs(chosen: Bool[np.ndarray, "variant head"]) -> States:
             stacked = repeated(plain, len(chosen))
             for own, disabled in zip(stacked.chunk(len(chosen)), chosen, strict=True):
                 if heads := np.flatnonzero(disabled[: each.heads]).tolist():
+                    # [example_token, output] += [example_token, heads_width] @ [heads_width, output]
                     own.flatten(0, 1).addmm_(change[:, heads].flatten(1), mixed[:, heads].flatten(1).T)
             return stacked
 
         return outputs
 
     def _changed(self, layer: int, states: States, call: Call, output: States) -> States:
-        """What a layer makes of states if this is its attention output, of which it computes nothing."""
+        """The output states of a layer for a given attention output; its attention is not computed."""
         each = self.projections[layer]
-        skipped = {module: partial(_nought, weight(module).shape[0]) for module in (each.query, each.key, each.value)}
+        skipped = {module: partial(_zeros, weight(module).shape[0]) for module in (each.query, each.key, each.value)}
         with instead(skipped | {each.output: lambda contexts: output}), attending(nothing):
             return self.stack.run(layer, states, call)
 
     def _layer(self, layer: int, states: States, call: Call, disabled: Bool[np.ndarray, " head"]) -> States:
-        """What a layer makes of states with these heads disabled."""
+        """The output states of a layer with the heads in `disabled` disabled."""
         heads = np.flatnonzero(disabled[: self.projections[layer].heads]).tolist()
 
         def attend(
@@ -139,7 +143,7 @@ class Rerun:
         variants, each = len(states) // len(rows), self.projections[-1]
         heads = torch.from_numpy(disabled[:, : each.heads]).to(states.device)
         heads = heads.repeat_interleave(len(states) // len(heads), dim=0)
-        with attending(Rows(each, states, heads, self.replacements[-1])):
+        with attending(LastLayerRows(each, states, heads, self.replacements[-1])):
             states = self.stack.run(len(self.stack.layers) - 1, at(states, repeated(rows, variants)), call)
         inputs = {name: repeated(at(tensor, rows), variants) for name, tensor in self.inputs.items()}
         return self.stack.finish(inputs, states).logits.chunk(variants)
@@ -150,6 +154,6 @@ def repeated(tensor: Float[Tensor, "example *dims"], variants: int) -> Float[Ten
     return tensor.repeat(variants, *[1] * (tensor.ndim - 1))
 
 
-def _nought(width: int, states: States) -> States:
-    """What a linear map to so many numbers would give if it gave nothing."""
+def _zeros(width: int, states: States) -> States:
+    """Zeros in the shape of the output of a linear map to `width` numbers."""
     return states.new_zeros(()).expand(*states.shape[:-1], width)

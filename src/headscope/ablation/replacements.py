@@ -1,4 +1,4 @@
-"""What takes the place of a disabled head's context vectors, from a layer's values and its mask."""
+"""Replacements of a disabled head's context vectors, from the values and the mask of its layer."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,7 +32,7 @@ def replacements(
 def uniform(
     value: Float[Tensor, "example key_head key width"], mask: Float[Tensor, "example 1 query key"] | None, heads: int
 ) -> Contexts:
-    """The context of each head if it looked alike at all keys that a query sees.
+    """The context of each head under uniform attention to all keys that a query sees.
 
     * `mask`: True, or 0, where a query sees a key; None where all see all.
 
@@ -42,13 +42,14 @@ def uniform(
     """
     value = value.repeat_interleave(heads // max(1, value.shape[1]), dim=1)
     if mask is None:
-        return value.mean(2, keepdim=True).transpose(1, 2)
+        return value.mean(2, keepdim=True).transpose(1, 2)  # [example, 1, head, width]
     seen = seen_by(mask).to(value.dtype)
+    # [example, query, head, width]
     return (seen / seen.sum(-1, keepdim=True).clamp_min(1) @ value).transpose(1, 2)
 
 
 def seen_by(mask: Tensor) -> Bool[Tensor, "example 1 query key"]:
-    """Which keys a query sees; one query where all see the same."""
+    """Mask of the keys that each query sees; one query where all see the same."""
     seen = mask if mask.dtype == torch.bool else mask > HIDDEN
     first = seen[:, :, :1]
     return first if bool((seen == first).all()) else seen

@@ -88,6 +88,7 @@ def attend(
         scores = _shifted(scores, masked)
         attention = scores.softmax(-1)
         changed = change(watches, attention, examples, queries, scores)
+        # [example, query, head, value_width]
         output[examples, queries] = (changed.to(value.dtype) @ value[examples]).transpose(1, 2)
         show(watches, changed, examples, queries, scores if changed is attention else None)
     count(watches)

@@ -1,4 +1,4 @@
-"""The reference of the self-check: what transformers' eager implementation gives for a short padded batch."""
+"""The reference of the self-check: attention and output of transformers' eager model for a short padded batch."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,14 +17,16 @@ LENGTHS = (8, 13)
 
 @dataclass(frozen=True)
 class Seen:
-    """What a forward pass gave: its attention by layer, and its output ([example, token, width] or logits)."""
+    """The attention of a forward pass by layer, and its output ([example, token, width] or logits)."""
 
     attentions: list[Float[Tensor, "example head query key"]]
     output: Float[Tensor, "example ..."]
 
 
 def eager_pass(network: PreTrainedModel, tolerance: float) -> tuple[dict[str, Tensor], Seen]:
-    """A short batch, and what the eager model gives for it.
+    """Run the eager model on a short padded batch.
+
+    Returns: the inputs, and the attention and output of the model.
 
     Raises `HeadscopeError` if the model fails, or returns no attention from every token to every token.
     """
@@ -60,7 +62,8 @@ def check_inputs(network: PreTrainedModel) -> dict[str, Tensor]:
 def rows_sum_to_one(
     attention: Float[Tensor, "example head query key"], real: Bool[Tensor, "example query"], tolerance: float
 ) -> bool:
-    """Whether the attention of each real token does."""
+    """True if the attention of each real token sums to 1 within `tolerance`."""
+    # [real_query, head]
     sums = attention.sum(-1).transpose(1, 2)[real]
     return bool(((sums - 1).abs() <= tolerance).all())
 

@@ -55,6 +55,7 @@ def means_written(
     columns, vectors = [], []
     for chosen, vector, each in zip(disabled, means, projections, strict=True):
         columns.append(torch.from_numpy(chosen[: each.heads]).repeat_interleave(each.width))
+        # [head * width]
         vectors.append(torch.from_numpy(vector[: each.heads, : each.width]).flatten())
 
     def write(layer: int, contexts: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Who looks at attention, an observer, and who changes it, an intervention; the blocks of rows in which they get it."""
+"""Protocols of observers, which read attention, and interventions, which change it; the blocks of rows they receive."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -13,7 +13,7 @@ LEAST_ROWS = 64
 
 
 class Observer(Protocol):
-    """Is shown every block of every layer once, examples in order, and queries in order within them."""
+    """A function that receives every block of every layer once: examples in order, queries in order within them."""
 
     def __call__(
         self,
@@ -32,7 +32,7 @@ class Observer(Protocol):
 
 
 class Intervention(Protocol):
-    """Is called with every block of every layer as an observer is, and returns what is to stand in its place."""
+    """A function that receives blocks of attention as an observer does, and returns their replacements."""
 
     def __call__(
         self,

@@ -1,4 +1,4 @@
-"""The linear maps of attention: what makes queries, keys and values, and what mixes the heads' outputs."""
+"""The linear maps of attention: to queries, keys and values, and from the heads' outputs to the layer's output."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ class Projections:
 
     @property
     def fused(self) -> bool:
-        """Whether one module makes queries, keys and values."""
+        """True if one module makes queries, keys and values."""
         return self.query is self.value
 
 
@@ -113,10 +113,10 @@ class Attention(NamedTuple):
 
 
 def attentions(network: nn.Module) -> Iterator[Attention]:
-    """Whatever in a network has the names of attention, in the order of its modules."""
+    """The modules of a network whose linear maps have the names of attention, in the order of its modules."""
     for module in network.modules():
-        inputs = next((found for names in INPUTS if (found := _linear(module, names))), None)
-        output = next((found for name in OUTPUTS if (found := _linear(module, (name,)))), None)
+        inputs = next((maps for names in INPUTS if (maps := _linear(module, names))), None)
+        output = next((maps for name in OUTPUTS if (maps := _linear(module, (name,)))), None)
         if inputs and output:
             query, key, value = inputs * (3 // len(inputs))
             yield Attention(module, (query, key, value), output[0])
@@ -124,10 +124,10 @@ def attentions(network: nn.Module) -> Iterator[Attention]:
 
 def _linear(module: nn.Module, names: tuple[str, ...]) -> tuple[nn.Module, ...] | None:
     try:
-        found = tuple(attrgetter(name)(module) for name in names)
+        maps = tuple(attrgetter(name)(module) for name in names)
     except AttributeError:
         return None
-    return found if all(isinstance(each, nn.Linear | Conv1D) for each in found) else None
+    return maps if all(isinstance(each, nn.Linear | Conv1D) for each in maps) else None
 
 
 def _called(
@@ -157,7 +157,8 @@ def _called(
 
 
 def _side_by_side(context: Tensor, heads: int) -> bool:
-    """Whether the context vectors of all heads, every second one silenced, stand one after the other."""
+    """True if the context vectors of all heads, every second one silenced, stand one after the other."""
     if context.ndim != 3 or context.shape[-1] % max(1, heads):
         return False
+    # [example, token, head, width], every second head
     return heads == 0 or not context.unflatten(-1, (heads, -1))[..., ::2, :].any()

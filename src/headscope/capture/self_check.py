@@ -1,4 +1,4 @@
-"""The self-check at load: how a model's attention is captured, or a refusal rather than wrong numbers.
+"""The self-check at load: an exact capture of a model's attention, or a refusal rather than wrong numbers.
 
 On a short padded batch the captured attention must be that of transformers' eager implementation, layer
 by layer; its rows must sum to 1, and the outputs must be those of the eager model.
@@ -45,16 +45,16 @@ TRIALS: dict[str, tuple[Observe, ...]] = {"attention interface": (observed, part
 
 @dataclass(frozen=True)
 class Capture:
-    """How attention is captured (a key of `CAPTURES`), and the number of heads of each layer."""
+    """The capture method (a key of `CAPTURES`), and the number of heads of each layer."""
 
     method: str
     heads: tuple[int, ...]
 
 
 def check(network: PreTrainedModel) -> Capture:
-    """How the attention of `network` is captured exactly.
+    """Find the first method that captures the attention of `network` exactly.
 
-    Raises `HeadscopeError`, with the reason of each way, if it cannot be.
+    Raises `HeadscopeError`, with the reason for each method, if there is none.
     """
     kind = network.config.model_type
     if kind in REFUSED:
@@ -71,7 +71,7 @@ def check(network: PreTrainedModel) -> Capture:
 
 
 def _refusal(network: PreTrainedModel, inputs: dict[str, Tensor], expected: Seen, method: str) -> str | None:
-    """What is wrong with the first trial of a method that does not give the eager pass; None if all do."""
+    """The error of the first trial of a method that differs from the eager pass; None if none differs."""
     real = inputs["attention_mask"].bool()
     for observe in TRIALS.get(method, (CAPTURES[method],)):
         try:
@@ -97,7 +97,7 @@ def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Obse
 
 
 def _compare(seen: Seen, expected: Seen, real: Bool[Tensor, "example token"], tolerance: float) -> str | None:
-    """What differs between a captured and the eager pass; None if nothing does."""
+    """The first difference between a captured and the eager pass, in words; None if there is none."""
     if len(seen.attentions) != len(expected.attentions):
         return f"{len(seen.attentions)} attention calls, expected {len(expected.attentions)}"
     for layer, (ours, theirs) in enumerate(zip(seen.attentions, expected.attentions, strict=True), start=1):
@@ -105,6 +105,7 @@ def _compare(seen: Seen, expected: Seen, real: Bool[Tensor, "example token"], to
             return f"layer {layer} has attention of shape {tuple(theirs.shape)}, captured {tuple(ours.shape)}"
         if not rows_sum_to_one(ours, real, tolerance):
             return f"rows of layer {layer} do not sum to 1"
+        # [example, query, head, key]
         difference = furthest(ours.transpose(1, 2), theirs.transpose(1, 2), real)
         if not difference <= tolerance:  # so also where it is NaN
             return f"attention of layer {layer} differs from eager by {difference:.1e}"

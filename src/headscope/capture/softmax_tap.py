@@ -16,7 +16,7 @@ SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
 
 
 class SoftmaxTap(TorchFunctionMode):
-    """Shows every square softmax of a forward pass to what it is watched with, and puts in what interventions make.
+    """Show every square softmax of a forward pass to its watches, and insert the results of interventions.
 
     Self-attention is told from other softmaxes by its shape: [example, head, token, token], or the same
     with examples and heads flattened. The self-check at load makes sure that nothing else has it.
@@ -31,10 +31,10 @@ class SoftmaxTap(TorchFunctionMode):
         """Call `func`; if it was a square softmax, show its result."""
         result = func(*args, **(kwargs or {}))
         if func in SOFTMAX and result.shape[-2:] == (self.tokens, self.tokens) and result.ndim in (3, 4):
-            return self._shown(result, args[0] if args else (kwargs or {})["input"])
+            return self._observe(result, args[0] if args else (kwargs or {})["input"])
         return result
 
-    def _shown(self, result: Tensor, scores: Tensor) -> Tensor:
+    def _observe(self, result: Tensor, scores: Tensor) -> Tensor:
         watches, attention = current(), self._maps(result)
         changed = attention
         if any(watch.changes for watch in watches):
@@ -47,6 +47,7 @@ class SoftmaxTap(TorchFunctionMode):
         return result if changed is attention else changed.reshape(result.shape).to(result.dtype)
 
     def _maps(self, tensor: Tensor) -> Tensor:
+        # [example, head, query, key]
         return tensor.reshape(self.examples, -1, self.tokens, self.tokens)
 
 
@@ -63,7 +64,7 @@ def tapped(network: PreTrainedModel, look: Observer | Intervention, *, changes: 
 
 @contextmanager
 def _tapping(watch: Watch, shape: tuple[int, int]) -> Iterator[None]:
-    """One tap serves all that watch a pass."""
+    """A tap for one forward pass; all watches of the pass share it."""
     tap = nullcontext() if current() else SoftmaxTap(shape)
     with watching(watch), tap:
         yield

@@ -1,4 +1,4 @@
-"""What a forward pass is watched with, and when: from its start to its end, and never another model's."""
+"""The observers and interventions of a forward pass, active from its start to its end and for one model only."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -41,12 +41,12 @@ def watching(watch: Watch) -> Iterator[None]:
 
 
 def current() -> Watches:
-    """What the pass that is running is watched with: interventions first, so that observers see what they do."""
+    """The watches of the running forward pass: interventions first, so that observers see their results."""
     return _watches.get()
 
 
 def change(watches: Watches, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
-    """What the interventions make of a block; the block itself where they leave it alone."""
+    """Apply the interventions to a block; returns the block itself where none changes it."""
     for watch in watches:
         if watch.changes:
             attention = _called(watch, attention, examples, queries, scores)
@@ -65,7 +65,7 @@ def _called(watch: Watch, *block: Any) -> Any:
 
 
 def count(watches: Watches) -> None:
-    """A layer is done."""
+    """Count one more layer."""
     for watch in watches:
         watch.calls += 1
 

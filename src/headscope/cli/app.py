@@ -68,7 +68,7 @@ def options(
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=show_version)
     ] = False,
 ) -> None:
-    """What comes before a command."""
+    """Options before a command."""
 
 
 def list_catalog() -> None:

@@ -79,18 +79,18 @@ def split(places: list[str]) -> tuple[list[tuple[int, int]], list[str]]:
     >>> split(["4-7", "5-1", "out"])
     ([(4, 7), (5, 1)], ['out'])
     """
-    found = [HEAD.fullmatch(place) for place in places]
-    n_heads = next((at for at, match in enumerate(found) if match is None), len(places))
+    matches = [HEAD.fullmatch(place) for place in places]
+    n_heads = next((at for at, match in enumerate(matches) if match is None), len(places))
     if n_heads == len(places):
         raise HeadscopeError(f"head '{places[-1]}': no folder is named; name folders that studies wrote with -o")
-    return [(int(match[1]), int(match[2])) for match in found[:n_heads] if match], places[n_heads:]
+    return [(int(match[1]), int(match[2])) for match in matches[:n_heads] if match], places[n_heads:]
 
 
 class Printer:
     """Prints for people as it goes, or for programs at the end."""
 
     def __init__(self, as_json: bool):
-        self.as_json, self.console, self.found = as_json, Console(), []
+        self.as_json, self.console, self.values = as_json, Console(), []
 
     def line(self, text: str, style: str = "") -> None:
         """A line of text for people."""
@@ -115,14 +115,14 @@ class Printer:
 
     def add(self, value: dict[str, Any]) -> None:
         """A value for programs."""
-        self.found.append(value)
+        self.values.append(value)
 
     def finish(self) -> None:
         """Print what programs read."""
         if self.as_json:
             from headscope.cli.terminal import without_nan
 
-            typer.echo(json_.dumps(without_nan(self.found), allow_nan=False))
+            typer.echo(json_.dumps(without_nan(self.values), allow_nan=False))
 
 
 def _cards(models: "list[Model]", heads: list[tuple[int, int]], out: Path | None, show: Printer) -> None:

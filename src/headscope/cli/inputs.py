@@ -1,4 +1,4 @@
-"""What a study's `run` is given: each input is made from the options that its name asks for.
+"""Inputs of a study's `run`: each is made from the options that belong to its name.
 
 * `directory`: the folder of the result; `settings`: how a pass runs.
 * `corpus`: a corpus; `corpora`: one or more, or with --task and --data the dev splits of tasks; `read_corpora`: reads

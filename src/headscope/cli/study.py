@@ -41,8 +41,8 @@ def command(study: str) -> Callable[..., None]:
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
     """The further commands of a study: the functions of its `commands.py`, which return what is printed."""
-    found = [read(study, "commands", name) for name in names(study, "commands")]
-    return {each.name: _command(each, each.inputs, {}, partial(_run_verb, study, each)) for each in found}
+    functions = [read(study, "commands", name) for name in names(study, "commands")]
+    return {each.name: _command(each, each.inputs, {}, partial(_run_verb, study, each)) for each in functions}
 
 
 def _command(
@@ -90,7 +90,7 @@ def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given
         elif not quiet:
             terminal.print_result(result)
         with progress_bar("figures", None, quiet=quiet) as (progress, expect):
-            page = report.write(result, directory, formats=formats, on_figure=partial(_drawn, progress, expect))
+            page = report.write(result, directory, formats=formats, on_figure=partial(_on_figure, progress, expect))
         if not given["json"] and not quiet:
             terminal.print_end(result, directory, page, time.monotonic() - started)
     if "interrupted" in result.attrs:
@@ -114,8 +114,8 @@ def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:
     with progress_bar(function.name, None) as (progress, expect):
         if "settings" in ready:
             ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect)
-        found = function.load()(**ready, **{name: given[name] for name in function.options})
-    typer.echo(json.dumps(without_nan(found)) if given["json"] else in_lines(found))
+        outcome = function.load()(**ready, **{name: given[name] for name in function.options})
+    typer.echo(json.dumps(without_nan(outcome)) if given["json"] else in_lines(outcome))
 
 
 def _formats(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def _formats(given: Mapping[str, Any]) -> tuple[str, ...]:
     return wanted
 
 
-def _drawn(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:
+def _on_figure(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:
     if done == 1:
         expect(total)
     progress(1)

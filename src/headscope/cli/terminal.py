@@ -31,7 +31,7 @@ FOLDERS = {
 
 
 def print_catalog() -> None:
-    """What studies, measures and kinds of corpora there are, with their one-line summaries."""
+    """Print studies, measures and kinds of corpora with their one-line summaries."""
     console = Console()
     for folder, title in FOLDERS.items():
         table = Table(
@@ -85,15 +85,15 @@ def by_layer(result: xr.Dataset, width: int) -> Table:
     """The mean over the heads of each layer, for variables of few labels that have values; as many layers as fit."""
     layers, n_heads = result["layer"].values, result["layer"].size * result["head"].size
     fitting = min(len(layers), (width - 32) // 6)
-    shown = np.unique(np.linspace(0, len(layers) - 1, fitting).round().astype(int))
-    table = Table("mean of heads, by layer", *map(str, layers[shown]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    picked = np.unique(np.linspace(0, len(layers) - 1, fitting).round().astype(int))
+    table = Table("mean of heads, by layer", *map(str, layers[picked]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in results.means(result):
         array = result[name]
         tested = str(name).endswith(TESTS)
         if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads and not tested:
             for row, values in _rows(array.mean("head")):
                 if not np.isnan(values).all():
-                    table.add_row(cell(row), *("" if np.isnan(value) else f"{value:z.2f}" for value in values[shown]))
+                    table.add_row(cell(row), *("" if np.isnan(value) else f"{value:z.2f}" for value in values[picked]))
     return table
 
 
@@ -159,7 +159,7 @@ def without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def in_lines(found: Mapping[str, Any], indent: str = "") -> str:
+def in_lines(values: Mapping[str, Any], indent: str = "") -> str:
     """Names and values, one a line; what is in a value of its own is indented.
 
     >>> print(in_lines({"n_maps": 2, "f1": {"block": 0.51239}}))
@@ -168,7 +168,7 @@ def in_lines(found: Mapping[str, Any], indent: str = "") -> str:
       block: 0.512
     """
     lines = []
-    for name, value in found.items():
+    for name, value in values.items():
         if isinstance(value, Mapping):
             lines += [f"{indent}{name}:", in_lines(value, indent + "  ")] if value else [f"{indent}{name}: none"]
         else:

@@ -1,4 +1,4 @@
-"""Which tokens the words of an example have: both are found by the characters that they cover."""
+"""Alignment of words with tokens, by the characters that both cover."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator

@@ -66,7 +66,7 @@ def encoded(
 
 
 def class_exists(tokenizer: PreTrainedTokenizerBase) -> list[bool]:
-    """Which of `results.TOKEN_CLASSES` the tokenizer puts into an input at all."""
+    """For each of `results.TOKEN_CLASSES`, True if the tokenizer puts it into an input."""
     specials = _specials(tokenizer)
     used = {specials.get(token) for token in tokenizer("a", verbose=False)["input_ids"]}
     if "cls" in used and tokenizer.cls_token_id == tokenizer.sep_token_id:

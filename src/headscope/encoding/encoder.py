@@ -56,9 +56,9 @@ class Words:
     def _count_words(self, parts: list[Encoded]) -> None:
         """Count the words of an example that have no token in any of its inputs, and those that share one."""
         if parts and parts[0].example is not None:
-            found = {word for part in parts for word in part.pieces[:, 0].tolist()}
+            words = {word for part in parts for word in part.pieces[:, 0].tolist()}
             counts = {
-                "words without a token": parts[0].example.n_words - len(found),
+                "words without a token": parts[0].example.n_words - len(words),
                 "words that share a token": sum(_sharing(part.pieces) for part in parts),
             }
             self.counts.update({reason: count for reason, count in counts.items() if count})
@@ -101,8 +101,8 @@ class Words:
 
 
 def _sharing(pieces: np.ndarray) -> int:
-    """How many words have a token that is also another word's."""
-    word, token = pieces.T
+    """The number of words that share a token with another word."""
+    word, token = pieces.T  # [piece_row] each
     shared = np.bincount(token)[token] > 1 if len(token) else []
     return len(set(word[shared].tolist()))
 

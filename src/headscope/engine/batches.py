@@ -71,6 +71,7 @@ def collate(
 
     def rows(arrays: list[np.ndarray], width: int) -> torch.Tensor:
         numbered = [np.insert(array, 0, example, axis=1) for example, array in enumerate(arrays)]
+        # [row, width]
         return torch.from_numpy(np.concatenate(numbered).reshape(-1, width)).to(device)
 
     token_class = padded([encoded.token_class for encoded in group], -1)

@@ -1,4 +1,4 @@
-"""What a pass has read: inputs, tokens, and what uniform attention over them would be."""
+"""Counts of the inputs and tokens of a pass, and the values of uniform attention over them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -33,6 +33,7 @@ def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor
     """
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     if kind == "regression":
+        # [example, 1] or [example] -> [example]
         return (logits.reshape(len(logits), -1)[:, 0] - targets).square()
     if kind == "classification":
         return cross_entropy(logits, targets.long(), reduction="none")

@@ -91,10 +91,10 @@ class Pass:
         return reading.result(observations)
 
     @contextmanager
-    def reading(self) -> Iterator["Reading"]:
+    def reading(self) -> Iterator["CorpusReading"]:
         """The inputs in groups, for passes that need another kind of forward pass; ends in peace on Ctrl-C."""
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
-        reading = Reading(self.corpus, self.settings, words, self.pad_to)
+        reading = CorpusReading(self.corpus, self.settings, words, self.pad_to)
         try:
             yield reading
         except KeyboardInterrupt:
@@ -104,7 +104,7 @@ class Pass:
 
 
 @dataclass
-class Reading:
+class CorpusReading:
     """The inputs of a corpus in groups, one for each batch; an iteration counts each group once it is done."""
 
     corpus: Corpus

@@ -1,4 +1,4 @@
-"""Where a result comes from: what is stored in its attributes."""
+"""The provenance of a result, stored in its attributes."""
 
 import json
 import platform

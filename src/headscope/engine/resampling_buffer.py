@@ -57,6 +57,7 @@ def _to_host(values: dict[str, Values]) -> dict[str, Arrays]:
 
 def _moved(tensors: list[Tensor]) -> list[np.ndarray]:
     """The tensors, each [example, ...], as arrays; in one transfer, which is what costs time on a GPU."""
+    # [example, values of all tensors]
     flat = torch.cat([tensor.reshape(len(tensor), -1) for tensor in tensors], dim=1).cpu().numpy()
     ends = np.cumsum([tensor[0].numel() for tensor in tensors])[:-1]
     return [part.reshape(tensor.shape) for part, tensor in zip(np.split(flat, ends, axis=1), tensors, strict=True)]

@@ -1,4 +1,4 @@
-"""How a pass over a corpus runs."""
+"""Settings of a pass over a corpus."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ BOUNDS = {"batch_tokens": Range(1), "seed": Range(0, 2**32 - 1), "resamples": Ra
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a pass over a corpus runs.
+    """Settings of a pass over a corpus.
 
     * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
     * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.

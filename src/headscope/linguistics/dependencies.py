@@ -1,4 +1,4 @@
-"""What a treebank asks about each of its words: where is its syntactic head?"""
+"""The syntactic head of each word of a treebank."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,11 +8,11 @@ from headscope.types import Example, Sentence
 ROOT = -1
 
 
-class Asked(NamedTuple):
+class Dependency(NamedTuple):
     """A word with its syntactic head.
 
     * `word`, `head`: numbered through all sentences of the example, from 0; the head of a root is `ROOT`.
-    * `place`: of the word in its sentence, from 0, and `length`: how many words that has.
+    * `place`: the place of the word in its sentence, from 0; `length`: the number of words of the sentence.
     * `relation`: of the word to its head; "root" for a root, and "dep" where the treebank has no relations.
     """
 
@@ -28,19 +28,19 @@ class Asked(NamedTuple):
         return ROOT if self.head == ROOT else self.head - self.word + self.place
 
 
-def asked(example: Example, subtypes: bool = False) -> Iterator[Asked]:
+def dependencies_of(example: Example, subtypes: bool = False) -> Iterator[Dependency]:
     """Every word of an example whose sentence has a tree; relations without their subtypes, or with them.
 
     >>> sentence = Sentence("She slept", ((0, 3), (4, 9)), heads=(2, 0), deprel=("nsubj:outer", "root"))
-    >>> [(each.word, each.head, each.relation) for each in asked(Example("1", (sentence,)))]
+    >>> [(each.word, each.head, each.relation) for each in dependencies_of(Example("1", (sentence,)))]
     [(0, 1, 'nsubj'), (1, -1, 'root')]
     """
     before = 0
     for sentence in example.sentences:
         for place, head in enumerate(sentence.heads):
-            found = before + head - 1 if head else ROOT
+            head_word = before + head - 1 if head else ROOT
             relation = _relation(sentence, place, subtypes)
-            yield Asked(before + place, found, place, len(sentence.words), relation)
+            yield Dependency(before + place, head_word, place, len(sentence.words), relation)
         before += len(sentence.words)
 
 

@@ -1,4 +1,4 @@
-"""Which words of a sentence have which linguistic feature, and which pairs of words are linked.
+"""Linguistic features of the words of a sentence, and links between its words.
 
 Features are those of Kovaleva et al. 2019, section 4.4; links those of section 4.5.
 """

@@ -52,10 +52,12 @@ def _best(scores: Float[np.ndarray, "node node"]) -> Int[np.ndarray, " node"]:
     smaller = np.full((len(outside) + 1, len(outside) + 1), -np.inf)
     smaller[:-1, :-1] = scores[np.ix_(outside, outside)]
     smaller[-1, :-1], smaller[:-1, -1] = entering.max(0), leaving.max(1)
-    found = _best(smaller)
-    under_cycle = found[:-1] == len(outside)
-    heads[outside] = np.where(under_cycle, within[leaving.argmax(1)], outside[np.where(under_cycle, 0, found[:-1])])
-    heads[within[entering[:, found[-1]].argmax()]] = outside[found[-1]]
+    contracted = _best(smaller)
+    under_cycle = contracted[:-1] == len(outside)
+    heads[outside] = np.where(
+        under_cycle, within[leaving.argmax(1)], outside[np.where(under_cycle, 0, contracted[:-1])]
+    )
+    heads[within[entering[:, contracted[-1]].argmax()]] = outside[contracted[-1]]
     return heads
 
 

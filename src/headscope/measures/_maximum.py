@@ -9,16 +9,17 @@ from headscope.results.vocabulary import FEATURES
 
 
 def maximum_by_example(
-    found: Float[Tensor, "row head"], example: Int[Tensor, " row"], kind: Int[Tensor, " row"], shape: tuple[int, int]
+    values: Float[Tensor, "row head"], example: Int[Tensor, " row"], kind: Int[Tensor, " row"], shape: tuple[int, int]
 ) -> Values:
     """For each example and kind, the largest of its rows; `shape` is the number of examples and of kinds."""
     examples, kinds = shape
     cell = example * kinds + kind
-    values = found.new_zeros(examples * kinds, found.shape[-1])
-    values.scatter_reduce_(0, cell[:, None].expand_as(found), found, "amax", include_self=False)
-    valid = torch.zeros(examples * kinds, dtype=torch.bool, device=found.device)
+    maxima = values.new_zeros(examples * kinds, values.shape[-1])
+    maxima.scatter_reduce_(0, cell[:, None].expand_as(values), values, "amax", include_self=False)
+    valid = torch.zeros(examples * kinds, dtype=torch.bool, device=values.device)
     valid[cell] = True
-    return Values(values.view(examples, kinds, -1).mT, valid.view(examples, kinds))
+    # [example, head, kind], [example, kind]
+    return Values(maxima.view(examples, kinds, -1).mT, valid.view(examples, kinds))
 
 
 def maximum_by_feature(by_key: Float[Tensor, "example head key"], batch: Batch) -> Values:

@@ -20,7 +20,7 @@ VARIABLE = Variable(
 
 
 def observe(rows: Rows) -> Float[Tensor, "example head"]:
-    """What is read off a block of rows; for later queries of the same examples it is added to this.
+    """Sums over a block of rows; those of later queries of the same examples are added to them.
 
     The first dimension is that of the block's examples (or rows of theirs, as links are), the second that of heads.
     """
@@ -29,5 +29,5 @@ def observe(rows: Rows) -> Float[Tensor, "example head"]:
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:
-    """What it comes to for each example, and which examples have it; heads of all layers stand in a row."""
+    """The value of each example, and a mask of the examples that have one; heads of all layers stand in a row."""
     return Values(observed / batch.lengths[:, None], batch.lengths > 0)

@@ -29,8 +29,8 @@ def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
     size = rows.attention.shape[-2]
     row = query - rows.queries.start
     inside = (row >= 0) & (row < size)
-    found = rows.attention[example - rows.examples.start, :, row.clamp(0, size - 1), key]
-    return found * inside[:, None]
+    attention = rows.attention[example - rows.examples.start, :, row.clamp(0, size - 1), key]
+    return attention * inside[:, None]
 
 
 def finish(observed: Float[Tensor, "link_row head"], batch: Batch) -> Values:

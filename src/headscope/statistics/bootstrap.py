@@ -94,7 +94,7 @@ def tally_by_input(
 
 
 def poisson_draws(index: Iterable[int], seed: int, resamples: int = RESAMPLES) -> Float[np.ndarray, "resample example"]:
-    """How often each of `resamples` resamples has the examples with these numbers.
+    """Counts of the examples numbered `index` in each of `resamples` bootstrap resamples.
 
     >>> draws = poisson_draws([3, 4], seed=0, resamples=5)
     >>> np.array_equal(draws[:, 1:], poisson_draws([4], seed=0, resamples=5))

@@ -1,4 +1,4 @@
-"""Whether a head is above a limit, or changed, by more than chance, after all heads were looked at."""
+"""Tests of heads against a limit or no change, from bootstrap intervals, corrected for the number of heads."""
 
 import numpy as np
 import xarray as xr
@@ -25,7 +25,7 @@ def q_above(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | 
 
 
 def q_changed(array: xr.DataArray) -> xr.DataArray | None:
-    """The same for a difference that is not 0, either way.
+    """The false discovery rate at which each difference is called different from 0, two-sided; None without intervals.
 
     >>> bounds = {"lower": ("head", [-0.7, -0.1]), "upper": ("head", [-0.5, 0.1])}
     >>> q_changed(xr.DataArray([-0.6, 0.0], bounds, ["head"])).values.round(3).tolist()
@@ -36,7 +36,7 @@ def q_changed(array: xr.DataArray) -> xr.DataArray | None:
 
 
 def surely(q: xr.DataArray | None, what: str, among: xr.DataArray | bool = True) -> str:
-    """How many (of those `among` all that were tested) are beyond chance, as a clause; nothing without intervals.
+    """The number of tests beyond chance among those in `among`, as a clause; empty without intervals.
 
     >>> surely(xr.DataArray([0.01, 0.2]), "heads")
     '1 beyond chance (q < 0.05, Benjamini-Hochberg over 2 heads)'
@@ -47,7 +47,7 @@ def surely(q: xr.DataArray | None, what: str, among: xr.DataArray | bool = True)
 
 
 def corrected(q: xr.DataArray, what: str) -> str:
-    """How a rate was corrected."""
+    """The threshold and the correction of a false discovery rate, in words."""
     return f"q < {RATE}, Benjamini-Hochberg over {int(q.notnull().sum()):,} {what}"
 
 

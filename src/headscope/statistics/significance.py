@@ -1,4 +1,4 @@
-"""Whether a head is better than its baseline by more than chance, and after so many heads were tried."""
+"""Significance tests of a head against its baseline, and the correction for many tests."""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int

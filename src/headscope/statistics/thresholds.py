@@ -1,16 +1,16 @@
-"""When a head is called special."""
+"""Thresholds of a special head."""
 
 # A head is called special only where it beats its baseline by so much, in so many cases, at this rate of errors.
 GAIN, LEAST_CASES, RATE = 0.1, 50, 0.05
 
 
 def enough(cases: float) -> bool:
-    """Whether there are cases enough for a claim."""
+    """True if there are at least `LEAST_CASES` cases."""
     return cases >= LEAST_CASES
 
 
 def is_special(gain: float, q: float, cases: float) -> bool:
-    """Whether a head beats its baseline by 10 points or more, not by chance, in enough cases.
+    """True if a head beats its baseline by 10 points or more, not by chance, in enough cases.
 
     >>> is_special(0.2, 0.01, 400), is_special(0.2, 0.01, 12)
     (True, False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from headscope.linguistics.dependencies import asked
+from headscope.linguistics.dependencies import dependencies_of
 from headscope.types import Example
 
 ROOT, UNKNOWN = 0, -1
@@ -48,7 +48,7 @@ def parsed(
 
     `counts` counts sentences without a tree, and words whose head has no token.
     """
-    words, before = list(asked(example)), 0
+    words, before = list(dependencies_of(example)), 0
     counts = Counter() if counts is None else counts
     for number, sentence in enumerate(example.sentences):
         present = [word for word in words if before <= word.word < before + len(sentence.words) and pieces[word.word]]

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headscope.batch import Batch, Rows
-from headscope.linguistics.dependencies import ROOT, Asked, asked, sentence_numbers
+from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
 from headscope.studies.syntax.predictions import HeadPredictions, packed
 
 
@@ -71,11 +71,11 @@ class DependencyObserver:
             right=packed(right.cpu().numpy()),
         )
 
-    def _with_tokens(self, batch: Batch) -> list[list[Asked]]:
+    def _with_tokens(self, batch: Batch) -> list[list[Dependency]]:
         """The words of each example that have a token, and whose head has one."""
         kept = []
         for example, has_token in zip(batch.examples, batch.has_token.tolist(), strict=True):
-            words = [word for word in asked(example, self.subtypes) if has_token[word.word]]
+            words = [word for word in dependencies_of(example, self.subtypes) if has_token[word.word]]
             kept.append([word for word in words if word.head == ROOT or has_token[word.head]])
             if cut_off := len(words) - len(kept[-1]):
                 self.counts["words whose head has no token"] += cut_off
@@ -100,7 +100,7 @@ def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:
     return same & ~torch.eye(words, dtype=torch.bool, device=batch.real.device)
 
 
-def _rows(words: list[list[Asked]], device: torch.device) -> tuple[Tensor, Tensor]:
+def _rows(words: list[list[Dependency]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Example and number of each word."""
     rows = [(example, word.word) for example, each in enumerate(words) for word in each]
     example, word = torch.tensor(rows, dtype=torch.long, device=device).reshape(-1, 2).unbind(-1)
