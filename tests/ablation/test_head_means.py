@@ -71,5 +71,7 @@ def test_they_take_the_place_of_a_disabled_head():
 
 def test_a_model_whose_maps_are_not_known_is_refused():
     model = headscope.wrap(tiny_family("xlnet"), tiny_tokenizer())
-    with pytest.raises(HeadscopeError, match="model type 'xlnet': the linear maps of its attention are not known"):
+    with pytest.raises(
+        HeadscopeError, match="model type 'xlnet': the linear maps of its attention cannot be identified"
+    ):
         head_means(model, [])

@@ -270,7 +270,9 @@ def test_what_cannot_be_changed_is_said():
         model.changed(heads[:1])
     with pytest.raises(ValueError, match=r"mode 'mean' needs means \[layer, head, width\], not None"):
         model.changed(heads, "mean")
-    with pytest.raises(HeadscopeError, match="model type 'xlnet': the linear maps of its attention are not known"):
+    with pytest.raises(
+        HeadscopeError, match="model type 'xlnet': the linear maps of its attention cannot be identified"
+    ):
         model_of("xlnet").changed(heads, "mean", np.zeros((2, 4, 8)))
 
 

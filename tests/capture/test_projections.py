@@ -87,7 +87,7 @@ def test_families_without(model_type):
     network, capture = network_of(model_type), capture_of(model_type)
     assert projections(network, capture) is None
     model = headscope.Model(model_type, network, tiny_tokenizer(), capture)
-    with pytest.raises(HeadscopeError, match=f"model type '{model_type}': the linear maps of its attention are not"):
+    with pytest.raises(HeadscopeError, match=f"model type '{model_type}': the linear maps of its attention cannot be"):
         _ = model.projections
 
 

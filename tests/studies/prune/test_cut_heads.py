@@ -49,7 +49,7 @@ REFUSED = {
     **dict.fromkeys(["bloom", "codegen", "deberta", "esmc", "falcon", "gpt_bigcode", "layoutlmv3"], "RuntimeError"),
     **dict.fromkeys(["phi3", "prophetnet"], "RuntimeError"),
     "mpt": "IndexError",
-    **dict.fromkeys(["convbert", "ibert", "squeezebert", "xlnet"], "the linear maps of its attention are not known"),
+    **dict.fromkeys(["convbert", "ibert", "squeezebert", "xlnet"], "linear maps of its attention cannot be identified"),
 }
 PRUNED = [kind for kind in [*INTERFACE, *WHOLE_MASKS, *TAP] if kind not in REFUSED]
 # These read the heads' size off the number of heads, which is a division by 0 where there is none.
