@@ -122,7 +122,7 @@ def test_copy_of_the_template_is_a_command_with_page_and_cards(tmp_path: Path) -
     source = copied(tmp_path / "src", "selfish")
     model = save_tiny(tmp_path / "model")
     listed = list(in_tree(source, ["list"], ["selfish", str(model), "sample", "--limit", "4", "-o", str(tmp_path)]))
-    assert "selfish" in listed[0] and "How much do heads look at the token itself?" in listed[0]
+    assert "selfish" in listed[0] and "Attention of each token to itself, by head." in listed[0]
     assert "selfish: " in listed[1]
     assert results.read(tmp_path).attrs["study"] == "selfish"
     assert (tmp_path / "report.html").is_file()

@@ -1,4 +1,4 @@
-"""Which reader reads a source."""
+"""Choice of the reader of a source."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How a corpus is read."""
+"""Options of reading a corpus."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ Offsets = Callable[[str], list[tuple[int, int]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a corpus is read; each reader uses those that concern it.
+    """Options of reading a corpus; each reader uses those that concern it.
 
     * `kind`: the reader; None tells it from the source.
     * `columns`: of a table, "FIRST,SECOND,LABEL" ("text", "premise,hypothesis", "sentence,,label"); numbers

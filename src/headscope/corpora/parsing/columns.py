@@ -58,7 +58,7 @@ def choose(header: Sequence[str], wanted: str | None, source: str) -> TableColum
 
 
 def numbered(wanted: str | None) -> bool:
-    """Whether columns are named by number, that is, the table has no header.
+    """True if columns are named by number, that is, the table has no header.
 
     >>> numbered("4,,2"), numbered("text"), numbered(None)
     (True, False, False)

@@ -13,7 +13,7 @@ LONGEST_NAME = 1_000
 
 
 def is_whole_number(text: str) -> bool:
-    """Whether a text is a whole number of at most 18 digits, without a sign."""
+    """True for a whole number of at most 18 digits, without a sign."""
     return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
 
 

@@ -1,4 +1,4 @@
-"""What disabling heads does to the scores of a task, as labelled variables."""
+"""Effects of disabled heads on the scores of a task, as result variables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,8 +53,8 @@ class Effects:
 
     @cached_property
     def gains(self) -> Gains:
-        """Of all variants: heads, then layers, then sets."""
-        sets = self.sweep.sets.reshape(-1, *self.sweep.plain.shape)
+        """Gains of all variants: heads, then layers, then sets."""
+        sets = self.sweep.sets.reshape(-1, *self.sweep.plain.shape)  # [set, example, output]
         outputs = np.concatenate([self.sweep.heads[existing(self.heads)], self.sweep.layers, sets])
         seed, resamples = self.settings.seed, self.settings.resamples
         index = range(len(self.targets))
@@ -97,7 +97,7 @@ class Effects:
 
     def rank_correlation(self, importance: xr.DataArray) -> dict[str, xr.DataArray]:
         """Spearman's correlation, over heads, of importance [layer, head, estimator] and what is lost without them."""
-        values = importance.transpose("layer", "head", "estimator").values[existing(self.heads)]
+        values = importance.transpose("layer", "head", "estimator").values[existing(self.heads)]  # [head, estimator]
         rows, ranks = self.kinds[0].rows, rankdata(values, axis=0)
         lost = rankdata(-self.gains.gains[rows], axis=0)
         resampled_ranks = rankdata(-self.gains.resampled_gains[:, rows], axis=1)
@@ -128,7 +128,7 @@ class Effects:
         )
 
     def _add_tests(self, variables: Variables, kind: Kind) -> None:
-        """Whether the accuracy changes by more than chance: for each variant, and for so many of them."""
+        """Add the p-value and the false discovery rate of a change of the accuracy, for each variant."""
         before = self.sweep.plain.argmax(-1) == self.targets
         p = self._placed(kind, mcnemar(self.gains.outputs[kind.rows].argmax(-1) == self.targets, before))
         change, corrected = f"a change of accuracy {kind.without}", f"{MCNEMAR}; Benjamini and Hochberg 1995"
@@ -189,5 +189,5 @@ def _correlation(
     """Pearson's correlation over heads; NaN where all are equal."""
     one, other = (each - each.mean(-2, keepdims=True) for each in (ranks, others))
     norms = np.sqrt((one**2).sum(-2)[:, None] * (other**2).sum(-2)[..., None, :])
-    products = np.einsum("he,...hm->...em", one, other)
+    products = np.einsum("he,...hm->...em", one, other)  # [..., estimator, metric]
     return np.divide(products, norms, out=np.full(products.shape, np.nan), where=norms > 0)

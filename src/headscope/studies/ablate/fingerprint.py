@@ -1,4 +1,4 @@
-"""What the outputs of a model depend on: a journal of one computation must not be gone on with by another."""
+"""Fingerprint of all that the outputs of a model depend on, so that no other computation continues a journal."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -39,13 +39,13 @@ def fingerprint(task_inputs: TaskInputs, settings: Settings) -> dict[str, str | 
 
 def _model(model: Model) -> str:
     config: dict[str, Any] = model.network.config.to_diff_dict()
-    shown = {key: value for key, value in config.items() if key not in NAMES and not key.startswith("_")}
+    options = {key: value for key, value in config.items() if key not in NAMES and not key.startswith("_")}
     weights = [model.sha256.encode()] if model.sha256 else _weights(model)
-    return _hash([repr(sorted(shown.items())).encode(), *weights])
+    return _hash([repr(sorted(options.items())).encode(), *weights])
 
 
 def _weights(model: Model) -> Iterable[bytes]:
-    """Of a network that was never in a file."""
+    """Bytes of the weights of a network that was never in a file."""
     for name, tensor in sorted(model.network.state_dict().items()):
         yield name.encode()
         yield tensor.to("cpu").contiguous().view(torch.uint8).numpy().tobytes()

@@ -1,4 +1,4 @@
-"""How sure a change of a score is: gains with paired bootstrap intervals, and the exact test of McNemar."""
+"""Gains of a score with paired bootstrap intervals, and the exact test of McNemar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Gains:
 
     @cached_property
     def resampled_scores(self) -> Float[np.ndarray, "resample variant metric"]:
-        """The same in each resample."""
+        """Scores of the model and its variants in each resample."""
         every = np.concatenate([self.before[None], self.outputs])
         draws = poisson_draws(self.index, self.seed, self.resamples)
         return np.stack([resampled(metric, every, self.targets, draws) for metric in self.metrics], axis=-1)
@@ -49,12 +49,12 @@ class Gains:
 
     @property
     def gains(self) -> Float[np.ndarray, "variant metric"]:
-        """By how much each variant is better."""
+        """Gain of each variant in each metric; positive is better."""
         return (self.scores[1:] - self.scores[0]) * self.signs
 
     @cached_property
     def resampled_gains(self) -> Float[np.ndarray, "resample variant metric"]:
-        """The same in each resample."""
+        """Gains of the variants in each resample."""
         return (self.resampled_scores[:, 1:] - self.resampled_scores[:, :1]) * self.signs
 
     @property

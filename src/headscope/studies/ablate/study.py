@@ -75,8 +75,8 @@ def run(
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
     inputs = task_inputs(model, task, task.dev, settings.seed)
     with opened(directory / FILE, fingerprint(inputs, settings) | {"mode": mode}) as journal:
-        found = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
-        effects = Effects(found, task, task.targets(task.dev), scores, counts, list(sets), settings)
+        swept = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
+        effects = Effects(swept, task, task.targets(task.dev), scores, counts, list(sets), settings)
         variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
         if importance:
             corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
@@ -87,7 +87,7 @@ def run(
         "task": task.name,
         "metrics": ", ".join(task.metrics),
         "mode": mode,
-        "sweep": found.strategy,
+        "sweep": swept.strategy,
         "n_examples": len(inputs.inputs),
         "n_tokens": sum(map(len, inputs.inputs)),
         "skipped": json.dumps(inputs.cut),
@@ -98,11 +98,11 @@ def run(
 
 def _metrics(given: str, task: Task) -> tuple[str, ...]:
     """The scores that are asked for: those named, or the task's own and its loss."""
-    known = METRICS[task.kind]
-    names = [each.strip() for each in given.split(",")] if given else [*task.metrics, known[-1]]
+    choices = METRICS[task.kind]
+    names = [each.strip() for each in given.split(",")] if given else [*task.metrics, choices[-1]]
     for each in names:
-        if each not in known:
-            raise HeadscopeError(f"metric '{each}' is none of a {task.kind} task; {suggest(each, known)}")
+        if each not in choices:
+            raise HeadscopeError(f"metric '{each}' is none of a {task.kind} task; {suggest(each, choices)}")
     return tuple(dict.fromkeys(names))
 
 

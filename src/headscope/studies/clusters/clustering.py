@@ -37,7 +37,7 @@ def positions(distances: Distances, seed: int = 0) -> tuple[Float[np.ndarray, "p
         )
     points, raw = solution[:2]
     points = points - points.mean(0)
-    points = points @ np.linalg.svd(points, full_matrices=False)[2].T
+    points = points @ np.linalg.svd(points, full_matrices=False)[2].T  # [head, axis]
     outermost = points[np.abs(points).argmax(0), np.arange(AXES)]
     squares = np.square(np.linalg.norm(points[:, None] - points, axis=-1)).sum() / 2
     return points * np.where(outermost < 0, -1, 1), float(np.sqrt(raw / squares))

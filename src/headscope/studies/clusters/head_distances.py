@@ -1,4 +1,4 @@
-"""What the divergences of all pairs of heads come to: by pair, by layers, within layers against between them."""
+"""Mean divergences of all pairs of heads: by pair, by layers, within layers against between them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,12 +54,15 @@ class HeadPairs:
         variables.add("layer_gap_p_value", self._p_value(), long_name=long_name, units="rate")
         return variables.arrays
 
-    def stability(self, found: Int[np.ndarray, " head"]) -> tuple[float, Float[np.ndarray, " bound"]]:
-        """How much groups of resampled examples agree with those found: the mean and where 95% of them lie."""
-        number, scores = int(found.max()), []
+    def stability(self, clusters: Int[np.ndarray, " head"]) -> tuple[float, Float[np.ndarray, " bound"]]:
+        """Agreement of the clusters of resampled examples with `clusters` (adjusted Rand index).
+
+        Returns: the mean, and the 95% interval.
+        """
+        number, scores = int(clusters.max()), []
         for total, count in zip(self.tally.resampled_total, self.tally.resampled_count, strict=True):
             if count > 0 and len(scores) < REGROUPED:
-                scores.append(agreement(found, groups(_square(total / count), number)))
+                scores.append(agreement(clusters, groups(_square(total / count), number)))
         values = np.array(scores or [np.nan])
         return float(values.mean()), interval(values)
 
@@ -125,13 +128,13 @@ class HeadPairs:
         return float(tally.mean[0]) * self._times, tally.interval[0] * self._times
 
     def _p_value(self) -> float:
-        """How often heads put into layers at random have a gap at least as large (one-sided)."""
+        """P-value of the gap (one-sided): share of random orders of the heads with a gap at least as large."""
         layer = np.repeat(np.arange(len(self.heads)), self.heads)
         if not self._claims():
             return np.nan
         random = np.random.default_rng(0)
-        found = _within(self.matrix, layer)
-        as_small = [_within(self.matrix, random.permutation(layer)) <= found + 1e-9 for _ in range(PERMUTATIONS)]
+        within = _within(self.matrix, layer)
+        as_small = [_within(self.matrix, random.permutation(layer)) <= within + 1e-9 for _ in range(PERMUTATIONS)]
         return (1 + sum(as_small)) / (1 + PERMUTATIONS)
 
 
@@ -145,6 +148,7 @@ LONG_NAMES = {
 def _within(matrix: Float[np.ndarray, "head head"], layer: Int[np.ndarray, " head"]) -> float:
     """The divergences of heads of the same layer, summed."""
     members = np.equal.outer(layer, np.unique(layer)).astype(float)
+    # [head, layer], [head, head], [head, layer] to a number
     return float(np.einsum("hl,hg,gl->", members, matrix, members, optimize=True))
 
 

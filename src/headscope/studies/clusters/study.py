@@ -74,15 +74,15 @@ def run(
     heads = model.capture.heads
     if clusters is not None and not 1 <= clusters <= sum(heads):
         raise HeadscopeError(f"clusters {clusters}: the model has {sum(heads)} heads; use a number from 1 to that")
-    known = {"dominant": patterns and beside.pattern(patterns, model)}
-    known |= {"best_relation": syntax and beside.relation(syntax, model)}
+    coordinates = {"dominant": patterns and beside.pattern(patterns, model)}
+    coordinates |= {"best_relation": syntax and beside.relation(syntax, model)}
     attributes = provenance("clusters", model, corpus, settings)
     outcome = Pass(model, corpus, settings).collect(DivergenceObserver(heads, MEASURES, as_coded=as_coded))
     tallies, read = outcome.value, outcome.attributes
     pairs = HeadPairs(tallies[NAME], heads, summed=as_coded)
     points, stress = positions(pairs.matrix, settings.seed)
-    found = groups(pairs.matrix, clusters)
-    stability, bounds = pairs.stability(found)
+    cluster_of_head = groups(pairs.matrix, clusters)
+    stability, bounds = pairs.stability(cluster_of_head)
     variables = Variables({}, SOURCE, *PAIRED, arrays=pairs.variables | outcome.coverage.variables())
     for name in MEASURES:
         variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
@@ -102,10 +102,12 @@ def run(
         interval=bounds,
         count=int(read["n_examples"]),
     )
-    cluster = np.nan_to_num(by_layer(found, heads)).astype(int)
-    known["behaviour"] = beside.behaviour(xr.Dataset(variables.arrays))
+    cluster = np.nan_to_num(by_layer(cluster_of_head, heads)).astype(int)
+    coordinates["behaviour"] = beside.behaviour(xr.Dataset(variables.arrays))
     labels = Variables({}, SOURCE)
-    known["cluster"] = labels.add("cluster", cluster, ("layer", "head"), long_name="cluster of a head", units="number")
+    coordinates["cluster"] = labels.add(
+        "cluster", cluster, ("layer", "head"), long_name="cluster of a head", units="number"
+    )
     options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
     result = xr.Dataset(variables.arrays, attrs=attributes | read | {"options": json.dumps(options)})
-    return results.check(result.assign_coords({name: its for name, its in known.items() if its is not None}))
+    return results.check(result.assign_coords({name: each for name, each in coordinates.items() if each is not None}))

@@ -12,7 +12,7 @@ REFERENCES = ("nearest", "head_match")
 
 
 def guesses(case: Case) -> tuple[float, ...]:
-    """Whether each of `NAMES` is right: 1 or 0, and for a random choice how probably.
+    """Score of each of `NAMES` in a case: 1 if right, else 0; for a random choice the probability of being right.
 
     * nearest: the candidate whose head word is nearest.
     * head_match: the nearest one with the same head word; without any nothing is chosen, which is wrong.
@@ -33,7 +33,7 @@ def nearest(case: Case, among: Iterable[Headed]) -> Headed | None:
 def rules(case: Case) -> Headed | None:
     """The nearest candidate that passes the first of the sieves that any passes."""
     passed = (nearest(case, sieve(case)) for sieve in SIEVES)
-    return next((found for found in passed if found), None)
+    return next(filter(None, passed), None)
 
 
 def _same_words(case: Case) -> Iterator[Headed]:

@@ -5,19 +5,19 @@ from typing import NamedTuple
 
 
 class Features(NamedTuple):
-    """What a mention is, as far as it is known: None agrees with everything."""
+    """Number, gender and person of a mention; None if unknown, which agrees with everything."""
 
     number: str | None = None
     gender: str | None = None
     person: int | None = None
 
     def agrees(self, other: "Features") -> bool:
-        """Whether nothing that is known of both is different.
+        """True if no feature differs that is known of both.
 
         >>> Features("singular", None, 3).agrees(Features(None, "female", 3))
         True
         """
-        return all(ours is None or its is None or ours == its for ours, its in zip(self, other, strict=True))
+        return all(None in pair or pair[0] == pair[1] for pair in zip(self, other, strict=True))
 
 
 _PRONOUNS = {
@@ -54,7 +54,7 @@ PLURALS = set("people men women children police feet teeth mice".split())
 
 @cache
 def features(forms: tuple[str, ...], head: str, kind: str) -> Features:
-    """What is known of a mention from its words in lower case.
+    """Number, gender and person of a mention from its words in lower case.
 
     >>> features(("the", "two", "sisters"), "sisters", "nominal")
     Features(number='plural', gender='female', person=3)

@@ -33,7 +33,7 @@ class Headed(NamedTuple):
         return self.forms[self.word - self.start]
 
     def inside(self, other: "Headed") -> bool:
-        """Whether all of its words are words of the other."""
+        """True if all words of this mention are words of the other."""
         return other.start <= self.start and self.end <= other.end
 
 

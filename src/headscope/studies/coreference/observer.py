@@ -66,6 +66,7 @@ class MentionObserver:
         )
         if most[0]:
             self.sources = self.batch.mean_of_pieces[examples, torch.from_numpy(source)]
+            # [example, token, candidate]
             self.targets = self.batch.sum_of_pieces.mT[examples, torch.from_numpy(target)].mT
 
     def __call__(
@@ -92,7 +93,7 @@ class MentionObserver:
             for example, (number, cases) in enumerate(zip(self.batch.index.tolist(), self.kept, strict=True))
             for row in range(len(cases))
         ]
-        rows = np.array(numbers, dtype=np.int64).reshape(-1, 3)
+        rows = np.array(numbers, dtype=np.int64).reshape(-1, 3)  # [case, 3]
         cases = [case for kept in self.kept for case in kept]
         return predictions(cases, rows[:, [2, 1]], _picked(self.right, rows) > 0, _picked(self.first, rows))
 

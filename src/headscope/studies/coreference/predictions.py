@@ -73,6 +73,7 @@ def predictions(
         first=np.array([case.candidates[0].word in case.right for case in cases], dtype=bool),
         stereotype=_words(question.stereotype if question else "" for question in questions),
         pair=_words(question.pair if question else "" for question in questions),
+        # [case, reference]
         guesses=np.array([guesses(case) for case in cases], dtype=np.float64).reshape(len(cases), len(NAMES)),
         right=np.packbits(right, axis=1),
         toward=toward,

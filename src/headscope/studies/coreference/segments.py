@@ -28,8 +28,8 @@ class Plan:
 
     @property
     def stereotypes(self) -> bool:
-        """Whether the corpus asks about stereotypes."""
-        return any(case.question and case.question.stereotype for its in self.cases.values() for case in its)
+        """True if a question of the corpus is about stereotypes."""
+        return any(case.question and case.question.stereotype for cases in self.cases.values() for case in cases)
 
 
 class Part(NamedTuple):
@@ -58,16 +58,16 @@ def plan(corpus: Corpus, sizes: Sizes, room: int, context: Context = "segments",
             f"corpus '{corpus.name}' has no coreference; name a treebank with Entity= (CoNLL-U), a file of CoNLL-2012, "
             "or --kind gap, winobias or winogender"
         )
-    documents = [its if singletons else _without_singletons(its) for its in _documents(corpus)]
+    documents = [each if singletons else _without_singletons(each) for each in _documents(corpus)]
     counts: Counter[str] = Counter()
     inputs: list[Example] = []
     cases: dict[str, tuple[Case, ...]] = {}
     for unit, sentences in enumerate(documents):
-        found = parts(sizes([f" {sentence.text}" for sentence in sentences]), room, context)
-        for part in found:
+        segments = parts(sizes([f" {sentence.text}" for sentence in sentences]), room, context)
+        for part in segments:
             inputs.append(Example(f"{sentences[0].entity_scope} ({len(inputs)})", sentences[part.start : part.stop]))
             cases[inputs[-1].id] = tuple(_cases(sentences, part, unit))
-        counts["sentences after the first segment"] += len(sentences) - found[-1].stop
+        counts["sentences after the first segment"] += len(sentences) - segments[-1].stop
         counts["mentions whose antecedents are all cut off"] += len(list(anaphoric(list(mentions(sentences)))))
     counts["mentions whose antecedents are all cut off"] -= sum(map(len, cases.values()))
     if not any(cases.values()):
@@ -80,7 +80,7 @@ def plan(corpus: Corpus, sizes: Sizes, room: int, context: Context = "segments",
 
 
 def parts(sizes: Sequence[int], room: int, context: Context) -> list[Part]:
-    """Which sentences of these numbers of tokens are read together.
+    """Parts of a document that are read together; `sizes` are the numbers of tokens of the sentences.
 
     * "segments": one after the other, as many whole sentences as there is room for.
     * "first": the first segment only (Clark et al. cut their documents to 128 tokens).
@@ -92,23 +92,23 @@ def parts(sizes: Sequence[int], room: int, context: Context) -> list[Part]:
     [Part(start=0, new=0, stop=2), Part(start=1, new=2, stop=3), Part(start=2, new=3, stop=4)]
     """
     sums = [0, *accumulate(sizes)]
-    found, new = [], 0
-    while new < len(sizes) and not (found and context == "first"):
+    segments, new = [], 0
+    while new < len(sizes) and not (segments and context == "first"):
         half = room // 2 if context == "windows" and new else room
         stop = next((end for end in range(new + 2, len(sums)) if sums[end] - sums[new] > half), len(sums)) - 1
         start = new
         while context == "windows" and start and sums[stop] - sums[start - 1] <= room:
             start -= 1
-        found.append(Part(start, new, stop))
+        segments.append(Part(start, new, stop))
         new = stop
-    return found
+    return segments
 
 
 def _documents(corpus: Corpus) -> Iterator[tuple[Sentence, ...]]:
     """The sentences of each document; a pair of segments counts as its sentences."""
     sentences = (sentence for example in corpus for sentence in example.sentences)
-    for _, its in groupby(sentences, key=lambda sentence: sentence.entity_scope):
-        yield tuple(its)
+    for _, document in groupby(sentences, key=lambda sentence: sentence.entity_scope):
+        yield tuple(document)
 
 
 def _without_singletons(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
@@ -120,9 +120,9 @@ def _without_singletons(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]
 
 
 def _cases(sentences: tuple[Sentence, ...], part: Part, unit: int) -> Iterator[Case]:
-    found: list[Headed] = list(mentions(sentences[part.start : part.stop]))
+    headed: list[Headed] = list(mentions(sentences[part.start : part.stop]))
     since = sum(len(sentence.words) for sentence in sentences[part.start : part.new])
-    return anaphoric(found, unit, since)
+    return anaphoric(headed, unit, since)
 
 
 def _questions(corpus: Corpus) -> Plan:
@@ -136,5 +136,5 @@ def _questions(corpus: Corpus) -> Plan:
                 cases[example.id] = (question_case(sentence, question, unit),)
                 if question.stereotype:
                     sides.setdefault(question.pair, set()).add(question.stereotype)
-    alone = Counter({"sentences without a partner": sum(len(its) == 1 for its in sides.values())})
+    alone = Counter({"sentences without a partner": sum(len(each) == 1 for each in sides.values())})
     return Plan(replace(corpus, skipped=corpus.skipped | dict(+alone)), cases, True)

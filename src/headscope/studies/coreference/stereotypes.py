@@ -58,7 +58,7 @@ class Pairs:
 
     def preferred_p(self) -> Float[np.ndarray, " head"]:
         """P-value that the candidate is preferred equally often in both sentences (exact McNemar, two-sided)."""
-        pro, anti = self.preferred[:, 0].T > 0, self.preferred[:, 1].T > 0
+        pro, anti = self.preferred[:, 0].T > 0, self.preferred[:, 1].T > 0  # each [head, pair]
         return mcnemar(pro, anti)
 
     def tallied(self, values: np.ndarray, draws: Draws) -> tuple[Tally, Tally]:

@@ -94,11 +94,11 @@ def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws:
     """The values of one task and init, [..., metric] or [..., metric, bound]."""
     outputs = np.stack([each.outputs for each in trained])
     by_seed = _scores(task, outputs, targets)
-    drawn = np.stack([resampled(metric, outputs, targets, draws).mean(-1) for metric in task.metrics], axis=-1)
+    resamples = np.stack([resampled(metric, outputs, targets, draws).mean(-1) for metric in task.metrics], axis=-1)
     tail = (1 - CONFIDENCE) / 2
     values = {
         "score": by_seed.mean(0),
-        "score_ci": np.quantile(drawn, [tail, 1 - tail], axis=0).T,
+        "score_ci": np.quantile(resamples, [tail, 1 - tail], axis=0).T,  # [metric, bound]
         "score_n_examples": np.full(len(task.metrics), len(targets)),
     }
     if len(trained) > 1:

@@ -66,16 +66,17 @@ class Sizes:
         sums = groups @ gradient.abs().to(self.dtype) @ self.keys[examples, None]
         self.sums[examples, self.ends[layer] : self.ends[layer + 1]] += sums
 
-    def finish(self, asked: Tensor) -> dict[str, Values]:
-        """The mean size over all weights of each kind, in the examples that are asked and have such weights."""
+    def finish(self, has_answer: Tensor) -> dict[str, Values]:
+        """The mean size over all weights of each kind, in the examples with an answer and such weights."""
         queries, keys = self.queries.sum(-1), self.keys.sum(1)
         weights = queries[:, :, None] * keys[:, None, :]
-        valid = (weights > 0) & asked[:, None, None]
+        valid = (weights > 0) & has_answer[:, None, None]  # [example, query group, token class]
         means = self.sums / weights.clamp_min(1)[:, None]
         read = self.collector.finish()
         attention = {
-            name: Values(its.values, its.valid & asked.reshape(-1, *[1] * (its.valid.ndim - 1)))
-            for name, its in read.items()
+            # `has_answer` becomes [example, 1, ...]
+            name: Values(each.values, each.valid & has_answer.reshape(-1, *[1] * (each.valid.ndim - 1)))
+            for name, each in read.items()
         }
         return attention | {
             "gradient": Values(means[:, :, 0], valid[:, 0]),
@@ -96,8 +97,8 @@ def gradients(run: Pass, objective: Objective) -> PassResult[dict[str, Tally]]:
             questions, answers = zip(*map(objective.question, group), strict=True)
             batch = collate(list(questions))
             sizes.start(batch)
-            loss, asked = objective.loss(model.network, batch, collated(answers, model.device))
+            loss, has_answer = objective.loss(model.network, batch, collated(answers, model.device))
             refuse_infinite(loss, batch, model)
             loss.sum().backward()
-            buffer.add(batch.index, sizes.finish(asked))
+            buffer.add(batch.index, sizes.finish(has_answer))
     return reading.result(buffer.flush())

@@ -1,4 +1,4 @@
-"""What gradients say of attention: how much less a class of tokens is worth than others, and to whom."""
+"""Comparison of gradients with attention: their ratio between classes of tokens, and their rank correlation."""
 
 import numpy as np
 from jaxtyping import Float
@@ -24,8 +24,7 @@ def correlation(attention: Tally, gradient: Tally) -> Estimate:
 
     NaN where one of the two is the same for all heads, or missing.
     """
-    found = _spearman(attention.mean, gradient.mean)
-    return found, interval(_spearman(_resampled(attention), _resampled(gradient)))
+    return _spearman(attention.mean, gradient.mean), interval(_spearman(_resampled(attention), _resampled(gradient)))
 
 
 def _by_other(means: Float[np.ndarray, "*resample head token_class"], heads: tuple[int, ...]) -> np.ndarray:

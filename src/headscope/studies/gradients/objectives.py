@@ -39,7 +39,7 @@ TASK = {
 
 @dataclass(frozen=True)
 class Objective:
-    """What a model is to do with each input, and its loss.
+    """Task of a model for each input, and its loss.
 
     * `name`: what it is, for a result.
     * `question`: makes of an input what the model is given, and the answer that is expected.
@@ -102,8 +102,8 @@ def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
 
 
 def _masked_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
-    asked = (answers != IGNORED).sum(1)
-    return losses("masked", network(**batch.inputs).logits, answers) / asked.clamp_min(1), asked > 0
+    n_answers = (answers != IGNORED).sum(1)
+    return losses("masked", network(**batch.inputs).logits, answers) / n_answers.clamp_min(1), n_answers > 0
 
 
 def _embedding_loss(name: str, network: nn.Module, batch: Batch, answers: Tensor) -> Loss:

@@ -1,4 +1,4 @@
-"""Which of five patterns does each head's attention show, and what share of maps has each?
+"""Share of each head's attention maps with each of five patterns, and the pattern of most of its maps.
 
 Kovaleva et al. 2019, section 4.1 (Figures 1 and 2): vertical, diagonal, vertical + diagonal, block, heterogeneous.
 Their classifier was never released; docs/patterns.md says how this one was made, and how well it tells the patterns.

@@ -55,7 +55,7 @@ class PatternObserver:
 
     @property
     def valid(self) -> Bool[Tensor, " example"]:
-        """Which examples the classifier can read."""
+        """Mask of the examples that are long enough for the classifier."""
         return (self.batch.lengths >= LEAST_TOKENS) & (self.batch.lengths <= MOST_TOKENS)
 
     def finish(self) -> dict[str, Values]:

@@ -74,19 +74,22 @@ def run(
     attributes = provenance("patterns", model, joint_corpus(corpora), settings) | {
         "classifier_sha256": _sha256(weights)
     }
-    found: dict[str, xr.Dataset] = {}
+    by_corpus: dict[str, xr.Dataset] = {}
     read: list[Read] = []
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
-            found[name], its = _of(model, corpus, settings, PatternObserver(classify), partial(clearest.add, name))
+            by_corpus[name], coverage = _of(
+                model, corpus, settings, PatternObserver(classify), partial(clearest.add, name)
+            )
         except KeyboardInterrupt:
-            if not (found and settings.keep_interrupted):
+            if not (by_corpus and settings.keep_interrupted):
                 raise
-            its = {"interrupted": f"before '{corpus.name}'"}
-        read.append(its)
-        if "interrupted" in its:
+            coverage = {"interrupted": f"before '{corpus.name}'"}
+        read.append(coverage)
+        if "interrupted" in coverage:
             break
-    whole = xr.concat(found.values(), xr.Variable("task", list(found))) if len(corpora) > 1 else found.popitem()[1]
+    names = xr.Variable("task", list(by_corpus))
+    whole = xr.concat(by_corpus.values(), names) if len(corpora) > 1 else by_corpus.popitem()[1]
     whole = whole.assign_coords(dominant=dominant(whole["share"]))
     if shown:
         whole["map"] = clearest.of_patterns(shown, settings)
@@ -140,11 +143,11 @@ def _names(corpora: Sequence[Corpus]) -> list[str]:
 
 def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
     """Totals over all corpora, and the counts of what was left out of each."""
-    sums = {key: sum(its.get(key, 0) for its in read) for key in ("n_examples", "n_tokens", "duration_s")}
+    sums = {key: sum(each.get(key, 0) for each in read) for key in ("n_examples", "n_tokens", "duration_s")}
     skipped = Counter()
-    for name, its in zip(names, read, strict=False):
+    for name, each in zip(names, read, strict=False):
         prefix = f"{name}: " if names[1:] else ""
-        skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(its.get("skipped", "{}")).items()})
+        skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(each.get("skipped", "{}")).items()})
     stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
     return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
 

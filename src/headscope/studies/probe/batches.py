@@ -81,7 +81,7 @@ def padded(treebank: Treebank, lexicon: Lexicon, numbers: list[int], device: tor
         between, length = treebank.maps[number], len(sentence)
         size, half = length + SPECIAL, treebank.features // 2
         attention[place, :size, :size, :half] = between
-        attention[place, :size, :size, half:] = between.transpose(0, 1)
+        attention[place, :size, :size, half:] = between.transpose(0, 1)  # [token, token, head]
         rows[place, SPECIAL:size] = torch.from_numpy(lexicon.rows(sentence))
         heads[place, :length] = torch.from_numpy(sentence.heads)
     lengths = torch.tensor([len(sentence) for sentence in sentences])

@@ -34,7 +34,7 @@ class TreebankObserver:
         """Forget the batch before, and expect this one."""
         self.batch, self.maps = batch, defaultdict(list)
         self.members = members(batch)
-        self.sources = (self.members / self.members.sum(1, keepdim=True).clamp_min(1)).mT
+        self.sources = (self.members / self.members.sum(1, keepdim=True).clamp_min(1)).mT  # [example, word, query]
 
     def __call__(
         self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None

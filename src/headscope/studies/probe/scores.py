@@ -34,7 +34,7 @@ class Gold:
 
     @cached_property
     def masks(self) -> list[Bool[np.ndarray, " word"]]:
-        """Which words of each sentence are scored."""
+        """Mask of the scored words of each sentence."""
         return [(each.relations != LEFT_OUT) & (each.heads != UNKNOWN) for each in self.sentences]
 
     @cached_property
@@ -48,7 +48,7 @@ class Gold:
         return _joined(self.sentences, self.masks, [each.relations for each in self.sentences])
 
     def right(self, predicted: Sequence[Heads]) -> Bool[np.ndarray, " scored"]:
-        """Which scored words have their syntactic head in the heads that were predicted for each sentence."""
+        """Mask of the scored words whose syntactic head is right in `predicted`, the heads by sentence."""
         same = [heads == each.heads for heads, each in zip(predicted, self.sentences, strict=True)]
         return _joined(self.sentences, self.masks, same).astype(bool)
 
@@ -119,7 +119,7 @@ def preferences(treebank: Treebank, gold: Gold) -> Float[np.ndarray, "scored fea
     differences = []
     for sentence, between, mask in zip(treebank.sentences, treebank.maps, gold.masks, strict=True):
         words = between[SPECIAL:, SPECIAL:].float().numpy()
-        both = np.concatenate([words, words.swapaxes(0, 1)], axis=-1)
+        both = np.concatenate([words, words.swapaxes(0, 1)], axis=-1)  # [word, word, head and direction]
         both[np.arange(len(words)), np.arange(len(words))] = 0
         scored_words = np.flatnonzero(mask)
         to_head = both[scored_words, np.maximum(sentence.heads[scored_words], 1) - 1]

@@ -107,6 +107,7 @@ def scored(parser: nn.Module, batch: Padded, table: Tensor) -> Float[Tensor, "se
 def loss(parser: nn.Module, batch: Padded, table: Tensor) -> Float[Tensor, ""]:
     """-log p of the syntactic head, summed over the words of a batch (as in the released code), in nats."""
     scores = scored(parser, batch, table)
+    # [word of the batch, candidate] and [word of the batch]
     return cross_entropy(scores.flatten(0, 1), batch.heads.flatten(), ignore_index=UNKNOWN, reduction="sum")
 
 

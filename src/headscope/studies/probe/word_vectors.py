@@ -53,7 +53,7 @@ def read_vectors(source: str, words: Collection[str]) -> Vectors:
             if word in wanted and wanted[word] not in row_of:
                 row_of[wanted[word]] = len(rows)
                 rows.append(_vector(values, is_binary, size, f"vectors '{source}', {_place(number, is_binary)}"))
-    return Vectors(row_of, np.array(rows, dtype=np.float32).reshape(len(rows), size))
+    return Vectors(row_of, np.array(rows, dtype=np.float32).reshape(len(rows), size))  # [row, dimension]
 
 
 def _entries(file: BinaryIO, source: str) -> tuple[int, bool, Iterator[Entry]]:
@@ -80,7 +80,7 @@ def _entries(file: BinaryIO, source: str) -> tuple[int, bool, Iterator[Entry]]:
 
 
 def _is_binary(start: bytes) -> bool:
-    """Whether the bytes after the first word are no text of numbers."""
+    """True if the bytes after the first word are no text of numbers."""
     line = start.partition(b"\n")[0]
     return not NUMBERS.fullmatch(_split(line)[1] or b"x") and not NUMBERS.fullmatch(line.rpartition(b" ")[2] or b"x")
 

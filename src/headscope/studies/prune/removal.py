@@ -126,7 +126,7 @@ def places(heads: Sequence[tuple[int, int]]) -> tuple[np.ndarray, ...]:
     >>> np.arange(6).reshape(2, 3)[places([(0, 2), (1, 0)])]
     array([2, 3])
     """
-    return tuple(np.array(heads, dtype=int).reshape(-1, 2).T)
+    return tuple(np.array(heads, dtype=int).reshape(-1, 2).T)  # layers [head], heads [head]
 
 
 def smaller(

@@ -76,7 +76,7 @@ class ScoreCurve:
         task, kept, outputs = self.task, self.kept, np.stack([each.outputs for each in self.points])
         draws = poisson_draws(range(len(self.targets)), settings.seed, settings.resamples)
         scores = np.stack([score(metric, outputs, self.targets) for metric in task.metrics], axis=-1)
-        drawn = np.stack([resampled(metric, outputs, self.targets, draws) for metric in task.metrics], axis=-1)
+        resamples = np.stack([resampled(metric, outputs, self.targets, draws) for metric in task.metrics], axis=-1)
         order = np.full(kept.left.shape, np.nan)
         order[places(kept.gone)] = np.arange(1, len(kept.gone) + 1)
         share = [1 - sum(each.heads) / sum(self.points[0].heads) for each in self.points]
@@ -91,7 +91,7 @@ class ScoreCurve:
             long_name="score of the pruned model",
             units="score",
             source="dev examples",
-            interval=interval(drawn),
+            interval=interval(resamples),
             count=Count(
                 np.full(scores.shape, len(self.targets)), "examples behind score of the pruned model", dims=dims
             ),
@@ -103,7 +103,7 @@ class ScoreCurve:
             long_name="change of the score by pruning",
             units="score",
             source="pruned less unpruned, on the same dev examples",
-            interval=interval(drawn - drawn[:, :1]),
+            interval=interval(resamples - resamples[:, :1]),
         )
         left = np.array([each.heads for each in self.points])
         variables.add("heads_left", left, ("share_removed", "layer"), long_name="heads left", units="heads")

@@ -10,7 +10,7 @@ Words = tuple[int, ...]
 
 
 class Baselines(NamedTuple):
-    """What a link is compared with; None where there is no such place in the sentence.
+    """Places in the sentence that a link is compared with; None where there is no such place.
 
     * `elsewhere`: both ends are moved by the same number of words, so that they are as far apart, in the same order: a
       head that only looks so far ahead or back gives it as much.
@@ -27,20 +27,20 @@ def baselines(sentence: Sentence, random: Random) -> tuple[Baselines, ...]:
     """For each link of a sentence random others with as many words, where no link of the sentence stands.
 
     >>> sentence = Sentence("a b c d", ((0, 1), (2, 3), (4, 5), (6, 7)), links=(Link("x", (0,), (2,)),))
-    >>> found = baselines(sentence, Random(0))[0]
-    >>> (found.elsewhere.source, found.elsewhere.target), found.other_source.target
+    >>> first = baselines(sentence, Random(0))[0]
+    >>> (first.elsewhere.source, first.elsewhere.target), first.other_source.target
     (((1,), (3,)), (2,))
     """
     taken = {ends for link in sentence.links for ends in ((link.source, link.target), (link.target, link.source))}
     words = len(sentence.words)
-    found = []
+    compared = []
     for link in sentence.links:
         both = ((_by(link.source, step), _by(link.target, step)) for step in _steps(random, words, link, both=True))
         sources = ((_by(link.source, step), link.target) for step in _steps(random, words, link, source=True))
         targets = ((link.source, _by(link.target, step)) for step in _steps(random, words, link))
         apart = ((ends for ends in each if not _overlap(ends, link)) for each in (sources, targets))
-        found.append(Baselines(*(_first(link, each, taken) for each in (both, *apart))))
-    return tuple(found)
+        compared.append(Baselines(*(_first(link, each, taken) for each in (both, *apart))))
+    return tuple(compared)
 
 
 def _steps(random: Random, words: int, link: Link, *, both: bool = False, source: bool = False) -> list[int]:
@@ -55,7 +55,7 @@ def _by(end: Words, step: int) -> Words:
 
 
 def _overlap(ends: tuple[Words, Words], link: Link) -> bool:
-    """Whether the end that was moved has a word of the link."""
+    """True if the moved end has a word of the link."""
     source, target = ends
     moved = source if target == link.target else target
     return not {*moved}.isdisjoint({*link.source, *link.target})

@@ -67,7 +67,7 @@ def linked(corpus: Corpus, kind: LinkKind, limits: Limits) -> tuple[Corpus, dict
 
 
 def _reasons(limits: Limits) -> list[str]:
-    """What may be dropped, in the order in which it is looked at."""
+    """Reasons to drop a sentence or a link, in the order of the checks."""
     return [
         WITHOUT,
         *(f"sentences {reason}" for reason in _refusals(limits)),
@@ -130,7 +130,7 @@ def _refused(sentence: Sentence, links: tuple[Link, ...], limits: Limits) -> str
 
 
 def _dropped(link: Link, limits: Limits, dropped: Counter[str]) -> bool:
-    """Whether a link goes by itself, which is counted."""
+    """True if a link alone is dropped; `dropped` counts it."""
     steps = {
         f"links of more than {limits.span} words": _long(link.source, limits) or _long(link.target, limits),
         _near(limits): link.distance < limits.distance,

@@ -45,7 +45,7 @@ def link_kind(corpus: Corpus, name: str | None = None) -> LinkKind:
 
 
 def of_frames(corpus: Corpus) -> bool:
-    """Whether annotated links of a corpus are those of frame elements."""
+    """True if the annotated links of a corpus are those of frame elements."""
     every = (link for example in corpus for sentence in example.sentences for link in sentence.links)
     return next(every).core is not None
 

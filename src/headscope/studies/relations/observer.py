@@ -60,7 +60,7 @@ class LinkObserver:
             for kind, pairs in enumerate(row.pairs)
             for pair in pairs
         ]
-        self.cells = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)
+        self.cells = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)  # [cell, 4]
         self.ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
         self.largest: dict[int, Float[Tensor, "row head direction"]] = {}
 

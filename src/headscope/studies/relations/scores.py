@@ -67,7 +67,7 @@ def best(rows: LinkAttention, draws: Draws, selection_half: Bool[np.ndarray, " i
 
 
 def least_gain(rows: LinkAttention) -> Float[np.ndarray, "head direction"]:
-    """How much more attention links get than either baseline: the mean over the rows that have baselines."""
+    """Smaller gain in attention of links relative to the baselines: the mean over the rows that have baselines."""
     rows = rows[rows.compared]
     linked, *both = (values.mean(0, dtype=np.float64) for values in (rows.linked, rows.elsewhere, rows.others))
     return linked - np.maximum(*both)

@@ -107,8 +107,8 @@ def run(
         model.capture.heads,
         beside if set(beside) >= set(relations) else None,
     )
-    drawn = {name: rows for name, rows in relations.items() if name not in APART.get(kind, ())}
-    variables |= zoomed(model, kept, _again(words), picks(drawn), settings)
+    together = {name: rows for name, rows in relations.items() if name not in APART.get(kind, ())}
+    variables |= zoomed(model, kept, _again(words), picks(together), settings)
     attributes = provenance("relations", model, corpus, settings) | attributes | {"n_links": int(attention.links.sum())}
     attributes["options"] = json.dumps({"links": kind, "limits": str(limit), "as_coded": as_coded})
     attributes["filter"] = json.dumps({"read": corpus.n_examples, "dropped": dropped, "kept": kept.n_examples})
@@ -145,7 +145,7 @@ def _with(counts: Any, reason: str, count: int) -> str:
 
 
 def _limits(corpus: Corpus, kind: LinkKind, limits: str | None, as_coded: bool) -> Limits:
-    """What was asked for; else those of the paper for frame elements, and none for other links."""
+    """Limits by their name; by default those of the paper for frame elements, and none for other links."""
     if limits is not None:
         return parsed(limits)
     frames = kind == "annotated" and of_frames(corpus)

@@ -80,7 +80,7 @@ def _add_mean(
 
 def _percentile(attention: xr.DataArray) -> np.ndarray:
     """The percentile over the heads that there are: a layer may have fewer than another."""
-    flat = attention.stack(place=("layer", "head")).dropna("place", how="all")
+    flat = attention.stack(place=("layer", "head")).dropna("place", how="all")  # [relation, direction, head]
     return flat.quantile(PERCENTILE / 100, "place").values
 
 

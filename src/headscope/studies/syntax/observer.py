@@ -60,7 +60,7 @@ class DependencyObserver:
         example, word = _rows(self.words, self.batch.real.device)
         right = torch.cat(layers, dim=1)[example, :, word]
         words = list(chain(*self.words))
-        numbers = np.array([word[:4] for word in words], dtype=np.int64).reshape(-1, 4)
+        numbers = np.array([word[:4] for word in words], dtype=np.int64).reshape(-1, 4)  # [word, field]
         return HeadPredictions(
             input=self.batch.index.numpy()[example.cpu().numpy()],
             word=numbers[:, 0],
@@ -95,7 +95,7 @@ def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:
     """Mask of the pairs of words that may be linked: two words of a sentence, each with a token."""
     words = batch.has_token.shape[1]
     numbers = [[*sentence_numbers(example), *[-1] * (words - example.n_words)] for example in batch.examples]
-    sentence = torch.tensor(numbers, device=batch.real.device).reshape(-1, words)
+    sentence = torch.tensor(numbers, device=batch.real.device).reshape(-1, words)  # [example, word]
     same = (sentence[:, :, None] == sentence[:, None]) & batch.has_token[:, None] & batch.has_token[:, :, None]
     return same & ~torch.eye(words, dtype=torch.bool, device=batch.real.device)
 
@@ -103,5 +103,5 @@ def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:
 def _rows(words: list[list[Dependency]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Example and number of each word."""
     rows = [(example, word.word) for example, each in enumerate(words) for word in each]
-    example, word = torch.tensor(rows, dtype=torch.long, device=device).reshape(-1, 2).unbind(-1)
+    example, word = torch.tensor(rows, dtype=torch.long, device=device).reshape(-1, 2).unbind(-1)  # each [row]
     return example, word

@@ -54,7 +54,9 @@ def offsets(device: torch.device) -> Float[Tensor, "row column"]:
 
 def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
     """The mean over each parallel to the main diagonal, as if each were longer by `extra` cells of 0."""
+    # [cell, offset]
     member = torch.nn.functional.one_hot(offsets(values.device).flatten(), 2 * SIZE - 1).to(values.dtype)
+    # [map, cell] @ [cell, offset]
     return values.flatten(1) @ (member / (member.sum(0) + extra))
 
 

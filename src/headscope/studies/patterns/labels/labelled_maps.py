@@ -94,7 +94,7 @@ def write(folder: str | Path, maps: Sequence[Map]) -> None:
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     folder = Path(folder)
-    values = [each.attention.astype(np.float16).ravel() for each in maps]
+    values = [each.attention.astype(np.float16).ravel() for each in maps]  # each [query x key]
     arrays = {
         "length": np.array([len(each.attention) for each in maps], np.int32),
         "values": np.concatenate(values) if values else np.zeros(0, np.float16),

@@ -23,5 +23,5 @@ def fold(map_: Map) -> int:
 
 
 def is_boundary(map_: Map) -> bool:
-    """Whether the map was chosen at the boundary of two patterns, so that the mixture of patterns is not natural."""
+    """True for a map chosen at the boundary of two patterns, so that the mixture of patterns is not natural."""
     return map_.id >= FIRST_BOUNDARY_ID

@@ -36,7 +36,7 @@ def numbers(maps: Sequence[Map]) -> Numbers:
 def fitted(features: Numbers, labels: Int[np.ndarray, " map"]) -> Float[np.ndarray, " 3"]:
     """The thresholds with the highest accuracy."""
     levels = np.linspace(0, 1, TRIED)
-    tried = np.array(list(product(*np.quantile(features, levels, axis=0).T)))
+    tried = np.array(list(product(*np.quantile(features, levels, axis=0).T)))  # [trial, feature]
     right = np.zeros(len(tried), int)
     for row, label in zip(features, labels, strict=True):
         right += _predict(row > tried) == label
@@ -49,7 +49,7 @@ def predict(features: Numbers, thresholds: Float[np.ndarray, " 3"]) -> Int[np.nd
 
 
 def _predict(above: np.ndarray) -> Int[np.ndarray, " map"]:
-    column, diagonal, block = above.T
+    column, diagonal, block = above.T  # each [map]
     lines = np.select([column & diagonal, column, diagonal], [BOTH, VERTICAL, DIAGONAL], HETEROGENEOUS)
     return np.where(block, BLOCK, lines)
 

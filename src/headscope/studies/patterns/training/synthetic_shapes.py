@@ -110,7 +110,7 @@ def band(canvas: Canvas) -> Maps:
     offsets[:, 1] = np.where(canvas.random.random(canvas.maps) < 0.75, offsets[:, 0], offsets[:, 1])
     width = np.where(canvas.chance(0.6), 0.3, canvas.between(0.3, max(0.8, 0.08 * canvas.length)))
     made = np.zeros((canvas.maps, canvas.length, canvas.length), np.float32)
-    for offset in offsets.T:
+    for offset in offsets.T:  # [map], one of the two edges
         made += np.exp(-(((canvas.distance - offset[:, None, None]) / width) ** 2) / 2)
     made /= made.sum(-1, keepdims=True) + 1e-3
     made *= noise(canvas, canvas.between(0, 0.9))
