@@ -19,7 +19,7 @@ ALLOWED = "use a name, a folder, a Hugging Face model with tokenizer=, or a Sent
 
 
 def study(name: str) -> Study:
-    """The function of a study, which makes models and corpora of what it is given.
+    """The function of a study; it accepts names and paths in the place of models and corpora.
 
     * A model: what `headscope.load` returns, a name, a folder, a Hugging Face model together with the argument
       `tokenizer`, or a `SentenceTransformer`.

@@ -72,7 +72,7 @@ class Batch:
 
     @cached_property
     def first_of_pieces(self) -> Float[Tensor, "example word token"]:
-        """1 for the first token of each word, in the place of `mean_of_pieces`: what Clark et al.'s code does."""
+        """1 for the first token of each word, in the place of `mean_of_pieces`, as in the code of Clark et al."""
         return (self.sum_of_pieces * (self.sum_of_pieces.cumsum(1) == 1)).mT
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Attention that can be told layer by layer what to do: torch's fused kernel, unless a context says otherwise."""
+"""Attention that can be replaced layer by layer: torch's fused kernel, unless a context replaces it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

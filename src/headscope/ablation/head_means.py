@@ -1,4 +1,4 @@
-"""The mean output of each head over a corpus: what mode "mean" puts in a disabled head's place."""
+"""The mean output of each head over a corpus: the replacement of a disabled head in mode "mean"."""
 
 from collections.abc import Iterable
 

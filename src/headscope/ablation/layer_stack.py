@@ -1,4 +1,4 @@
-"""Run a network again from one of its layers: what enters each layer is kept, the layers below are passed through."""
+"""Run a network again from one of its layers: the input of each layer is kept, the layers below are skipped."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ class Stack:
         return [call for _, call, _ in seen], answer
 
     def arguments(self, inputs: Mapping[str, Tensor]) -> list[Call]:
-        """As `calls`, without computing any layer: the states are those that enter the first."""
+        """The calls of all layers without computing any: the states of each are those that enter the first."""
         with instead(dict.fromkeys(self.layers, _pass)):
             return self.calls(inputs)[0]
 

@@ -45,7 +45,7 @@ class Rerun:
     _calls: dict[int, list[Call]] = field(default_factory=dict)
 
     def start(self) -> Float[Tensor, "example ..."]:
-        """The logits of the plain forward pass, of which is kept what variants need."""
+        """Run the plain forward pass and keep the intermediate values that variants need. Returns: its logits."""
 
         def attend(
             module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **keywords: Any
@@ -132,14 +132,14 @@ class Rerun:
             return self.stack.run(layer, states, call)
 
     def _answers(self, states: States, variants: int) -> Iterator[Tensor]:
-        """The logits from what leaves the last layer; one by one, for they may be as many as there are words."""
+        """The logits of each variant from the output of the last layer; one by one to save memory."""
         for each in states.chunk(variants):
             yield self.stack.finish(self.inputs, each).logits
 
     def _answers_at(
         self, rows: Int[Tensor, "example row"], states: States, call: Call, disabled: Bool[np.ndarray, "variant head"]
     ) -> tuple[Tensor, ...]:
-        """The logits from what enters the last layer, which runs for these tokens alone."""
+        """The logits of each variant from the input of the last layer, which runs for the tokens in `rows` alone."""
         variants, each = len(states) // len(rows), self.projections[-1]
         heads = torch.from_numpy(disabled[:, : each.heads]).to(states.device)
         heads = heads.repeat_interleave(len(states) // len(heads), dim=0)

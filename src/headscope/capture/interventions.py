@@ -1,4 +1,4 @@
-"""Disable heads, or scale what they do: interventions at the waist where attention is observed."""
+"""Disable heads, or scale their attention: interventions at the point where attention is observed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ Heads = Bool[np.ndarray, "layer head"]
 
 
 def uniform(disabled: Heads) -> Intervention:
-    """Each query of a disabled head looks alike at all keys that it sees: 1/L over an example's real tokens.
+    """Uniform attention of each query of a disabled head to all keys that it sees: 1/L over an example's real tokens.
 
     Under a causal or sliding mask it is one over the number of keys that the query may see.
     """
@@ -31,7 +31,7 @@ def uniform(disabled: Heads) -> Intervention:
 
 
 def zero(disabled: Heads) -> Intervention:
-    """A disabled head looks at nothing: its output is 0."""
+    """Zero attention of a disabled head: its output is 0."""
     return _of_heads(disabled, lambda attention, scores: torch.zeros_like(attention))
 
 

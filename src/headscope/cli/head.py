@@ -118,7 +118,7 @@ class Printer:
         self.values.append(value)
 
     def finish(self) -> None:
-        """Print what programs read."""
+        """Print the values as JSON, for programs."""
         if self.as_json:
             from headscope.cli.terminal import without_nan
 

@@ -160,7 +160,7 @@ def without_nan(value: Any) -> Any:
 
 
 def in_lines(values: Mapping[str, Any], indent: str = "") -> str:
-    """Names and values, one a line; what is in a value of its own is indented.
+    """Names and values, one a line; nested mappings are indented.
 
     >>> print(in_lines({"n_maps": 2, "f1": {"block": 0.51239}}))
     n_maps: 2

@@ -1,4 +1,4 @@
-"""One input of a model, and what each of its tokens is: annotations reach tokens through the tokenizer's offsets."""
+"""One input of a model, with the class of each token: annotations reach tokens through the tokenizer's offsets."""
 
 from dataclasses import dataclass, field
 from itertools import product
@@ -44,7 +44,7 @@ class Encoded:
 def encoded(
     index: int, example: Example, encoding: Encoding, tokenizer: PreTrainedTokenizerBase, *, words: bool = False
 ) -> Encoded:
-    """One input with what each of its tokens is; with `words` also its example and the tokens of its words."""
+    """One input with the class of each of its tokens; with `words` also its example and the tokens of its words."""
     inputs = {"input_ids": encoding.ids}
     if "token_type_ids" in tokenizer.model_input_names:
         inputs["token_type_ids"] = encoding.type_ids

@@ -1,4 +1,4 @@
-"""From examples to the inputs of a model; what is left out or cut is counted."""
+"""Encode examples as inputs of a model; those left out or cut are counted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ class Words:
     aligned: bool = False
 
     def encode(self, examples: Iterable[Example]) -> Iterator[Encoded]:
-        """The inputs in the order of the examples; what is left out or cut is counted in `counts`."""
+        """The inputs in the order of the examples; `counts` counts those left out or cut, by reason."""
         examples, index = iter(examples), 0
         while group := list(islice(examples, TOGETHER)):
             for example, encoding in zip(group, self._tokenize(group), strict=True):
@@ -78,7 +78,7 @@ class Words:
         return self.tokenizer(first, second, verbose=False, **options).encodings or []
 
     def _fit(self, example: Example, encoding: Encoding) -> list[Encoding]:
-        """The encoding itself if it is not too long, else what `long` makes of it."""
+        """The encoding itself if it is not too long, else its parts according to `long`; none if it is skipped."""
         if all(encoding.special_tokens_mask):
             self.counts["empty"] += 1
             return []

@@ -1,4 +1,4 @@
-"""One statistic per file: what is read off a block of attention rows, and what it comes to for each example."""
+"""One statistic per file: sums over a block of attention rows (`observe`), and values of each example (`finish`)."""
 
 SURFACE = (
     "attention_to",

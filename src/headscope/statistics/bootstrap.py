@@ -56,7 +56,7 @@ def tally(
     valid: Bool[np.ndarray, "example *dims"] | Int[np.ndarray, "example *dims"],
     draws: Float[np.ndarray, "resample example"],
 ) -> Tally:
-    """The tally of some examples; `draws` says how often each resample has each of them.
+    """The tally of some examples; `draws` is the count of each example in each resample.
 
     * `valid`: which examples have the statistic; or how many cases (words, links) of it each has, of which `values`
       is the sum. The mean is then over all cases of all examples, and whole examples are resampled.
@@ -105,7 +105,7 @@ def poisson_draws(index: Iterable[int], seed: int, resamples: int = RESAMPLES) -
 
 
 def interval(resampled: Float[np.ndarray, "resample *dims"]) -> Float[np.ndarray, "*dims 2"]:
-    """The 95% percentile interval of what each resample gives, lower and upper bound; NaN is no value.
+    """The 95% percentile interval of the values of all resamples, lower and upper bound; NaN is no value.
 
     >>> interval(np.linspace(0, 1, 101)).round(3)
     array([0.025, 0.975])

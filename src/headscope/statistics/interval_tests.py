@@ -52,7 +52,7 @@ def corrected(q: xr.DataArray, what: str) -> str:
 
 
 def _score(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | None:
-    """The distance from the limit in standard errors; 0 and infinite for what does not vary."""
+    """The distance from the limit in standard errors; 0 or infinite where the standard error is 0."""
     if "lower" not in array.coords or bool(array["lower"].isnull().all()):
         return None
     error = ((array["upper"] - array["lower"]) / WIDTH).transpose(*array.dims).values
