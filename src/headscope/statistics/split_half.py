@@ -53,11 +53,16 @@ def best_head(
 
     * `in_selection_half`: mask of the rows on which heads are selected; None selects and evaluates on all rows.
     """
-    first, second = (rows, rows) if in_selection_half is None else (rows[in_selection_half], rows[~in_selection_half])
+    first, second = halves(rows, in_selection_half)
     if not (len(first) and len(second)):
         return None
     selected = select(first)
     return BestHead(selected, evaluate(second, selected))
+
+
+def halves(rows: Rows, in_selection_half: Bool[np.ndarray, " row"] | None) -> tuple[Rows, Rows]:
+    """The rows on which heads are selected, and those on which they are evaluated; all rows twice without a mask."""
+    return (rows, rows) if in_selection_half is None else (rows[in_selection_half], rows[~in_selection_half])
 
 
 def column(best: Iterable[BestHead | None], value: Callable[[BestHead], Any], missing: Any = np.nan) -> list[Any]:

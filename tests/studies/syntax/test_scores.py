@@ -56,7 +56,7 @@ def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray,
     monkeypatch.setattr(bootstrap, "CHUNK", 7)
     words, right = known
     its = np.flatnonzero(words.relation == "obj")
-    found = score(words[its], HEADS, draws)
+    found = score(words[its], HEADS, draws, split_in_half(draws.shape[1], 0))
     np.testing.assert_allclose(found.accuracy.mean, right[its].mean(0))
     assert (found.accuracy.count == len(its)).all()
     resampled = [
@@ -74,7 +74,7 @@ def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray,
 def test_p_is_of_so_many_words_that_one_alone_gets_right(known, draws: np.ndarray) -> None:
     words, right = known
     its = np.flatnonzero(words.relation == "det")
-    found = score(words[its], HEADS, draws)
+    found = score(words[its], HEADS, draws, split_in_half(draws.shape[1], 0))
     base = hits(words[its], found.offset)
     for head in range(HEADS):
         for direction in range(len(DIRECTIONS)):

@@ -26,7 +26,7 @@ def result() -> xr.Dataset:
     relations = made(words, right).by_relation()
     return xr.Dataset(
         to_variables(
-            {name: score(its, 4, draws) for name, its in relations.items()},
+            {name: score(its, 4, draws, split_in_half(SENTENCES, 0)) for name, its in relations.items()},
             {name: best(its, 4, draws, split_in_half(SENTENCES, 0)) for name, its in relations.items()},
             LAYERS,
         )
@@ -65,3 +65,23 @@ def test_the_chosen_head_is_named(result: xr.Dataset) -> None:
     assert [obj[f"chosen_{name}"].item() for name in ("layer", "head", "direction")] == [2, 3, "dependent_to_head"]
     assert obj["chosen_accuracy"] == 1 and obj["chosen_accuracy_ci"].values.tolist() == [1, 1]
     np.testing.assert_allclose(obj["chosen_gain"], 1 - obj["chosen_baseline"])
+
+
+def test_a_head_is_special_by_the_half_on_which_the_offset_was_not_chosen() -> None:
+    selection_half = split_in_half(SENTENCES, 0)
+    syntactic_heads = np.zeros(SENTENCES, int)  # in both halves the offset -1 is right for every other word
+    for half in (selection_half, ~selection_half):
+        syntactic_heads[half] = np.arange(half.sum()) % 2
+    right = np.zeros((SENTENCES, 4, 2))
+    right[:, 1], right[:, 3, 0] = 1, selection_half | (syntactic_heads == 1)
+    words = [(sentence, 2, int(head), 3, "obj") for sentence, head in enumerate(syntactic_heads)]
+    draws = poisson_draws(range(SENTENCES), 0, 20).astype(np.uint8)
+    obj = made(words, right).by_relation()["obj"]
+    variables = to_variables(
+        {"obj": score(obj, 4, draws, selection_half)}, {"obj": best(obj, 4, draws, selection_half)}, LAYERS
+    )
+    result = xr.Dataset(variables).sel(relation="obj", direction="dependent_to_head", layer=2)
+    assert float(result["accuracy"].sel(head=3) - result["baseline"]) == 0.25
+    assert (result["q_value"].sel(head=[1, 3]) < 0.05).all()
+    assert result["special"].sel(head=1) == 1 and "on the other half" in result["special"].attrs["long_name"]
+    assert result["special"].sel(head=3) == 0

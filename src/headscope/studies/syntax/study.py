@@ -33,7 +33,8 @@ def run(
 
     * `q_value`: of each head being no better than the offset (exact McNemar test, one-sided, which takes words as
       independent), corrected for all heads, relations and directions that were tried.
-    * `special`: heads that beat it by 10 points, with q < 0.05, in a relation of at least 50 words.
+    * `special`: heads that beat the offset of one half of the sentences by 10 points on the other half, with q < 0.05,
+      in a relation of at least 50 words.
     * `chosen_...`: the best head and the best offset of each relation on one half of the sentences (split by the seed),
       scored on the other.
 
@@ -71,7 +72,7 @@ def run(
     selection_half = split_in_half(inputs, settings.seed)
     relations = predictions.by_relation(everything=as_coded)
     variables = to_variables(
-        {name: score(words, heads, draws, as_coded) for name, words in relations.items()},
+        {name: score(words, heads, draws, selection_half, as_coded) for name, words in relations.items()},
         {name: best(words, heads, draws, selection_half, as_coded) for name, words in relations.items()},
         model.capture.heads,
     )

@@ -11,8 +11,8 @@ from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Figure, Finding
 from headscope.report.wording import first_of, number, rate
-from headscope.statistics.thresholds import LEAST_CASES, RATE, enough, is_special
-from headscope.studies.syntax.page.summary import as_coded, relations
+from headscope.statistics.thresholds import LEAST_CASES, RATE, enough
+from headscope.studies.syntax.page.summary import as_coded, judged_on, relations
 
 SHOWN = 8
 
@@ -45,16 +45,20 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The relations for which the head is special, else the nearest; then the relations that it was chosen for."""
     rows = [row for row in of_variable(numbers, "accuracy") if "all" not in row.labels and enough(row.n)]
     rows = sorted(rows, key=lambda row: row.baseline - row.value)
-    special = [_sentence(row) for row in rows if is_special(row.value - row.baseline, row.q, row.n)]
+    special = [_sentence(row) for row in rows if float(result["special"].sel(_place(row))) == 1]
     rule = (
-        f"at least 10 points over the best fixed offset, q < {RATE}, at least {LEAST_CASES} words; corrected for "
-        f"{int(result['q_value'].notnull().sum()):,} heads, relations and directions (Benjamini-Hochberg)"
+        f"at least 10 points over the best fixed offset {judged_on(result)}, q < {RATE}, at least {LEAST_CASES} words; "
+        f"corrected for {int(result['q_value'].notnull().sum()):,} heads, relations and directions (Benjamini-Hochberg)"
     )
     if special:
         yield Finding("Special for", f"{first_of(special, SHOWN)} ({rule}).")
     elif rows:
         yield Finding("Special for", f"No relation ({rule}). Nearest: {_sentence(rows[0])}.")
     yield from _chosen(result, numbers)
+
+
+def _place(row: Row) -> dict[str, object]:
+    return {"layer": row.layer, "head": row.head, "relation": row.labels[0], "direction": row.labels[1]}
 
 
 def _sentence(row: Row) -> str:

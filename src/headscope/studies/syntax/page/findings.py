@@ -8,7 +8,7 @@ from headscope.figures.labels import head_name
 from headscope.report.parts import Finding
 from headscope.report.wording import first_of, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.syntax.page.summary import Relation, as_coded, relations
+from headscope.studies.syntax.page.summary import Relation, as_coded, judged_on, relations
 
 NAMED = 8
 
@@ -95,8 +95,8 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
     which = f": {', '.join(names)}." if names else "."
     yield Finding(
         "Special heads",
-        f"{heads} of {total} beat the best fixed offset of some relation by at least 10 points, in at least "
-        f"{LEAST_CASES} words and with q < {RATE} ({tests}). {len(names)} of the {pool} "
+        f"{heads} of {total} beat the best fixed offset of some relation by at least 10 points {judged_on(result)}, in "
+        f"at least {LEAST_CASES} words and with q < {RATE} ({tests}). {len(names)} of the {pool} "
         f"with at least {LEAST_CASES} words have a special head{which}{_busiest(special)}",
     )
 

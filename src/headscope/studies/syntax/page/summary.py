@@ -57,6 +57,14 @@ def as_coded(result: xr.Dataset) -> bool:
     return bool(json.loads(result.attrs.get("options", "{}")).get("as_coded"))
 
 
+def judged_on(result: xr.Dataset) -> str:
+    """The words on which the gain of a special head is measured; version 0.1 took all words."""
+    if as_coded(result):
+        return "on the same sentences"
+    held_out = "on the other half" in str(result["special"].attrs.get("long_name", ""))
+    return "on the other half of the sentences" if held_out else "on all sentences"
+
+
 def _relation(name: str, part: xr.Dataset) -> Relation:
     place = {"layer": int(part["chosen_layer"]), "head": int(part["chosen_head"])}
     direction = str(part["chosen_direction"].item())
