@@ -71,13 +71,13 @@ def test_features_and_links_are_said_with_correction() -> None:
     assert (
         "over 72 heads and features" in texts["Linguistic features"] and ", q <0.0001" in texts["Linguistic features"]
     )
-    assert "over 48 heads and links" in texts["Subject → verb"] and "heads surely more" in texts["Subject → verb"]
+    assert "over 48 heads and links" in texts["Subject → verb"] and "heads give clearly more" in texts["Subject → verb"]
 
 
 def test_patterns_of_heads_are_said_with_correction_cases_and_the_median_head() -> None:
     texts = told(patterns_result())
     assert "1 beyond chance (q < 0.05, Benjamini-Hochberg over 20 heads and patterns)" in texts["Vertical"]
-    assert "the median head has it in 0.25 of its maps" in texts["Vertical"] and "n = 60" in texts["Vertical"]
+    assert "in the median head 0.25 of the maps" in texts["Vertical"] and "n = 60" in texts["Vertical"]
     assert "beyond chance" not in texts["Block"]
     assert "beyond chance" not in told(patterns_result(("RTE", "MRPC")))["Vertical"]
 
