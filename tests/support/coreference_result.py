@@ -68,6 +68,8 @@ def gap_result() -> xr.Dataset:
         **bounded("chosen_f1", [0.75, 0.5, 0.625], "gender"),
         "chosen_f1_n_examples": ([30, 30, 60], ("gender",)),
         **bounded("chosen_bias_ratio", 0.6),
+        **bounded("chosen_baseline_f1", [[0.25] * 3, [0.0] * 3, [0.25] * 3, [0.375] * 3], "baseline", "gender"),
+        **bounded("chosen_baseline_bias_ratio", [1.5, np.nan, 1, 1], "baseline"),
     }
     return result_of(("all",), extra)
 

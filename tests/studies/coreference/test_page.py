@@ -57,8 +57,8 @@ def test_the_table_is_that_of_the_paper_with_the_papers_numbers() -> None:
 
 def test_of_gap_f1_is_told_by_gender() -> None:
     text = told(gap_result())["Gender"]
-    assert "masculine 0.750, feminine 0.500, overall 0.625. The nearest name has 0.500" in text
-    assert "F1 of feminine over masculine pronouns is 0.60 [0.54, 0.66]; that of the nearest name is 1.00" in text
+    assert "masculine 0.750, feminine 0.500, overall 0.625. The nearest name has 0.250 there." in text
+    assert "F1 of feminine over masculine pronouns is 0.60 [0.54, 0.66]; that of the nearest name is 1.50" in text
     assert "0 are better on feminine and 1 on masculine" in text
     assert "Clark" not in study_page(gap_result()).tables()[0].caption
     rows = cells(study_page(gap_result()).tables()[1])
@@ -68,6 +68,13 @@ def test_of_gap_f1_is_told_by_gender() -> None:
         == ["0.750", "0.500", "0.625", "0.60"]
     )
     assert rows["Nearest"][0] == "0.500" and "Head match" not in rows and list(rows)[3] == "Head 2-3"
+    assert rows["Nearest, on that other half"] == ["0.250", "0.250", "0.250", "1.50"]
+
+
+def test_a_result_of_gap_without_held_out_baselines_names_their_passages() -> None:
+    saved = gap_result().drop_vars([name for name in gap_result() if str(name).startswith("chosen_baseline_")])
+    assert "The nearest name has 0.500 on all passages." in told(saved)["Gender"]
+    assert "Nearest, on that other half" not in cells(study_page(saved).tables()[1])
 
 
 def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:

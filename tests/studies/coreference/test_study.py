@@ -11,6 +11,7 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
+from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import study
 from headscope.types import Example, Mention, Question, Sentence
 from support.planted import looks_at_offset, looks_from_to, planted
@@ -200,6 +201,17 @@ def test_gap_has_f1_by_gender(model: headscope.Model) -> None:
     assert result["chosen_f1"].sel(gender="masculine") == 1 and "attention_gap" not in result
     assert int(result["chosen_f1_n_examples"].sel(gender="overall")) == 30
     assert result.attrs["options"] == "{}"
+
+
+def test_baselines_beside_the_chosen_head_are_of_its_passages(model: headscope.Model) -> None:
+    result = study.run(model, gap(), QUICK)
+    rest = np.flatnonzero(~split_in_half(60, QUICK.seed))
+    answerable = int((rest % 3 != 2).sum())
+    assert answerable != 20  # other than on average, so that all passages give another F1
+    random = result["chosen_baseline_f1"].sel(baseline="random", gender="overall")
+    np.testing.assert_allclose(random, answerable / (len(rest) + answerable))
+    assert result["chosen_baseline_f1_ci"].dims == ("baseline", "gender", "bound")
+    assert result["chosen_baseline_bias_ratio"].dims == ("baseline",)
 
 
 def pairs(number: int = 60) -> Corpus:

@@ -36,28 +36,33 @@ def gender_variables(every: F1, base: F1, counts: list[int], heads: Heads) -> di
         units="ratio",
         interval=by_layer(every.ratio_interval, heads),
     )
+    _add_baselines(variables, base)
+    return variables.arrays
+
+
+def _add_baselines(variables: Variables, base: F1, prefix: str = "", where: str = "") -> None:
     variables.add(
-        "baseline_f1",
+        f"{prefix}baseline_f1",
         base.f1,
         ("baseline", "gender"),
-        long_name="F1 of names that a baseline calls coreferent with a pronoun",
+        long_name=f"F1 of names that a baseline calls coreferent with a pronoun{where}",
         units="F1",
         interval=base.f1_interval,
     )
     variables.add(
-        "baseline_bias_ratio",
+        f"{prefix}baseline_bias_ratio",
         base.ratio,
         ("baseline",),
-        long_name="F1 of feminine over masculine pronouns, of a baseline",
+        long_name=f"F1 of feminine over masculine pronouns, of a baseline{where}",
         units="ratio",
         interval=base.ratio_interval,
     )
-    return variables.arrays
 
 
-def best_gender_variables(one: F1, counts: list[int]) -> dict[str, xr.DataArray]:
-    """F1 by gender of the chosen head, on the half on which it was not chosen."""
+def best_gender_variables(one: F1, base: F1, counts: list[int]) -> dict[str, xr.DataArray]:
+    """F1 by gender of the chosen head and of the baselines, on the half on which the head was not chosen."""
     variables = Variables(LABELS, WEBSTER)
+    _add_baselines(variables, base, "chosen_", ", on the other half")
     variables.add(
         "chosen_f1",
         one.f1[0],

@@ -119,7 +119,7 @@ def _genders(
     heads: tuple[int, ...],
     head: int | None,
 ) -> dict[str, xr.DataArray]:
-    """F1 by gender: of all heads, of the baselines, and of the chosen head on the other half."""
+    """F1 by gender: of all heads and of the baselines; of the chosen head and of the baselines on the other half."""
     right, rest = predictions.unpacked(sum(heads)).astype(float), ~selection_half[predictions.unit]
     every = gender_bias.f1(right, predictions, draws)
     base = gender_bias.f1(predictions.guesses, predictions, draws)
@@ -127,7 +127,8 @@ def _genders(
     if head is None:
         return arrays
     held_out = gender_bias.f1(right[rest][:, [head]], predictions[rest], draws)
-    return arrays | question_variables.best_gender_variables(held_out, gender_bias.counts(predictions[rest]))
+    beside = gender_bias.f1(predictions.guesses[rest], predictions[rest], draws)
+    return arrays | question_variables.best_gender_variables(held_out, beside, gender_bias.counts(predictions[rest]))
 
 
 def _stereotypes(

@@ -60,11 +60,7 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
     if "f1" not in result:
         return
     genders = result["gender"].values.tolist()
-    rows = [
-        (ROWS[str(name)], [*_f1(part, "baseline_f1", genders), _ratio(part, "baseline_bias_ratio")])
-        for name in result["baseline"].values
-        if (part := result.sel(baseline=name))["baseline_f1"].sum() > 0
-    ]
+    rows = _baselines(result, genders, "", "")
     best = result["f1"].sel(gender="overall").stack(place=["layer", "head"]).dropna("place")
     for one in best["place"].values[(-best).argsort().values][:MOST]:
         part = result.sel(layer=one[0], head=one[1])
@@ -72,11 +68,25 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
     if "chosen_f1" in result:
         cells = [*_f1(result, "chosen_f1", genders), _ratio(result, "chosen_bias_ratio")]
         rows.append(("Head chosen on one half, scored on the other half", cells))
+    if "chosen_baseline_f1" in result:
+        rows += _baselines(result, genders, "chosen_", ", on that other half")
     caption = (
         f"F1 by the gender of the pronoun, and feminine over masculine, with 95% intervals: baselines and the {MOST} "
-        "best heads on all passages. The best of many heads look too good; the last row does not."
+        "best heads on all passages. The best of many heads look too good; the head chosen on one half does not, and "
+        "the baselines on the other half stand below it."
     )
     yield _table("gender", caption, "", [*genders, "feminine / masculine"], rows)
+
+
+def _baselines(result: xr.Dataset, genders: list[str], prefix: str, where: str) -> list[tuple[str, list[Cell]]]:
+    return [
+        (
+            f"{ROWS[str(name)]}{where}",
+            [*_f1(part, f"{prefix}baseline_f1", genders), _ratio(part, f"{prefix}baseline_bias_ratio")],
+        )
+        for name in result["baseline"].values
+        if (part := result.sel(baseline=name))["baseline_f1"].sum() > 0
+    ]
 
 
 def _f1(part: xr.Dataset, name: str, genders: list[str]) -> list[Cell]:
