@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from headscope.report.cards import Model
+from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import Source
 from headscope.results.vocabulary import PATTERNS
 from support.patterns_result import patterns_result
 
 
-def model_of(*found: xr.Dataset) -> Model:
+def model_of(*found: xr.Dataset) -> MeasuredModel:
     """One model that these results are about."""
-    return Model(("tiny",), "ab" * 32, tuple(Source(Path(str(place)), one) for place, one in enumerate(found)))
+    return MeasuredModel(("tiny",), "ab" * 32, tuple(Source(Path(str(place)), one) for place, one in enumerate(found)))
 
 
 def with_maps() -> xr.Dataset:

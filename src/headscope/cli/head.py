@@ -17,7 +17,7 @@ from headscope.cli.options import Debug
 from headscope.errors import HeadscopeError
 
 if TYPE_CHECKING:
-    from headscope.report.cards import Card, Model
+    from headscope.report.cards import Card, MeasuredModel
     from headscope.report.parts import Finding
     from headscope.report.tables import Table
 
@@ -125,7 +125,7 @@ class Printer:
             typer.echo(json_.dumps(without_nan(self.values), allow_nan=False))
 
 
-def _cards(models: "list[Model]", heads: list[tuple[int, int]], out: Path | None, show: Printer) -> None:
+def _cards(models: "list[MeasuredModel]", heads: list[tuple[int, int]], out: Path | None, show: Printer) -> None:
     from headscope.report.cards import card, write_card
 
     for layer, number in heads:
@@ -172,7 +172,7 @@ def _plain(card: "Card") -> list[dict[str, Any]]:
     return rows
 
 
-def _index(models: "list[Model]", show: Printer) -> None:
+def _index(models: "list[MeasuredModel]", show: Printer) -> None:
     from headscope.report.cards import index
 
     _say_models(models, show)
@@ -188,7 +188,7 @@ def _index(models: "list[Model]", show: Printer) -> None:
         show.add(_about(model) | {"heads": rows})
 
 
-def _ranking(models: "list[Model]", by: str, ascending: bool, top: int | None, show: Printer) -> None:
+def _ranking(models: "list[MeasuredModel]", by: str, ascending: bool, top: int | None, show: Printer) -> None:
     from headscope.report.cards import addressed, ranking
 
     having = [model for model in models if any(by.startswith(name) for name in set(model.numbers["variable"]))]
@@ -204,7 +204,7 @@ def _ranking(models: "list[Model]", by: str, ascending: bool, top: int | None, s
             show.add(_about(model) | {"by": by, "source": source.name, "result": str(source.path), "heads": values})
 
 
-def _page_of_all(models: "list[Model]", out: Path, show: Printer) -> None:
+def _page_of_all(models: "list[MeasuredModel]", out: Path, show: Printer) -> None:
     from headscope.report.cards import write_heads
 
     page = str(write_heads(models, out))
@@ -212,11 +212,11 @@ def _page_of_all(models: "list[Model]", out: Path, show: Printer) -> None:
     show.add({"page": page})
 
 
-def _about(model: "Model") -> dict[str, Any]:
+def _about(model: "MeasuredModel") -> dict[str, Any]:
     return {"model": model.name, "names": list(model.names), "sha256": model.sha256}
 
 
-def _say_models(models: "list[Model]", show: Printer) -> None:
+def _say_models(models: "list[MeasuredModel]", show: Printer) -> None:
     if models[1:]:
         names = ", ".join(f"{model.name} ({model.sha256[:8]})" for model in models)
         show.line(f"{len(models)} models, told apart by the hash of their weights and not mixed: {names}")

@@ -67,5 +67,5 @@ def _by_series(array: xr.DataArray, dim: str, channel: Any, values: list[str] | 
 def _description(array: xr.DataArray, dim: str) -> str:
     low, high = float(array[dim].min()), float(array[dim].max())
     least, most = float(array.min()), float(array.max())
-    over = f"{title(dim).lower()} from {low:.3g} to {high:.3g}"
-    return f"Curve: {named(array)}, over {over}. Values from {least:.3g} to {most:.3g}."
+    extent = f"{title(dim).lower()} from {low:.3g} to {high:.3g}"
+    return f"Curve: {named(array)}, over {extent}. Values from {least:.3g} to {most:.3g}."

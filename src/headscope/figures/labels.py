@@ -1,4 +1,4 @@
-"""How dimensions, their values and heads are written in figures and reports."""
+"""Words for dimensions, their values and heads in figures and reports."""
 
 WORDS = {
     "cls": "[CLS]",

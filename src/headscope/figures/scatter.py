@@ -72,7 +72,7 @@ def _points(array: xr.DataArray, colour: xr.DataArray | None, names: xr.DataArra
 
 
 def _remote(array: xr.DataArray) -> xr.DataArray:
-    """Whether a head [layer, head] is one of the few furthest from the median of both axes."""
+    """True for the few heads [layer, head] furthest from the median of both axes."""
     both = array.isel(axis=[0, 1])
     spread = (both.max(("layer", "head")) - both.min(("layer", "head"))).clip(min=1e-12)
     distance = (((both - both.median(("layer", "head"))) / spread) ** 2).sum("axis", skipna=False)

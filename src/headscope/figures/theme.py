@@ -49,7 +49,7 @@ def finished(chart: Any, title: str, description: str) -> Any:
 
 
 def named(array: xr.DataArray) -> str:
-    """What a variable is, for a title: its long name, else its name."""
+    """The title of a variable: its long name, else its name."""
     text = str(array.attrs.get("long_name", array.name))
     return text[:1].upper() + text[1:]
 
@@ -69,7 +69,7 @@ def extent(array: xr.DataArray) -> tuple[float, float]:
 
 
 def is_signed(array: xr.DataArray) -> bool:
-    """Whether values lie below 0 by more than rounding.
+    """True if values lie below 0 by more than rounding.
 
     >>> is_signed(xr.DataArray([0.5, -0.1])), is_signed(xr.DataArray([0.5, -1e-9]))
     (True, False)
@@ -95,7 +95,7 @@ def _stops(low: float, high: float, palette: tuple[str, ...]) -> alt.Scale:
 
 
 def ticks(count: int) -> list[int]:
-    """Which of 1..count an axis labels: all up to 16, then every fourth.
+    """The numbers of 1..count that an axis labels: all up to 16, then every fourth.
 
     >>> ticks(6), ticks(24)
     ([1, 2, 3, 4, 5, 6], [1, 4, 8, 12, 16, 20, 24])
@@ -104,7 +104,7 @@ def ticks(count: int) -> list[int]:
 
 
 def hover(array: xr.DataArray) -> list[alt.Tooltip]:
-    """What hovering shows: the head or other dimensions, the value, its interval, the number of examples."""
+    """The hint of a mark: the head or other dimensions, the value, its interval, the number of examples."""
     dims = [str(dim) for dim in array.dims]
     hints = [alt.Tooltip("name:N", title="head")] if {"layer", "head"} <= set(dims) else []
     if {"other_layer", "other_head"} <= set(dims):

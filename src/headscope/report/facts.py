@@ -1,4 +1,4 @@
-"""What a result says about itself: model, corpus, how it was made, and its words."""
+"""The description of a result: model, corpus, provenance and glossary."""
 
 import json
 from collections.abc import Mapping
@@ -6,18 +6,19 @@ from collections.abc import Mapping
 import xarray as xr
 
 from headscope import catalog, results
+from headscope.figures.labels import title
 from headscope.figures.theme import named
 
 TERMS = {
-    "8-10": "Layer 8, head 10: both count from 1, layer 1 is the nearest to the input.",
+    "8-10": "Layer 8, head 10. Both count from 1; layer 1 is nearest to the input.",
     "attention": "The weights that a head gives, for one token (the query), to all tokens (the keys); they sum to 1.",
-    "95% interval": "A percentile bootstrap interval over examples: how far the mean would move with other examples "
-    "of the same kind. It says nothing of other corpora.",
-    "n": "The number of examples that a mean rests on; those that lack what is measured are left out.",
+    "95% interval": "A percentile bootstrap interval over examples: the range of the mean for other examples of the "
+    "same kind. It does not hold for other corpora.",
+    "n": "The number of examples in a mean; examples without the measured tokens are left out.",
     "entropy": "How broad attention is, in nats: 0 if one token gets all of it, ln L if L tokens get the same.",
-    "uniform attention": "The same weight for all tokens: what a head gives that tells no token from another.",
-    "[CLS], [SEP]": "The tokens that a model puts at the start and at the end of segments, whatever it calls them "
-    "(for RoBERTa <s> and </s>).",
+    "uniform attention": "The same weight for all tokens.",
+    "[CLS], [SEP]": "The start token of an input and the separator at the end of each segment (for RoBERTa <s> and "
+    "</s>).",
 }
 
 
@@ -47,13 +48,14 @@ def provenance(result: xr.Dataset) -> list[tuple[str, str]]:
 
 def glossary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The terms of a report, its variables and its dimensions."""
-    variables = [(name, _definition(result[name])) for name in results.means(result)]
-    used = [(name, f"{text}.") for name, text in results.DIMENSIONS.items() if name in result.dims]
+    variables = [(named(result[name]), _definition(result[name])) for name in results.means(result)]
+    used = [(title(name), f"{text}.") for name, text in results.DIMENSIONS.items() if name in result.dims]
     return [*TERMS.items(), *variables, *used]
 
 
 def _definition(array: xr.DataArray) -> str:
-    parts = [named(array), array.attrs.get("units", ""), array.attrs.get("source", "")]
+    by = ", ".join(title(str(dim)).lower() for dim in array.dims)
+    parts = [array.attrs.get("units", ""), f"by {by}" if by else "one value", array.attrs.get("source", "")]
     return "; ".join(str(part) for part in parts if part) + "."
 
 

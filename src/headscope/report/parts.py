@@ -1,4 +1,4 @@
-"""What a report is made of: findings and figures."""
+"""The parts of a report: findings and figures."""
 
 from dataclasses import dataclass
 from typing import Any

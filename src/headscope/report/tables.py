@@ -45,7 +45,7 @@ class Table:
 
     @property
     def size(self) -> int:
-        """How many values there are."""
+        """The number of cells."""
         return len(self.rows) * len(self.columns)
 
 

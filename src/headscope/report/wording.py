@@ -51,11 +51,11 @@ class Estimate:
 
     @property
     def tested(self) -> bool:
-        """Whether there is an interval."""
+        """True if there is an interval."""
         return bool(np.isfinite(self.lower) and np.isfinite(self.upper))
 
     def is_not(self, value: float) -> bool:
-        """Whether the interval excludes a value."""
+        """True if the interval excludes a value."""
         return bool(self.lower > value or self.upper < value)
 
     def cell(self, spec: str = "", scale: float = 1.0) -> Cell:
@@ -151,6 +151,15 @@ def several(count: int, thing: str) -> str:
     ('1 head', '3 heads', 'No head')
     """
     return f"No {thing}" if count == 0 else f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def agree(count: int, one: str, many: str) -> str:
+    """The form of a verb that agrees with the noun of `several`.
+
+    >>> agree(1, "beats", "beat"), agree(2, "beats", "beat"), agree(0, "beats", "beat")
+    ('beats', 'beat', 'beats')
+    """
+    return one if count < 2 else many
 
 
 def measured(result: xr.Dataset, name: str, **place: object) -> xr.DataArray | None:

@@ -181,7 +181,7 @@ def test_a_card_says_what_was_planted() -> None:
     texts = told(Card(model_of(profile_result(), patterns_result()), 2, 3))
     median = float(profile_result()["attention_offset"].sel(offset=-1).median())
     assert f"previous token 0.88 [0.86, 0.89] (1st of 12, the median head has {median:.2f})" in texts["Neighbours"]
-    assert "attention offset: previous token 0.88 [0.86, 0.89], 1st" in texts["Stands out"]
+    assert "attention to the token at each offset: previous token 0.88 [0.86, 0.89], 1st" in texts["Stands out"]
     assert "uniform attention 3.25" in texts["Breadth"] and "n = 50 examples" in texts["Breadth"]
     texts = told(Card(model_of(profile_result(), patterns_result()), 1, 1))
     assert "Share of its maps: vertical 0.90 [0.89, 0.91] (1st of 4, " in texts["Patterns"]

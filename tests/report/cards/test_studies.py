@@ -79,7 +79,7 @@ def test_prune_tells_when_a_head_went() -> None:
 def test_compare_tells_how_much_a_head_changed() -> None:
     texts = told(compare_result(), 4, 2)
     assert "Cosine similarity 0.60 [0.59, 0.61] with before (1st most changed of 12" in texts["Change in after"]
-    assert "by chance about 1 would" in texts["What changed in after"]
+    assert "by chance: about 1)" in texts["Changes in after"]
     two = told(compare_result("one", "two"), 1, 1)
     assert {"Change in one", "Change in two"} <= set(two) and "12th most changed" in two["Change in two"]
 

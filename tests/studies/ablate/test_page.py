@@ -53,7 +53,7 @@ def test_findings_say_what_helps_what_hurts_and_what_is_noise():
     assert "may be chance" in said["Helps to disable"]
     assert said["Hurts to disable"].startswith("Largest losses of accuracy: 2-2 (-0.30")
     assert (
-        "Of 4 heads 1 raise the score when they are disabled, 1 change nothing, 2 lower it. 1 head changes"
+        "The score without a head is higher for 1 of 4 heads, the same for 1, lower for 2. 1 head changes"
         in (said["How many matter"])
     )
     assert said["How many matter"].endswith(": 2-2.")

@@ -86,7 +86,7 @@ def test_clusters_are_said_with_what_their_heads_do(result: xr.Dataset) -> None:
         "2 heads, 0.062 nats apart on average: 1-1, 1-2. They attend: 2 to the previous"
     )
     assert texts["Cluster 3"].endswith(
-        "They attend: 1 to [SEP], the others to nothing in particular. Special for the relations: det 2."
+        "They attend: 1 to [SEP], the others without a main target. Special for the relations: det 2."
     )
     assert "Cluster 2" not in texts
 

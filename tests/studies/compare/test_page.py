@@ -43,9 +43,9 @@ def test_a_rank_within_the_intervals_is_said_to_be_unsure() -> None:
 def test_heads_that_changed_most_are_named() -> None:
     texts = told(compare_result())
     assert texts["Heads"].startswith("Changed most: 4-2 (0.40 [0.39, 0.41]), 4-3 (0.30 ")
-    assert "5 of 12 heads have a similarity below 0.9" in texts["Heads"]
+    assert "heads with a similarity below 0.9: 5 of 12" in texts["Heads"]
     assert "Largest in 4-2 (0.20 [0.19, 0.21])" in texts["Jensen-Shannon divergence"]
-    assert "0.69 nothing in common" in texts["Jensen-Shannon divergence"]
+    assert "0.69 nats: nothing in common" in texts["Jensen-Shannon divergence"]
 
 
 def test_rises_and_falls_are_counted_by_their_intervals() -> None:
@@ -53,7 +53,7 @@ def test_rises_and_falls_are_counted_by_their_intervals() -> None:
     array = result["difference_attention_to"].sel(model="after", token_class="sep")
     text = told(result)["Attention to separators"]
     up, down = int((array > 0.01).sum()), int((array < -0.01).sum())
-    assert f"It rose in {up} and fell in {down} of 12 heads with the whole interval" in text
+    assert f"The interval lies above 0 in {up} and below 0 in {down} of 12 heads" in text
     largest = array.stack(place=("layer", "head"))[int(abs(array).values.argmax())]
     layer, head = largest["place"].item()
     assert f"Largest changes: {layer}-{head} (" in text
@@ -63,21 +63,21 @@ def test_rises_and_falls_are_counted_by_their_intervals() -> None:
 def test_linguistic_features_are_told_together() -> None:
     result = compare_result()
     result["difference_feature_attention"].loc[{"layer": 2, "head": 1, "feature": "verb"}] = -0.75
-    assert "the largest change is that to verb in 2-1 (-0.75" in told(result)["Linguistic features"]
+    assert "the largest change is verb in 2-1 (-0.75" in told(result)["Linguistic features"]
 
 
 def test_models_that_are_the_same_say_nothing_else() -> None:
     texts = told(compare_result(change=np.zeros((4, 3))))
-    assert list(texts.values()) == ["All heads of after attend as those of before do: no similarity is below 1."]
+    assert list(texts.values()) == ["The attention of after is that of before: all similarities are 1."]
 
 
 def test_restored_layers_say_which_change_is_sure() -> None:
     text = told(compare_result(restored=True))["Restored layers"]
     assert "The fine-tuned model has accuracy (0.85 [0.84, 0.86]) on mrpc" in text
     assert "the score changes by: 1 layer (-0.005 [-0.015, 0.005]), 2 layers (-0.100 [-0.11, -0.090])." in text
-    assert "The change is sure with 2 layers." in text
+    assert "The change is beyond chance with 2 layers." in text
     unsure = told(compare_result(restored=True, spread=0.2))["Restored layers"]
-    assert "Each interval of a change includes 0." in unsure
+    assert "Every interval of a change includes 0." in unsure
     assert "Restored layers" not in told(compare_result())
 
 

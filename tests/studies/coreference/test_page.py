@@ -22,7 +22,7 @@ def cells(table) -> dict[str, list]:
 
 def test_the_best_head_is_said_with_its_baselines() -> None:
     text = told(result_of())["The best head"]
-    assert "2-3, points at an antecedent of 75.0% [68.8, 81.2] of 250 mentions" in text
+    assert "2-3, finds an antecedent of 75.0% [68.8, 81.2] of 250 mentions" in text
     assert "It gains +25.0 [18.8, 31.2] points over the nearest of the same head word" in text
     assert "nearest mention 25.0% [18.8, 31.2], nearest of the same head word 50.0%" in text
     assert "rules 62.5% [56.2, 68.8], chance 12.5%" in text
@@ -30,7 +30,7 @@ def test_the_best_head_is_said_with_its_baselines() -> None:
 
 def test_special_heads_are_counted_with_the_tests_that_were_made() -> None:
     text = told(result_of())["Special heads"]
-    assert text.startswith("1 head of 6 beat nearest and head match by at least 10 points")
+    assert text.startswith("1 head of 6 beats nearest and head match by at least 10 points")
     assert "Benjamini-Hochberg over 18 heads and kinds): 2-3 (75%)." in text
     plain = result_of().assign(special=result_of()["special"] * 0)
     assert told(plain)["Special heads"].startswith("No head of 6") and "2-3" not in told(plain)["Special heads"]
@@ -79,8 +79,8 @@ def test_a_result_of_gap_without_held_out_baselines_names_their_passages() -> No
 
 def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:
     texts = told(stereotype_result())
-    assert texts["Stereotypes in attention"].startswith("1 of 6 heads give the occupation more attention")
-    assert "1 do the reverse (q < 0.05 each, n = 240 pairs)" in texts["Stereotypes in attention"]
+    assert texts["Stereotypes in attention"].startswith("In 1 of 6 heads the occupation gets more attention")
+    assert "in 1 the reverse (q < 0.05 each, n = 240 pairs)" in texts["Stereotypes in attention"]
     assert "Largest gaps: 2-1 (-0.50 [-0.56, -0.44]), 1-2 (0.25 [0.19, 0.31])." in texts["Stereotypes in attention"]
     assert (
         "2-3" in texts["Stereotypes in the best head"] and "+12.5 [6.2, 18.8]" in texts["Stereotypes in the best head"]

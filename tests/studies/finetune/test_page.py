@@ -51,10 +51,10 @@ def told(result: xr.Dataset) -> dict[str, str]:
 
 def test_findings_say_what_was_planted() -> None:
     texts = told(table())
-    assert texts["What fine-tuning adds"].startswith("Fine-tuning adds 40.0 points on average over 3 tasks")
+    assert texts["Gain of fine-tuning"].startswith("Fine-tuning adds 40.0 points on average over 3 tasks")
     assert "fine-tuned 0.80 [0.75, 0.85]; a constant answer 0.50." in texts["MRPC"]
     assert texts["MRPC"].startswith("Accuracy: ") and texts["STS-B"].startswith("Pearson: ")
-    assert "Not clearly better: not trained, from random weights. n = 400 examples." in texts["RTE"]
+    assert "Not clearly better than that: not trained, from random weights. n = 400 examples." in texts["RTE"]
     assert "RTE 30.0, MRPC 30.0, STS-B 30.0" in texts["Random weights"]
     assert "it ends below" not in texts["Random weights"]
     assert "2 seeds each; the largest standard deviation of the main metric: RTE 0.015" in texts["Seeds"]
@@ -69,7 +69,7 @@ def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
     result["score"].loc[{"init": "finetuned"}] -= 0.5
     result["score"].loc[{"init": "random", "task": "STS-B", "metric": "pearson"}] = 0.1
     texts = told(result)
-    assert "costs 10.0 points" in texts["What fine-tuning adds"]
+    assert "costs 10.0 points" in texts["Gain of fine-tuning"]
     assert "On STS-B the result is below the pre-trained model without any fine-tuning." in texts["Random weights"]
 
 
@@ -104,4 +104,4 @@ def test_figure_has_all_scores_with_chance_and_the_papers_beside_them() -> None:
 
 def test_page_is_written(tmp_path: Path) -> None:
     page = report.write(table(), tmp_path).read_text(encoding="utf-8")
-    assert "What fine-tuning adds" in page
+    assert "Gain of fine-tuning" in page

@@ -37,7 +37,7 @@ def test_shares_are_said_with_their_intervals_and_the_papers_beside() -> None:
 
 def test_heads_of_each_pattern_are_named_and_those_of_none() -> None:
     texts = told()
-    assert "1 of 4 heads have it in more than half of their maps: 1-1 (0.90 [0.89, 0.91])" in texts["Vertical"]
+    assert "1 of 4 heads has it in more than half of their maps: 1-1 (0.90 [0.89, 0.91])" in texts["Vertical"]
     assert "Most frequent in layer 1" in texts["Diagonal"]
     assert "No head has it in more than half of the maps; the highest is 2-2 (0.28" in texts["Vertical + diagonal"]
     assert "Most frequent" not in texts["Block"]
@@ -49,7 +49,7 @@ def test_of_several_corpora_the_range_is_said_and_the_mean_of_heads() -> None:
     texts = told(*TASKS)
     assert texts["All maps"].startswith("Mean over 3 corpora. Share of maps: vertical 0.30, ")
     assert texts["Heterogeneous maps"].startswith("From 0.23 [0.22, 0.24] (RTE) to 0.33 [0.32, 0.34] (QQP)")
-    assert "1 of 4 heads have it in more than half of their maps: 2-1 (0.97)" in texts["Heterogeneous"]
+    assert "1 of 4 heads has it in more than half of their maps: 2-1 (0.97)" in texts["Heterogeneous"]
 
 
 @pytest.mark.parametrize("tasks", [(), TASKS])

@@ -75,7 +75,7 @@ def test_scores_are_said_with_the_best_baseline(result: xr.Dataset) -> None:
     assert "attention alone gives 50.0% [48.4, 51.6] of 1,234 words" in text
     assert "also sees words gives 75.0% [73.4, 76.6]" in text
     assert "(distances and words) gives 37.5% [35.9, 39.1]." in text
-    learned = told(result)["What the model learned"]
+    learned = told(result)["Learned in training"]
     assert "12.5% [10.9, 14.1] from attention alone, 18.8% [17.2, 20.3] with words" in learned
 
 
@@ -84,7 +84,10 @@ def test_heads_are_named_with_their_contribution(result: xr.Dataset) -> None:
     assert ": 2-3 (0.75 [0.73, 0.77]), " in texts["Heads, from the dependent to its head"]
     assert "(0.062 [0.047, 0.078])" in texts["Heads, from the head to its dependent"]
     few = texts["Concentration"]
-    assert "by 1.4 logits on average; 1 of 12 heads and directions make half" in few and "n = 1,100 words" in few
+    assert (
+        "by 1.4 logits on average; 1 of 12 pairs of a head and a direction contribute half" in few
+        and "n = 1,100 words" in few
+    )
 
 
 def test_relations_of_few_words_are_left_out(result: xr.Dataset) -> None:
@@ -97,12 +100,12 @@ def test_relations_of_few_words_are_left_out(result: xr.Dataset) -> None:
 def test_what_it_was_trained_on_is_said(result: xr.Dataset) -> None:
     text = told(result)["Limits"]
     assert "3,136 sentences of ud/train.conllu, and scored on 2,001 others" in text
-    assert "glove.txt, which has 95% of the words" in text and "at most 0.2 points" in text
+    assert "glove.txt, with 95% of the words" in text and "at most 0.2 points" in text
 
 
 def test_without_random_weights_and_with_one_seed_nothing_is_said_of_them() -> None:
     texts = told(result_of(random=False, seeds=1))
-    assert "What the model learned" not in texts and "means over 1 seeds" not in texts["Limits"]
+    assert "Learned in training" not in texts and "means over 1 seeds" not in texts["Limits"]
     assert "standard deviation" not in texts["Limits"]
     main = study_page(result_of(random=False, seeds=1)).tables()[0]
     assert len(main.rows) == 5 and all(cells[2] is None for _, cells in main.rows)

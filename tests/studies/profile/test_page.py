@@ -18,7 +18,10 @@ def test_planted_heads_are_named_with_value_interval_and_examples() -> None:
     assert "1 of 12, 2-3 (0.88 [0.86, 0.89])" in texts["Previous token"]
     assert "1 of 12, 3-1 (0.94 [0.93, 0.95])" in texts["Separators"]
     assert "Broadest: 1-1 (3.19 [3.18, 3.20])" in texts["Broad and focused"]
-    assert "Uniform attention has 3.25 nats; 1 of 12 heads have more than 90% of that" in texts["Broad and focused"]
+    assert (
+        "Uniform attention has 3.25 nats; heads with more than 90% of this entropy: 1 of 12"
+        in texts["Broad and focused"]
+    )
     assert all("n = 50" in text for text in texts.values())
 
 
@@ -36,7 +39,7 @@ def test_mean_and_uniform_share_are_compared() -> None:
     text = told(result)["Separators"]
     assert f"gives {float(attention.mean()):.2f} of its attention to [SEP]" in text
     assert f"{float(attention.mean()) / 0.1:.1f} times uniform attention (0.10)" in text
-    assert f"{above} heads exceed that with the whole interval" in text
+    assert f"{above} heads lie above it by the 95% interval" in text
 
 
 def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:
@@ -44,7 +47,7 @@ def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:
     result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
     result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1, "bound": "lower"}] = 0.495
     assert "2 of 12" in told(result)["Previous token"]
-    assert "1 of these have an interval that reaches below it" in told(result)["Previous token"]
+    assert "the interval of 1 of these reaches below it" in told(result)["Previous token"]
 
 
 def test_a_feature_that_stands_out_is_named_first() -> None:
@@ -65,8 +68,8 @@ def test_a_link_that_may_be_a_position_says_so() -> None:
 
 def test_a_model_without_special_tokens_has_no_findings_about_them() -> None:
     texts = told(profile_result(special=False))
-    assert texts["Separators"] == "The tokenizer has no [SEP]: nothing is measured."
-    assert texts["Start token"] == "The tokenizer has no [CLS]: nothing is measured."
+    assert texts["Separators"] == "Not measured: the tokenizer has no [SEP]."
+    assert texts["Start token"] == "Not measured: the tokenizer has no [CLS]."
     assert not {"Separator to separator", "Breadth of [CLS]", "[CLS] in the last layer"} & set(texts)
     assert "nan" not in " ".join(texts.values())
     assert "2-3 (0.88" in texts["Previous token"]

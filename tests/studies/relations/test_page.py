@@ -120,7 +120,7 @@ def test_heads_above_the_percentile_are_told_with_what_the_baselines_get_in_them
     text = told(result)["Above the 99th percentile"]
     assert "1-1 (0.50 [0.47, 0.53]; 0.50 [0.47, 0.53] elsewhere, 0.062 [0.031, 0.094] from other words)" in text
     assert "From target to source, above 0.062: no head." in text
-    assert "In any model of 6 heads 1 head must be above it" in text
+    assert "By definition, 1 head of 6 is above it" in text
 
 
 @pytest.mark.parametrize(("heads", "above"), [(6, 1), (72, 1), (101, 1), (102, 2), (144, 2), (384, 4)])
@@ -132,17 +132,20 @@ def test_as_many_heads_as_it_says_must_lie_above_the_percentile(heads: int, abov
 def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
     text = told(result)["Special heads"]
     assert (
-        text.startswith("1 head of 6 give the links")
+        text.startswith("1 head of 6 gives the links")
         and f"over {2 * 3 * 5 * 3} heads, relations and directions" in text
     )
-    assert text.endswith("2 of the 3 relations with at least 50 sentences have a special head: all, Agent.")
+    assert text.endswith("Relations with a special head: 2 of 3 with at least 50 sentences: all, Agent.")
     assert "untrained" in text and "untrained" not in told(result_of(untrained=False))["Special heads"]
 
 
 def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr.Dataset) -> None:
     texts = told(result)
     all_links = "0.38 [0.34, 0.41] for links, 0.25 [0.22, 0.28] elsewhere, 0.19 [0.16, 0.22] from other words"
-    assert all_links in texts["All links"] and "a gain of 0.12 [0.094, 0.16], on 250 sentences" in texts["All links"]
+    assert (
+        all_links in texts["All links"]
+        and "a gain of 0.12 [0.094, 0.16], on 250 held-out sentences" in texts["All links"]
+    )
     known = (
         "Agent in 2-3 (source → target): 0.75 [0.72, 0.78], 0.25 elsewhere, 0.12 from other words, n = 50 sentences."
     )

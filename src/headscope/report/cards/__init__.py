@@ -3,13 +3,13 @@
 from headscope.report.cards.address import addressed
 from headscope.report.cards.card import Card, card
 from headscope.report.cards.head_numbers import numbers
-from headscope.report.cards.model_results import Model, gather
+from headscope.report.cards.model_results import MeasuredModel, gather
 from headscope.report.cards.page import write_card, write_heads
 from headscope.report.cards.tables import index, of_card, ranking
 
 __all__ = [
     "Card",
-    "Model",
+    "MeasuredModel",
     "addressed",
     "card",
     "gather",

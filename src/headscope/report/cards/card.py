@@ -12,7 +12,7 @@ from headscope.figures.labels import head_name
 from headscope.figures.standing import among
 from headscope.report.cards.address import addressed, has_number
 from headscope.report.cards.head_numbers import Row, of_variable, where
-from headscope.report.cards.model_results import FIRST, Model, Source
+from headscope.report.cards.model_results import FIRST, MeasuredModel, Source
 from headscope.report.cards.wording import ordinal, value
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
@@ -68,14 +68,14 @@ def _most(numbers: list[Row]) -> list[Row]:
 
 def _named(row: Row) -> str:
     labels = f": {row.words}" if row.words else ""
-    return f"{row.variable.replace('_', ' ')}{labels} {value(row)}, {ordinal(row.rank)}"
+    return f"{row.long_name}{labels} {value(row)}, {ordinal(row.rank)}"
 
 
 @dataclass(frozen=True)
 class Card:
     """One head in all results of a model."""
 
-    model: Model
+    model: MeasuredModel
     layer: int
     head: int
 
@@ -96,7 +96,7 @@ class Card:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """Of all results together: in which numbers the head is among the first, beside the average head."""
+        """The numbers of all results in which the head is among the first, and the count of the average head."""
         own = [row for part in self.parts for row in part.rows if not row.n < LEAST_CASES]
         first = sorted((row for row in own if row.rank <= FIRST and row.value > row.median), key=lambda row: row.rank)
         text = f"Among the {FIRST} highest heads in {len(first)} of {len(own)} numbers with enough cases"
@@ -106,7 +106,7 @@ class Card:
 
     @property
     def standing(self) -> Figure | None:
-        """Where the head stands among all heads, in the main numbers of each result."""
+        """The place of the head among all heads, in the main numbers of each result."""
         arrays = {name: array for name, array in main_numbers(self.model) if self._has(array)}
         if not arrays:
             return None
@@ -121,7 +121,7 @@ class Card:
         return bool(array.sel(layer=self.layer, head=self.head).notnull())
 
 
-def card(models: Sequence[Model], layer: int, head: int) -> list[Card]:
+def card(models: Sequence[MeasuredModel], layer: int, head: int) -> list[Card]:
     """The cards of a head: one for each model that has it.
 
     Raises `HeadscopeError` if none has.
@@ -137,25 +137,25 @@ def _range(heads: list[tuple[int, int]]) -> str:
     return f"{head_name(*heads[0])} to {head_name(*heads[-1])}"
 
 
-def main_numbers(model: Model) -> list[tuple[str, xr.DataArray]]:
+def main_numbers(model: MeasuredModel) -> list[tuple[str, xr.DataArray]]:
     """The main numbers of each result, named and as arrays of all heads, with their intervals.
 
     A number that no head has is left out: a few sentences may lack the words that it is about.
     """
-    found = []
+    arrays = []
     for place, source in enumerate(model.sources):
         mine = where(model.numbers, model.numbers["source"] == place)
         addresses = study_page(source.result).card().main_numbers(source.result)
         for address in [each for each in addresses if has_number(mine, each)]:
             numbers = addressed(mine, address)
-            again = [name for name, _ in found]
+            again = [name for name, _ in arrays]
             name = column_name(numbers)
-            found.append((f"{name} ({source.name})" if name in again else name, _array(numbers)))
-    return found
+            arrays.append((f"{name} ({source.name})" if name in again else name, _array(numbers)))
+    return arrays
 
 
 def column_name(numbers: pd.DataFrame) -> str:
-    """What the numbers of an address are: the variable, and its labels where they are the same for all heads."""
+    """The title of the numbers of an address: the variable, and its labels where all heads have the same."""
     variable, words = numbers["variable"].iloc[0].replace("_", " "), set(numbers["words"])
     same = words.pop() if len(words) == 1 else ", ".join(_shared([labels.split(", ") for labels in words]))
     return f"{variable}: {same}" if same else variable

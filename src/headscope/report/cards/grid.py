@@ -6,7 +6,7 @@ from itertools import product
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report.cards.model_results import Model
+from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.study_page import study_page
 
 # Badges in the order in which they describe a head best; the others come after these.
@@ -23,7 +23,7 @@ class GridCell:
     title: str
 
 
-def grid(model: Model) -> list[tuple[int, list[GridCell | None]]]:
+def grid(model: MeasuredModel) -> list[tuple[int, list[GridCell | None]]]:
     """A row for each layer; None where the model has no such head."""
     badges = _badges(model)
     layers = sorted({layer for layer, _ in model.heads})
@@ -42,7 +42,7 @@ def _cell(place: tuple[int, int], badges: list[tuple[str, dict[tuple[int, int], 
     return GridCell(head_name(*place), short, "; ".join(f"{title.lower()} {text}" for title, text in words))
 
 
-def _badges(model: Model) -> list[tuple[str, dict[tuple[int, int], str]]]:
+def _badges(model: MeasuredModel) -> list[tuple[str, dict[tuple[int, int], str]]]:
     """The badges of all results, the most telling first, each by head."""
     cards = [(source.result, study_page(source.result).card()) for source in model.sources]
     every = [(title, _by_head(array)) for result, card in cards for title, array in card.badges(result).items()]

@@ -20,9 +20,9 @@ COLUMNS = ("value", "lower", "upper", "n", "baseline", "q")
 def numbers(result: xr.Dataset) -> pd.DataFrame:
     """A row for each number of each head, from any variable that has layers and heads.
 
-    Columns: `layer`, `head`, `variable`, `labels` (where in the variable, a tuple), `words` (the same, to read),
-    `value`, its interval `lower` and `upper`, `n` (on how many cases it rests), `units` and `cases` (what they are),
-    `rank` (1 for the highest value; the same for the same value) among so many `heads`, `median` (that of the heads),
+    Columns: `layer`, `head`, `variable`, `long_name`, `labels` (where in the variable, a tuple), `words` (the same),
+    `value`, its interval `lower` and `upper`, `n` (the number of cases), `units` and `cases` (their unit),
+    `rank` (1 for the highest value; equal values have the same) among `heads` heads, `median` (that of the heads),
     `baseline` and `q` (a false discovery rate) where the study has them. NaN where there is none.
     """
     card = study_page(result).card()
@@ -65,12 +65,14 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
     frame["labels"] = list(zip(*(frame[dim].astype(str) for dim in rest), strict=True)) if rest else [()] * len(frame)
     frame["words"] = [", ".join(label(dim, row[dim]) for dim in spelt) for row in frame.to_dict("records")]
     cases = result[f"{name}_n_examples"].attrs.get("units", "examples") if f"{name}_n_examples" in result else ""
-    units = str(array.attrs.get("units", ""))
-    return pd.DataFrame(frame.assign(**of, variable=name, units=units, cases=cases), columns=_order())
+    units, long_name = str(array.attrs.get("units", "")), str(array.attrs.get("long_name", name))
+    return pd.DataFrame(
+        frame.assign(**of, variable=name, long_name=long_name, units=units, cases=cases), columns=_order()
+    )
 
 
 def _order() -> list[str]:
-    words = ["variable", "labels", "words", "units", "cases"]
+    words = ["variable", "long_name", "labels", "words", "units", "cases"]
     return [*HEAD, *words, *COLUMNS, "rank", "heads", "median"]
 
 

@@ -33,7 +33,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Model:
+class MeasuredModel:
     """A model, known by the hash of its weights, and the results that are about it.
 
     * `names`: what the results call it.
@@ -75,7 +75,7 @@ class Model:
         return sorted(set(zip(self.numbers["layer"].tolist(), self.numbers["head"].tolist(), strict=True)))
 
 
-def gather(places: Sequence[str | Path]) -> list[Model]:
+def gather(places: Sequence[str | Path]) -> list[MeasuredModel]:
     """The models that the results in these folders, or in folders within them, are about.
 
     Two results are about one model if the hash of its weights is the same, whatever its name. A comparison is about
@@ -90,13 +90,15 @@ def gather(places: Sequence[str | Path]) -> list[Model]:
         for name, (sha256, part) in _models(result).items():
             names.setdefault(sha256 or name, {})[name] = None
             sources.setdefault(sha256 or name, []).append(Source(path, part))
-    models = [Model(tuple(names[key]), key if key not in names[key] else "", tuple(sources[key])) for key in sources]
+    models = [
+        MeasuredModel(tuple(names[key]), key if key not in names[key] else "", tuple(sources[key])) for key in sources
+    ]
     return [model for model in models if len(model.numbers)]
 
 
-def model_of(result: xr.Dataset) -> Model:
+def model_of(result: xr.Dataset) -> MeasuredModel:
     """The model that a result is about, with that result alone."""
-    return Model((str(result.attrs["model"]),), "", (Source(Path("result.nc"), result),))
+    return MeasuredModel((str(result.attrs["model"]),), "", (Source(Path("result.nc"), result),))
 
 
 def found_in(place: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from headscope.figures.export import FORMATS, save_spec
 from headscope.files import write_atomically
 from headscope.report.cards.card import Card
 from headscope.report.cards.grid import grid
-from headscope.report.cards.model_results import Model
+from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.cards.tables import index, of_card
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
@@ -37,7 +37,7 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     return write_atomically(directory / f"{stem}.html", page)
 
 
-def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
+def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
     """Write `directory/heads.html`, the index of all heads with the card of each; return its path.
 
     Raises `HeadscopeError` if the folder cannot be written to.
@@ -55,7 +55,7 @@ def write_heads(models: Sequence[Model], directory: str | Path) -> Path:
     return write_atomically(Path(directory) / "heads.html", page)
 
 
-def head_cards(model: Model) -> list[dict[str, object]]:
+def head_cards(model: MeasuredModel) -> list[dict[str, object]]:
     """The card of each head with its tables, without charts; none for a model of too many heads."""
     if len(model.heads) > MOST_DRAWN:
         return []
@@ -90,6 +90,6 @@ def _tables(card: Card) -> list[Table]:
     return tables
 
 
-def _safe(model: Model) -> str:
+def _safe(model: MeasuredModel) -> str:
     name = re.sub(r"[^\w-]+", "-", Path(model.name).name)
     return f"{name}-{model.sha256[:8]}" if model.sha256 else name

@@ -10,13 +10,13 @@ from headscope.figures.labels import head_name
 from headscope.report.cards.address import addressed
 from headscope.report.cards.card import column_name, main_numbers
 from headscope.report.cards.head_numbers import Row, rows
-from headscope.report.cards.model_results import Model
+from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, number, rate
 
 Cell = tuple[str, str] | None
-# The columns of a card's table: words, and what each cell says of a row.
+# The columns that every table of a card has.
 ALWAYS = ("Value", "Rank", "Median head")
 
 
@@ -32,13 +32,13 @@ def of_card(lines: list[Row], name: str, caption: str) -> Table:
     }
     cells = {words: [write(row) for row in lines] for words, write in writers.items()}
     kept = {words: each for words, each in cells.items() if words in ALWAYS or any(each)}
-    places = [(row.variable.replace("_", " "), row.words) for row in lines]
+    places = [(row.long_name, row.words) for row in lines]
     columns = tuple(Column(words.lower(), words) for words in kept)
     whole = [(place, list(line)) for place, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
     return Table(name, caption, "", "", ("Number", "Of"), columns, whole)
 
 
-def index(model: Model, name: str = "heads") -> Table:
+def index(model: MeasuredModel, name: str = "heads") -> Table:
     """All heads with the main numbers of each result, and words where a study has any."""
     notes, values = _notes(model), main_numbers(model)
     columns = {title: _column(array, model, _note) for title, array in notes}
@@ -49,38 +49,38 @@ def index(model: Model, name: str = "heads") -> Table:
     return Table(name, caption, "", "", ("Head",), heads, lines)
 
 
-def ranking(model: Model, address: str, *, ascending: bool = False, top: int | None = None) -> list[Table]:
+def ranking(model: MeasuredModel, address: str, *, ascending: bool = False, top: int | None = None) -> list[Table]:
     """The heads ordered by one number, the largest value first; a table for each result that has it.
 
     Raises `HeadscopeError` if none has.
     """
     tables = []
-    for place, found in addressed(model.numbers, address).groupby("source"):
-        ordered = found.sort_values(by=["value", "layer", "head"], ascending=[ascending, True, True])
+    for place, group in addressed(model.numbers, address).groupby("source"):
+        ordered = group.sort_values(by=["value", "layer", "head"], ascending=[ascending, True, True])
         ordered = ordered.head(top or len(ordered))
         whole = of_card(rows(ordered), "ranking", "")
-        open_ = len(set(found["words"])) > 1
+        open_ = len(set(group["words"])) > 1
         lines = [
             ((head_name(row.layer, row.head), *([row.words] if open_ else [])), cells)
             for row, (_, cells) in zip(rows(ordered), whole.rows, strict=True)
         ]
         source, units = model.sources[int(str(place))], str(ordered["units"].iloc[0])
-        caption = f"{column_name(found)}{f' ({units})' if units else ''}: {source.name}"
+        caption = f"{column_name(group)}{f' ({units})' if units else ''}: {source.name}"
         keys = ("Head", "Of") if open_ else ("Head",)
         tables.append(Table("ranking", caption, "", "", keys, whole.columns, lines))
     return tables
 
 
-def _notes(model: Model) -> list[tuple[str, xr.DataArray]]:
-    found = []
+def _notes(model: MeasuredModel) -> list[tuple[str, xr.DataArray]]:
+    notes = []
     for source in model.sources:
         for title, array in study_page(source.result).card().badges(source.result).items():
-            again = title in [name for name, _ in found]
-            found.append((f"{title} ({source.name})" if again else title, array))
-    return found
+            again = title in [name for name, _ in notes]
+            notes.append((f"{title} ({source.name})" if again else title, array))
+    return notes
 
 
-def _column(array: xr.DataArray, model: Model, write: Callable[..., Cell]) -> list[Cell]:
+def _column(array: xr.DataArray, model: MeasuredModel, write: Callable[..., Cell]) -> list[Cell]:
     """The cell of each head; `write` makes it from the value and its bounds."""
     parts = [array, *(array[name] for name in ("lower", "upper") if name in array.coords)]
     flat = [part.transpose("layer", "head").values.ravel().tolist() for part in parts]  # [part, layer * head]

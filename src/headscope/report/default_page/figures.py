@@ -60,5 +60,5 @@ def _chart(array: xr.DataArray) -> Any:
 
 
 def _is_difference(array: xr.DataArray) -> bool:
-    """Whether the name says that values may lie on both sides of 0."""
+    """True for names of variables whose values may lie on both sides of 0."""
     return any(word in str(array.name) for word in SIGNED)

@@ -49,7 +49,7 @@ def _largest(array: xr.DataArray) -> Finding:
 
 
 def _place(array: xr.DataArray, index: np.intp) -> str:
-    """Where a value lies and what it is."""
+    """The place of a value, the value and its interval."""
     one = array.isel(dict(zip(array.dims, np.unravel_index(index, array.shape), strict=True)))
     where = ", ".join(f"{str(dim).replace('_', ' ')} {label(str(dim), one[dim].item())}" for dim in array.dims)
     bounds = f" [{number(float(one['lower']))}, {number(float(one['upper']))}]" if "lower" in one.coords else ""

@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `ablate`; never imports torch."""
+"""The page of `ablate` for report, cards and viewer; never imports torch."""

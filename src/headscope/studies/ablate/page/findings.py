@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, listed, measured, number, of_array, several, strongest
+from headscope.report.wording import agree, examples, listed, measured, number, of_array, several, strongest
 from headscope.statistics.interval_tests import q_changed, surely
 
 SURE = 0.05
@@ -34,7 +34,7 @@ def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     text = f"Disabling head {worst.head} lowers {label('metric', metric)} the most, by {number(-worst.value)}."
     if worst.value >= 0:
         text = f"Disabling a single head never lowers {label('metric', metric)}."
-    yield Finding("Needed", f"{several(sure, 'head')} {'lowers' if sure == 1 else 'lower'} the score for sure. {text}")
+    yield Finding("Needed", f"{several(sure, 'head')} {agree(sure, 'lowers', 'lower')} the score for sure. {text}")
 
 
 def _free(result: xr.Dataset, metric: str) -> Iterator[Finding]:
@@ -53,7 +53,7 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
 
 
 def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    """Whether a head that helps on one half of the examples helps on the other half."""
+    """The held-out gain of the head with the largest gain on one half of the examples."""
     if "chosen_gain" in result:
         chosen = measured(result, "chosen_gain", metric=metric)
         if chosen is not None:
@@ -98,7 +98,7 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         return
     ordered, name, q = strongest(gains), label("metric", metric), _rates(result, metric, gains)
     unsure = not ordered[0].estimate.lower > 0
-    noise = " The interval of the first includes 0: the gain may be chance." if unsure else ""
+    noise = " The interval of the largest gain includes 0: it may be chance." if unsure else ""
     helps, hurts = (surely(q, "heads", each) for each in (gains > 0, gains < 0))
     for topic, kind, heads, sure, doubt in (
         ("Helps to disable", "gains", ordered[:3], helps, noise),
@@ -119,8 +119,8 @@ def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         return
     values = gains.values[np.isfinite(gains.values)]
     text = (
-        f"Of {values.size} heads {int((values > 0).sum())} raise the score when they are disabled, "
-        f"{int((values == 0).sum())} change nothing, {int((values < 0).sum())} lower it."
+        f"The score without a head is higher for {int((values > 0).sum())} of {values.size} heads, the same for "
+        f"{int((values == 0).sum())}, lower for {int((values < 0).sum())}."
     )
     if (corrected := measured(result, "head_q_value")) is not None:
         sure = tidy(corrected).query("value < @SURE").sort_values("value").to_dict("records")
@@ -130,7 +130,7 @@ def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             if len(sure) < 2
             else f" {len(sure)} heads change accuracy beyond chance"
         )
-        text += f" (McNemar's exact test, corrected for looking at all heads){': ' + names if names else ''}."
+        text += f" (McNemar's exact test, corrected for the number of heads){': ' + names if names else ''}."
     yield Finding("How many matter", text)
 
 
@@ -170,7 +170,7 @@ def _sets(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "set_gain", metric=metric)
     if gains is not None:
         texts = "; ".join(f"{name}: {of_array(gains.sel(head_set=name)).text}" for name in gains["head_set"].values)
-        yield Finding("Named sets", f"Gain with them disabled: {texts}.{examples(gains)}")
+        yield Finding("Named sets", f"Gain with the heads of a set disabled: {texts}.{examples(gains)}")
 
 
 def _importance(result: xr.Dataset) -> Iterator[Finding]:
@@ -182,5 +182,5 @@ def _importance(result: xr.Dataset) -> Iterator[Finding]:
         f"{label('estimator', name)} {of_array(correlation.sel(estimator=name)).text}"
         for name in correlation["estimator"].values
     )
-    text = f"Rank correlation of importance by gradient with the exact loss of {label('metric', metric)}: {texts}."
+    text = f"Rank correlation of importance by gradient with the measured loss of {label('metric', metric)}: {texts}."
     yield Finding("Importance by gradient", text)

@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `clusters`; never imports torch."""
+"""The page of `clusters` for report, cards and viewer; never imports torch."""

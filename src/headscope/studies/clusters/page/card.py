@@ -38,7 +38,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     own = array.sel(layer=place[0], head=place[1])
     near = [at for at in np.argsort(own.values, kind="stable").tolist() if own["at"].values[at] != place]
     texts = "; ".join(f"{head_name(*own['at'].values[at])} {of_array(own[at]).text}" for at in near[:NEAREST])
-    yield Finding("Nearest heads", f"{texts} nats of Jensen-Shannon divergence, of {len(near)} heads{n}.")
+    yield Finding("Nearest heads", f"{texts} nats of Jensen-Shannon divergence; nearest of {len(near)} heads{n}.")
     mean = array.drop_vars(["lower", "upper"], errors="ignore").sum("at", min_count=1) / len(near)
     mine, middle = (float(each) for each in (mean.sel(layer=place[0], head=place[1]), mean.median()))
     rank = f"{ordinal(1 + int((mean > mine).sum()))} of {len(near) + 1}, the median head has {number(middle)}"

@@ -12,7 +12,7 @@ from headscope.report.parts import Figure
 
 POINTS, DIVERGENCES = "Heads as points", "Divergences"
 PLANE: dict[str, Any] = {"titles": ("First axis (nats)", "Second axis (nats)"), "plane": True, "side": 680}
-# How each coordinate of heads is drawn: its title, and the dimension that its values are labels of.
+# For each coordinate of heads: the title of its colours, and the dimension of its labels.
 COLOURS = {
     "behaviour": ("Attends", "behaviour"),
     "dominant": ("Pattern", "pattern"),
@@ -22,9 +22,9 @@ WORDS = {"next": "next token", "previous": "previous token", "itself": "same tok
 WORDS |= {name: label("token_class", name) for name in ("cls", "sep", "punct")}
 ALIKE = "Heads that attend alike lie near each other."
 CAPTIONS = {
-    "behaviour": "Broadly: entropy above 3.8 nats; a neighbour: more than half of the attention; a class of tokens: "
-    "more than 0.6 of it; several: none of these. The thresholds are those of the paper's code.",
-    "dominant": "The pattern that most of a head's maps have, of the five of Kovaleva et al. (2019).",
+    "behaviour": "Broadly: entropy above 3.8 nats. A neighbour: more than half of the attention. A class of tokens: "
+    "more than 0.6 of the attention. Several: none of these. Thresholds of the paper's code.",
+    "dominant": "The most frequent pattern of a head's maps (Kovaleva et al. 2019).",
     "cluster": "Agglomerative clusters of the divergences themselves, not of the points of this plane.",
 }
 
@@ -65,9 +65,9 @@ def _names(relation: xr.DataArray) -> xr.DataArray:
 
 def _divergences(result: xr.Dataset) -> Iterator[Figure]:
     layers = with_interval(result, "layer_divergence").drop_vars("n_examples", errors="ignore")
-    caption = "The mean over all pairs of different heads; the diagonal is that of heads of the same layer."
+    caption = "The mean over all pairs of different heads; on the diagonal, of the same layer."
     if layers.notnull().any():  # a model of one head has no pair of different heads
         yield Figure("layers", DIVERGENCES, matrix(layers, side=300), caption, "layer_divergence")
-    caption = "Each head beside each other, layer by layer: light squares on the diagonal are layers of like heads."
+    caption = "All pairs of heads, layer by layer. A light square on the diagonal is a layer of similar heads."
     pairs = result["divergence"].reset_coords(drop=True)
     yield Figure("heads", DIVERGENCES, matrix(pairs, side=520), caption, "divergence")

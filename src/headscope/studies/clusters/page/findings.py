@@ -28,7 +28,7 @@ def _same_layer(result: xr.Dataset) -> Iterator[Finding]:
     gap = measured(result, "layer_gap")
     if gap is not None:
         sure = f"; {CHANCE}" if float(result["layer_gap_p_value"]) >= SURE else ""
-        text = "are more alike" if float(gap) > 0 else "are no more alike"
+        text = "are more alike" if float(gap) > 0 else "are not more alike"
         yield Finding("Within a layer", f"Heads of the same layer {text} than heads of different layers{sure}.")
 
 
@@ -36,9 +36,13 @@ def _largest(result: xr.Dataset) -> Iterator[Finding]:
     every = clusters(result)
     for each in every[:1]:
         does = [pair for pair in each.most(result["behaviour"]) if pair[0] != "several"]
-        attends = f"; {does[0][1]} of them attend {_attend(does[0][0])}" if does else ""
+        attends = (
+            f"; {does[0][1]} of them {'attends' if does[0][1] == 1 else 'attend'} mostly {_attend(does[0][0])}"
+            if does
+            else ""
+        )
         text = f"The heads form {several(len(every), 'cluster').lower()}."
-        yield Finding("Clusters", f"{text} The largest has {len(each.heads)} heads{attends}.")
+        yield Finding("Clusters", f"{text} The largest has {several(len(each.heads), 'head')}{attends}.")
 
 
 def _extremes(result: xr.Dataset) -> Iterator[Finding]:
@@ -63,8 +67,8 @@ def _layers(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding(
         "Within a layer",
         f"Heads of the same layer diverge by {within} nats, heads of different layers by {between}: a gap of "
-        f"{apart} ({how}). Heads of a layer {nearer} than others; Clark et al. found them "
-        f"often fairly close in BERT-base; they give no number.{examples(gap)}",
+        f"{apart} ({how}). Heads of a layer {nearer} than other heads. In BERT-base, heads of a layer are often fairly "
+        f"close (Clark et al., without a number).{examples(gap)}",
     )
 
 
@@ -82,7 +86,7 @@ def _clusters(result: xr.Dataset) -> Iterator[Finding]:
     every = clusters(result)
     alone = [name for each in every if len(each.heads) == 1 for name in each.names]
     single = f"; {', '.join(alone)} {'is' if len(alone) == 1 else 'are'} alone in a cluster" if alone else ""
-    stable = f"Clusters of resampled examples agree with them by {_written(result, 'cluster_stability')}"
+    stable = f"Their agreement with clusters of resampled examples is {_written(result, 'cluster_stability')}"
     yield Finding(
         "Clusters", f"{several(len(every), 'cluster')}{single}. {stable} (adjusted Rand index; 1 means equal)."
     )
@@ -98,7 +102,7 @@ def _cluster_text(result: xr.Dataset, cluster: Cluster) -> str:
     does = [f"{count} {_attend(name)}" for name, count in cluster.most(result["behaviour"]) if name != "several"]
     relations = [f"{name} {count}" for name, count in _relations(result, cluster)]
     special = f" Special for the relations: {', '.join(relations)}." if relations else ""
-    attend = f" They attend: {', '.join(does)}, the others to nothing in particular." if does else ""
+    attend = f" They attend: {', '.join(does)}, the others without a main target." if does else ""
     return f"{heads}.{attend}{special}"
 
 
@@ -124,14 +128,16 @@ def _plane(result: xr.Dataset) -> Iterator[Finding]:
     stress = float(result["stress"])
     yield Finding(
         "The plane",
-        f"Stress {number(stress)}: distances of the points are off by about {100 * stress:.0f}% of their size; use the "
-        "divergences themselves for numbers.",
+        f"Stress {number(stress)}: distances in the plane have an error of about {100 * stress:.0f}% ; use the "
+        "divergences for exact numbers.",
     )
 
 
 def _few(result: xr.Dataset) -> Iterator[Finding]:
     if int(result.attrs["n_examples"]) == 1:
-        yield Finding("Limits", "There is only one example: intervals and the agreement of resamples have no meaning.")
+        yield Finding(
+            "Limits", "There is only one example: intervals and the agreement with resampled examples have no meaning."
+        )
 
 
 def _written(result: xr.Dataset, name: str) -> str:

@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `compare`; never imports torch."""
+"""The page of `compare` for report, cards and viewer; never imports torch."""

@@ -1,4 +1,4 @@
-"""What has changed in a head's attention since the first model (Kovaleva et al. 2019, section 4.3)."""
+"""The change of a head's attention since the first model (Kovaleva et al. 2019, section 4.3)."""
 
 from collections.abc import Iterator
 
@@ -13,13 +13,13 @@ SHOWN = 4
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """How alike attention is to that of the first model, for each later model."""
+    """Cosine similarity to the attention of the first model, for each later model."""
     models = result["model"].values.tolist()
     return tuple(f"similarity.{model}" for model in models)
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
-    """How much it changed, as told for each later model, and which statistics changed most among the heads."""
+    """For each later model: the size of the change, and the statistics with the highest rank of change."""
     reference = str(result.attrs.get("reference", "the first model"))
     for model in result["model"].values.tolist():
         mine = [row for row in numbers if str(model) in row.labels]
@@ -38,17 +38,18 @@ def _differences(model: str, numbers: list[Row]) -> Iterator[Finding]:
     sure = [row for row in every if row.lower > 0 or row.upper < 0]
     if sure:
         texts = "; ".join(map(_sentence, sorted(sure, key=_apart)[:SHOWN]))
-        chance = f"by chance about {max(1, round(0.05 * len(every)))} would"
-        whole = f"{len(sure)} of {len(every)} statistics changed with their whole interval ({chance})"
-        yield Finding(f"What changed in {model}", f"{whole}; the most unusual among the heads: {texts}.")
+        chance = f"by chance: about {max(1, round(0.05 * len(every)))}"
+        whole = f"The interval of {len(sure)} of {len(every)} changes excludes 0 ({chance})"
+        yield Finding(
+            f"Changes in {model}", f"{whole}. Changes with the highest or lowest ranks among the heads: {texts}."
+        )
 
 
 def _apart(row: Row) -> float:
-    """How near the rank is to the first or the last."""
+    """The distance of the rank from the nearer end, the first or the last rank; from 1."""
     return min(row.rank, row.heads + 1 - row.rank)
 
 
 def _sentence(row: Row) -> str:
-    name = row.variable.removeprefix("difference_").replace("_", " ")
     sign = "+" if row.value > 0 else ""
-    return f"{name}{': ' if row.words else ''}{row.words} {sign}{value(row)} ({ranked(row)})"
+    return f"{row.long_name}{': ' if row.words else ''}{row.words} {sign}{value(row)} ({ranked(row)})"

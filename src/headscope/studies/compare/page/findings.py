@@ -39,7 +39,7 @@ def _main(result: xr.Dataset, model: str) -> Iterator[Finding]:
     if layers is None or heads is None:
         return
     if float(change(heads).max()) < SAME:
-        yield Finding(model, "All heads attend as those of the first model do.")
+        yield Finding(model, "The attention of no head has changed since the first model.")
         return
     ranked, most = sorted(_by_layer(change(layers)), key=lambda each: -each.value), strongest(change(heads))[0]
     yield Finding("Layers", f"{model}: attention changed most in {ranked[0].head} and least in {ranked[-1].head}.")
@@ -64,7 +64,7 @@ def _of_model(result: xr.Dataset, model: str, first: str) -> Iterator[Finding]:
     if layers is None or heads is None:
         return
     if float(change(heads).max()) < SAME:
-        yield Finding("Attention", f"All heads of {model} attend as those of {first} do: no similarity is below 1.")
+        yield Finding("Attention", f"The attention of {model} is that of {first}: all similarities are 1.")
     else:
         yield _layers(change(layers), model, first)
         yield _heads(heads)
@@ -89,7 +89,7 @@ def _by_layer(array: xr.DataArray) -> list[Reading]:
 
 
 def _last_two(ranked: list[Reading]) -> str:
-    """Whether the last two layers changed most, and how sure that is."""
+    """A comparison of the last two layers with the others, and a note on overlapping intervals."""
     if len(ranked) < 3:
         return ""
     last = {f"layer {len(ranked) - 1}", f"layer {len(ranked)}"}
@@ -105,13 +105,15 @@ def _last_two(ranked: list[Reading]) -> str:
 def _heads(similarity: xr.DataArray) -> Finding:
     array = change(similarity)
     below = int((similarity < LIKE).sum())
-    text = f"Changed most: {listed(strongest(array)[:5])}; {below} of {array.size} heads have a similarity below {LIKE}"
+    text = (
+        f"Changed most: {listed(strongest(array)[:5])}; heads with a similarity below {LIKE}: {below} of {array.size}"
+    )
     return Finding("Heads", f"{text}, the median head {number(float(similarity.median()))}.{examples(array)}")
 
 
 def _divergence(result: xr.Dataset) -> Iterator[Finding]:
     if (array := measured(result, "js_divergence")) is not None:
-        scale = f"0 nats are the same attention, {number(log(2))} nothing in common"
+        scale = f"0 nats: the same attention; {number(log(2))} nats: nothing in common"
         heads = listed(strongest(array)[:3])
         mean = f"the mean over all heads is {number(float(array.mean()))}"
         yield Finding("Jensen-Shannon divergence", f"Largest in {heads}; {mean} ({scale}).{examples(array)}")
@@ -134,12 +136,12 @@ def _changes(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _sure(array: xr.DataArray) -> str:
-    """How many heads rose or fell for sure."""
+    """The number of heads whose whole interval lies above 0 or below 0."""
     if "lower" not in array.coords:
         return ""
     up, down = int((array["lower"] > 0).sum()), int((array["upper"] < 0).sum())
-    chance = f"by chance alone about {max(1, round(0.05 * array.size))} would"
-    text = f"It rose in {up} and fell in {down} of {array.size} heads with the whole interval ({chance})"
+    chance = f"by chance alone: about {max(1, round(0.05 * array.size))}"
+    text = f"The interval lies above 0 in {up} and below 0 in {down} of {array.size} heads ({chance})"
     return f"{text}, {surely(q_changed(array), 'heads')}. "
 
 
@@ -155,7 +157,7 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
     means = [f"{label('feature', name)} {_signed(float(part.mean()))}" for name, part in present]
     name, part = max(present, key=lambda each: float(abs(each[1]).max()))
     most = max(strongest(part), key=lambda reading: abs(reading.value))
-    largest = f"the largest change is that to {label('feature', name)} in {most}"
+    largest = f"the largest change is {label('feature', name)} in {most}"
     text = f"Attention to features, on average over heads: {', '.join(means)}; {largest}."
     yield Finding("Linguistic features", f"{text}{examples(array.sel(feature=[name for name, _ in present]))}")
 
@@ -172,7 +174,7 @@ def _restored(result: xr.Dataset, first: str) -> Iterator[Finding]:
         return
     steps = [_step(part) for part in changes[1:]]
     sure = [step.head for step in steps if step.estimate.is_not(0)]
-    which = f"The change is sure with {', '.join(sure)}" if sure else "Each interval of a change includes 0"
+    which = f"The change is beyond chance with {', '.join(sure)}" if sure else "Every interval of a change includes 0"
     restored = f"With the weights of {first} in the lowest layers the score changes by: {', '.join(map(str, steps))}"
     as_it_is = f"The fine-tuned model has {before} on {result.attrs['task']}"
     yield Finding("Restored layers", f"{as_it_is}. {restored}. {which}.{examples(scores)}")

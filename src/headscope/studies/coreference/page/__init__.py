@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `coreference`; never imports torch."""
+"""The page of `coreference` for report, cards and viewer; never imports torch."""

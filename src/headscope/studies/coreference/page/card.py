@@ -1,4 +1,4 @@
-"""How often a head points at an antecedent, beside nearest and head match (Clark et al. 2019, section 4.3)."""
+"""The share of antecedents that a head finds, beside nearest and head match (Clark et al. 2019, section 4.3)."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """Of the tests against the baseline and for a gap, each corrected for all heads."""
+    """False discovery rates of the tests against the baseline and for a gap, each corrected for all heads."""
     gaps = {name: result[f"{name}_q"] for name in GAPS if name in result}
     return {"accuracy": result["q_value"]} | gaps
 

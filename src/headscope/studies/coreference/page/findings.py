@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, Reading, estimate, first_of, listed, several, strongest
+from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.coreference.page.summary import WORDS, MentionKind, asks, kinds
 
@@ -15,12 +15,12 @@ NAMED = 5
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
 NO_TREES = "The corpus has no trees: the head word of a name is its last word."
 DOCUMENTS = (
-    "The tests treat the mentions of a document as independent, which they are not quite; intervals are over documents."
+    "The tests treat the mentions of a document as independent, which is not quite true; intervals are over documents."
 )
 # By the variable that it is about.
 LIMITS = {
-    "f1": "A head always chooses one of the names, also where neither is right; this lowers precision.",
-    "attention_gap": "The sentences are made from few templates; tests and intervals treat them as independent. A gap "
+    "f1": "A head always chooses one of the names, even if neither is correct; this lowers precision.",
+    "attention_gap": "The sentences come from few templates; tests and intervals treat them as independent. A gap "
     "means that a head distinguishes the genders, not that the answers of the model do.",
 }
 
@@ -54,8 +54,8 @@ def _best_head(result: xr.Dataset) -> Iterator[Finding]:
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     heads, total = _special_readings(result)
     named = f": {first_of([one.head for one in heads], NAMED, ', ')}" if heads else ""
-    verb = "beats" if len(heads) == 1 else "beat"
-    text = f"{several(len(heads), 'head')} of {total} clearly {verb} both simple rules, nearest and head match{named}."
+    beat = agree(len(heads), "beats", "beat")
+    text = f"{several(len(heads), 'head')} of {total} clearly {beat} both simple rules, nearest and head match{named}."
     yield Finding("Special heads", text)
 
 
@@ -73,8 +73,7 @@ def _stereotyped(result: xr.Dataset) -> Iterator[Finding]:
         more, less, total = _gap_counts(result, "attention_gap")
         yield Finding(
             "Stereotypes",
-            f"{more + less} of {total} heads attend to the occupation differently when the pronoun has the expected "
-            "gender.",
+            f"In {more + less} of {total} heads, attention to the occupation depends on the gender of the pronoun.",
         )
 
 
@@ -83,8 +82,8 @@ def _best(result: xr.Dataset, every: list[MentionKind]) -> Iterator[Finding]:
         beside = ", ".join(f"{WORDS[name]} {value.percent}" for name, value in each.baselines.items())
         yield Finding(
             "The best head",
-            f"The best single head, {each.head}, points at an antecedent of {each.accuracy.percent} of "
-            f"{each.held_out:,} {_mentions(result)}, in the half on which it was not chosen. It gains "
+            f"The best single head, {each.head}, finds an antecedent of {each.accuracy.percent} of "
+            f"{each.held_out:,} {_mentions(result)}, in the held-out half. It gains "
             f"{each.gain.points} points over the {WORDS[each.reference]}. Baselines: {beside}.",
         )
 
@@ -98,11 +97,12 @@ def _special_readings(result: xr.Dataset) -> tuple[list[Reading], int]:
 
 def _special(result: xr.Dataset) -> Iterator[Finding]:
     heads, total = _special_readings(result)
+    beat = agree(len(heads), "beats", "beat")
     tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads and kinds"
     named = f": {first_of([f'{one.head} ({one.value:.0%})' for one in heads], NAMED, ', ')}" if heads else ""
     yield Finding(
         "Special heads",
-        f"{several(len(heads), 'head')} of {total} beat nearest and head match by at least 10 points, in at least "
+        f"{several(len(heads), 'head')} of {total} {beat} nearest and head match by at least 10 points, in at least "
         f"{LEAST_CASES} mentions of some kind and with q < {RATE} ({tests}){named}.",
     )
 
@@ -141,8 +141,8 @@ def _uneven(result: xr.Dataset) -> str:
     feminine, masculine = ((bounds.sel(bound="lower") > 1).sum(), (bounds.sel(bound="upper") < 1).sum())
     total = int(result["bias_ratio"].notnull().sum())
     return (
-        f"Of {total} heads {int(feminine)} are better on feminine and {int(masculine)} on masculine pronouns with the "
-        "whole interval, not corrected for the number of heads."
+        f"Of {total} heads {int(feminine)} are better on feminine and {int(masculine)} on masculine pronouns by the "
+        "95% interval, not corrected for the number of heads."
     )
 
 
@@ -154,13 +154,13 @@ def _gap_counts(result: xr.Dataset, name: str) -> tuple[int, int, int]:
 
 def _stereotypes(result: xr.Dataset) -> Iterator[Finding]:
     for name, verb in (
-        ("attention_gap", "give the occupation more attention where the pronoun has the expected gender"),
-        ("preference_gap", "prefer the occupation more often where the pronoun has the expected gender"),
+        ("attention_gap", "the occupation gets more attention if the pronoun has the expected gender"),
+        ("preference_gap", "the occupation is preferred more often if the pronoun has the expected gender"),
     ):
         if name in result:
             more, less, total = _gap_counts(result, name)
             pairs = int(result[f"{name.removesuffix('_gap')}_n_examples"])
-            text = f"{more} of {total} heads {verb}, {less} do the reverse (q < {RATE} each, n = {pairs:,} pairs)"
+            text = f"In {more} of {total} heads {verb}, in {less} the reverse (q < {RATE} each, n = {pairs:,} pairs)"
             yield Finding(GAPS[name], f"{text}.{_largest(result, name)}")
     if "chosen_preference_gap" in result:
         gap = estimate(result, "chosen_preference_gap")

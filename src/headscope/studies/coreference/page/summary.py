@@ -37,12 +37,12 @@ class MentionKind:
 
     @property
     def enough(self) -> bool:
-        """Whether there are mentions enough for a claim."""
+        """True if there are enough mentions for a claim."""
         return enough(self.mentions)
 
     @property
     def special(self) -> bool:
-        """Whether the chosen head beats the reference by 10 points on the other half, and not by chance."""
+        """True if the chosen head beats the reference by 10 points on the other half, and beyond chance."""
         return is_special(self.gain.value, self.q, self.mentions)
 
 
@@ -59,17 +59,17 @@ def baselines(result: xr.Dataset) -> list[str]:
 
 
 def asks(result: xr.Dataset) -> bool:
-    """Whether the corpus asks about pronouns itself, with the candidates that it names."""
+    """True if the corpus names the pronouns and their candidates itself."""
     return "f1" in result or "attention_gap" in result
 
 
-def _kind(name: str, part: xr.Dataset, shown: list[str]) -> MentionKind:
+def _kind(name: str, part: xr.Dataset, references: list[str]) -> MentionKind:
     place = {"layer": int(part["chosen_layer"]), "head": int(part["chosen_head"])}
     return MentionKind(
         name,
         head_name(**place),
         estimate(part, "chosen_accuracy"),
-        {each: estimate(part.sel(baseline=each), "chosen_baseline") for each in shown},
+        {each: estimate(part.sel(baseline=each), "chosen_baseline") for each in references},
         str(part["chosen_reference"].item()),
         estimate(part, "chosen_gain"),
         float(part["q_value"].sel(place)),

@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `finetune`; never imports torch."""
+"""The page of `finetune` for report, cards and viewer; never imports torch."""

@@ -28,14 +28,14 @@ def _best_scores(result: xr.Dataset) -> Iterator[Finding]:
         value = number(float(scores.sel(init=best)))
         chance = number(float(result["chance"].sel(task=task, metric=_main(result, task))))
         yield Finding(
-            task, f"{_main(result, task).capitalize()} {value} ({WORDS[best]}); a constant answer has {chance}."
+            task, f"{_main(result, task).capitalize()} {value} ({WORDS[best]}); a constant answer scores {chance}."
         )
 
 
 def _no_better(result: xr.Dataset) -> Iterator[Finding]:
     names = [task for task in _names(result) if "finetuned" in _low(result, task)]
     if names:
-        yield Finding("Not learned", f"Fine-tuned models no better than a constant answer: {', '.join(names)}.")
+        yield Finding("Not learned", f"No better than a constant answer after fine-tuning: {', '.join(names)}.")
 
 
 def _low(result: xr.Dataset, task: str) -> list[str]:
@@ -63,9 +63,9 @@ def _gain(result: xr.Dataset) -> Iterator[Finding]:
     gains = [_value(result, task, "finetuned") - _value(result, task, "pretrained") for task in _names(result)]
     mean = 100 * sum(gains) / len(gains)
     change = f"adds {mean:.1f} points" if mean >= 0 else f"costs {-mean:.1f} points"
-    over = "" if len(gains) == 1 else f" on average over {len(gains)} tasks"
-    text = f"Fine-tuning {change}{over}, by the main metric of each task."
-    yield Finding("What fine-tuning adds", f"{text} BERT-base in the paper gains 35.9 on average over seven tasks.")
+    scope = "" if len(gains) == 1 else f" on average over {len(gains)} tasks"
+    text = f"Fine-tuning {change}{scope}, by the main metric of each task."
+    yield Finding("Gain of fine-tuning", f"{text} BERT-base in the paper gains 35.9 on average over seven tasks.")
 
 
 def _tasks(result: xr.Dataset) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def _tasks(result: xr.Dataset) -> Iterator[Finding]:
         texts = [f"{WORDS[init]} {of_array(scores.sel(init=init)).text}" for init in _inits(scores)]
         text = f"{metric.capitalize()}: {', '.join(texts)}; a constant answer {number(chance)}."
         if low := [WORDS[init] for init in _low(result, task)]:
-            text += f" Not clearly better: {', '.join(low)}."
+            text += f" Not clearly better than that: {', '.join(low)}."
         yield Finding(task, text + examples(scores))
 
 
@@ -88,7 +88,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
     texts = ", ".join(f"{task} {100 * loss:.1f}" for task, loss in losses.items())
     text = f"Points lost when training starts from random weights instead of pre-trained ones: {texts}."
     if behind:
-        text += f" On {', '.join(behind)} the result is below the pre-trained model without any fine-tuning."
+        text += f" On {', '.join(behind)} the score is below that of the pre-trained model without fine-tuning."
     yield Finding("Random weights", text)
 
 

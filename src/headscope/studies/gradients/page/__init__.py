@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `gradients`; never imports torch."""
+"""The page of `gradients` for report, cards and viewer; never imports torch."""

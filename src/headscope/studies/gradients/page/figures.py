@@ -10,22 +10,22 @@ from headscope.figures.labels import label
 from headscope.report.parts import Figure
 
 Draw = Callable[[xr.DataArray], Any]
-WORTH, BESIDE, FROM = "Gradient by attention", "Beside the attention", "By kind of query"
+BY_CLASS, BESIDE, FROM = "Gradient by attention", "Beside the attention", "By kind of query"
 DOTS = "A dot for each head, a line for the layer's mean."
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result, without those whose values are all missing."""
-    every = [*_worth(result), *_beside(result), *_from(result)]
+    every = [*_by_class(result), *_beside(result), *_from(result)]
     return [figure for figure in every if figure is not None]
 
 
-def _worth(result: xr.Dataset) -> Iterator[Figure | None]:
+def _by_class(result: xr.Dataset) -> Iterator[Figure | None]:
     loss = str(result.attrs["loss"]).partition(":")[0]
     caption = f"The loss: {loss}. {DOTS} After Clark et al. (2019), Figure 3."
-    yield _figure(result, "gradient", "by_layer", WORTH, caption, by_layer)
+    yield _figure(result, "gradient", "by_layer", BY_CLASS, caption, by_layer)
     yield _figure(
-        result, "gradient", "heads", WORTH, "The same, head by head; each panel has its own colours.", _panels
+        result, "gradient", "heads", BY_CLASS, "The same, head by head; each panel has its own colours.", _panels
     )
 
 
@@ -41,7 +41,7 @@ def _from(result: xr.Dataset) -> Iterator[Figure | None]:
         caption = f"The same as above for one kind of query: {label('token_class', group)}. {DOTS}"
         array = with_interval(result, "gradient_from").sel(query_group=group, drop=True)
         words = f"{array.attrs['long_name'].partition(' from ')[0]}, from {label('token_class', group)}"
-        yield _drawn(array.assign_attrs(long_name=words), f"gradient_from-{group}", FROM, caption, by_layer)
+        yield _without_missing(array.assign_attrs(long_name=words), f"gradient_from-{group}", FROM, caption, by_layer)
 
 
 def _panels(array: xr.DataArray) -> Any:
@@ -49,11 +49,11 @@ def _panels(array: xr.DataArray) -> Any:
 
 
 def _figure(result: xr.Dataset, name: str, stem: str, section: str, caption: str, draw: Draw) -> Figure | None:
-    return _drawn(with_interval(result, name), f"{name}-{stem}", section, caption, draw)
+    return _without_missing(with_interval(result, name), f"{name}-{stem}", section, caption, draw)
 
 
-def _drawn(array: xr.DataArray, name: str, section: str, caption: str, draw: Draw) -> Figure | None:
-    """Classes that the tokenizer does not have are left out."""
+def _without_missing(array: xr.DataArray, name: str, section: str, caption: str, draw: Draw) -> Figure | None:
+    """The figure without classes that the tokenizer does not have; None if no class is left."""
     array = array.dropna("token_class", how="all")
     return Figure(name, section, draw(array), caption, str(array.name)) if array.size else None
 
@@ -65,7 +65,9 @@ def _scattered(result: xr.Dataset, name: str) -> Figure | None:
         return None
     words = label("token_class", name)
     array = xr.concat(both, xr.Variable("axis", [1, 2]), coords="minimal", compat="override")
-    array = array.rename("worth").assign_attrs(long_name=f"attention to {words} and its gradient", units="")
-    caption = "Where much attention goes to a token and the loss hardly depends on it, attention does nothing there."
+    array = array.rename("gradient").assign_attrs(long_name=f"attention to {words} and its gradient", units="")
+    caption = (
+        "A dot for each head. A head on the lower right attends much to the token, but the loss hardly depends on it."
+    )
     chart = scatter(array.transpose("layer", "head", "axis"), titles=(f"Attention to {words}", "Gradient"))
     return Figure(f"worth-{name}", BESIDE, chart, caption, "gradient")

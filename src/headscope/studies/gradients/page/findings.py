@@ -27,8 +27,8 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
             few = float(relative.min())
             yield Finding(
                 label("token_class", name).capitalize() if name == "punct" else label("token_class", name),
-                f"Used least in layer {layer}: it gets {share:.0%} of the attention, but matters {few:.0%} as much to "
-                "the loss as attention to other tokens, weight for weight.",
+                f"The loss depends on it least in layer {layer}: it gets {share:.0%} of the attention, but its "
+                f"gradient is {few:.0%} of that of other tokens.",
             )
 
 
@@ -83,8 +83,8 @@ def _correlation(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding(
         "More attention, less use?",
         f"Rank correlation over heads of attention to a class with its gradient: {texts}. Below 0, heads that attend "
-        "to it more depend on it less. Clark et al. find so for [SEP] in BERT-base: from layer 5 on attention to it is "
-        "high and its gradients are very small.",
+        "to it more depend on it less. Clark et al. found this for [SEP] in BERT-base: from layer 5 on, attention to "
+        "it is high and its gradients are very small.",
     )
 
 
@@ -100,6 +100,6 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
 def _mind() -> Iterator[Finding]:
     yield Finding(
         "Limits",
-        "A gradient treats each weight alone, as if a row did not sum to 1, and describes small changes only. "
+        "A gradient changes one weight alone, although a row sums to 1, and describes small changes only. "
         "Different losses have different scales: compare layers and classes, not results of different losses.",
     )

@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `patterns`; never imports torch."""
+"""The page of `patterns` for report, cards and viewer; never imports torch."""

@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, layer_means, listed, number, of_array, peak, several, strongest
+from headscope.report.wording import agree, examples, layer_means, listed, number, of_array, peak, several, strongest
 from headscope.statistics.interval_tests import corrected, q_above
 from headscope.statistics.thresholds import RATE
 from headscope.studies.patterns.page.figures import over_corpora
@@ -29,9 +29,12 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     heads = int(share.notnull().all("pattern").sum())
     return [
         Finding("Most frequent", f"{label('pattern', most).capitalize()}: {float(total.max()):.0%} of all maps."),
-        Finding("Heterogeneous", f"{heterogeneous:.0%} of the maps have no simple pattern; 32% to 61% in the paper."),
+        Finding("Heterogeneous", f"{heterogeneous:.0%} of the maps have no simple pattern."),
         Finding("Clearest heads", f"{', '.join(clear)}."),
-        Finding("Mixed heads", f"{mixed} of {heads} heads have no pattern in more than half of their maps."),
+        Finding(
+            "Mixed heads",
+            f"Heads without a pattern in more than half of their maps: {mixed} of {heads}.",
+        ),
     ]
 
 
@@ -76,7 +79,8 @@ def _patterns(result: xr.Dataset) -> Iterator[Finding]:
         median = f"; in the median head {number(float(array.median()))} of the maps"
         heads = f"No head has it in more than half of the maps; the highest is {readings[0]}"
         if most:
-            heads = f"{len(most)} of {len(readings)} heads have it in more than half of their maps: {listed(most)}"
+            verb = agree(len(most), "has", "have")
+            heads = f"{len(most)} of {len(readings)} heads {verb} it in more than half of their maps: {listed(most)}"
         where = f" Most frequent in {peak(array)}." if max(layer_means(array).values()) > 0 else ""
         text = f"{heads}{beside}{median}.{where}{examples(array)}"
         yield Finding(label("pattern", pattern).capitalize(), text)
@@ -91,7 +95,7 @@ def _mixed(result: xr.Dataset) -> Iterator[Finding]:
         return
     heads = ", ".join(f"{reading.head} ({number(1 - reading.value)})" for reading in mixed[:5])
     more = f" and {len(mixed) - 5} more" if len(mixed) > 5 else ""
-    verb = "has" if len(mixed) == 1 else "have"
+    verb = agree(len(mixed), "has", "have")
     yield Finding(
         "Mixed heads",
         f"{several(len(mixed), 'head')} {verb} no pattern in more than half of the maps. Their largest shares: "

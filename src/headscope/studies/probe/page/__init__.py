@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `probe`; never imports torch."""
+"""The page of `probe` for report, cards and viewer; never imports torch."""

@@ -23,11 +23,11 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     contribution = with_interval(result, "contribution").max("direction")
     heads = ", ".join(reading.head for reading in strongest(contribution)[:3])
     text = f"A parser that sees attention alone finds {share} of the syntactic heads; {other.words} finds {base}."
-    found = [Finding("Parsing", text), Finding("Main heads", f"Heads {heads} contribute most.")]
+    highest = [Finding("Parsing", text), Finding("Main heads", f"Heads {heads} contribute most.")]
     if "random_attention" in every:
         text = f"With random weights of the model the same parser finds {every['random_attention'].uas.value:.0%}."
-        found.insert(1, Finding("Learned in training", text))
-    return found
+        highest.insert(1, Finding("Learned in training", text))
+    return highest
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -39,9 +39,9 @@ def findings(result: xr.Dataset) -> list[Finding]:
 def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
     alone, both, other = every["attention"], every.get("attention_and_words"), best_without(every)
     words = f"{int(result['uas_n_examples']):,} words (without punctuation)"
-    text = f"A parser that sees attention alone gives {alone.uas.percent} of {words} their syntactic head"
-    text += f"; one that also sees words gives {both.uas.percent}" if both else ""
-    text += f". The best parser without the attention of the model ({other.words}) gives {other.uas.percent}."
+    text = f"A parser that sees attention alone finds the syntactic head of {alone.uas.percent} of {words}"
+    text += f"; with words as well, {both.uas.percent}" if both else ""
+    text += f". The best parser without the attention of the model ({other.words}) finds {other.uas.percent}."
     yield Finding("Dependency parsing", text)
 
 
@@ -49,7 +49,7 @@ def _random(every: dict[str, Parser]) -> Iterator[Finding]:
     if "random_attention_and_words" in every:
         alone, both = every["random_attention"], every["random_attention_and_words"]
         yield Finding(
-            "What the model learned",
+            "Learned in training",
             f"The same parsers over the attention of the same model with random weights: {alone.uas.percent} from "
             f"attention alone, {both.uas.percent} with words. The difference is what the model learned in training.",
         )
@@ -71,8 +71,8 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
     half = int(np.searchsorted(np.cumsum(values), values.sum() / 2)) + 1
     yield Finding(
         "Concentration",
-        f"All heads together raise the score by {values.sum():.1f} logits on average; {half} of {values.size} heads "
-        f"and directions make half of it. n = {int(result['contribution_n_examples']):,} words.",
+        f"All heads together raise the score by {values.sum():.1f} logits on average; {half} of {values.size} pairs of "
+        f"a head and a direction contribute half of it. n = {int(result['contribution_n_examples']):,} words.",
     )
 
 
@@ -110,13 +110,13 @@ def _both(recall: xr.DataArray, places: np.ndarray) -> tuple[list[str], list[flo
 def _limits(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
     training, attrs = json.loads(result.attrs["training"]), result.attrs
     read = f"{training['sentences']:,} sentences of {training['corpus']}"
-    vectors = f"Vectors of words: {attrs['vectors']}, which has {100 * attrs['words_with_vectors']:.0f}% of the words."
+    vectors = f"Vectors of words: {attrs['vectors']}, with {100 * attrs['words_with_vectors']:.0f}% of the words."
     spread = np.nanmax([*(each.std for each in every.values()), -np.inf])
     several = f" Scores are means over {result.sizes['seed']} seeds, which differ by at most {100 * spread:.1f} points"
     seeds = f"{several} (standard deviation)." if np.isfinite(spread) else ""
     yield Finding(
         "Limits",
         f"Parsers were trained on {read}, and scored on {attrs['test_sentences']:,} others. Scores depend on the "
-        f"number of training sentences and on the text. {vectors}{seeds} Trees can be read off "
-        "attention; this does not mean that the model uses them.",
+        f"number of training sentences and on the text. {vectors}{seeds} A tree in the "
+        "attention is no evidence that the model uses it.",
     )

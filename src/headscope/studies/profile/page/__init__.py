@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `profile`; never imports torch."""
+"""The page of `profile` for report, cards and viewer; never imports torch."""

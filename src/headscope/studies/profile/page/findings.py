@@ -8,6 +8,7 @@ from headscope.figures import with_interval
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
 from headscope.report.wording import (
+    agree,
     examples,
     first_of,
     layer_means,
@@ -45,7 +46,7 @@ def _most_attended(result: xr.Dataset) -> Iterator[Finding]:
     if shares:
         most = max(shares, key=lambda name: shares[name])
         heads = int((result["attention_to"].sel(token_class=most) > HALF).sum())
-        more = f"{several(heads, 'head').lower()} give{'s' if heads == 1 else ''} it more than half"
+        more = f"{several(heads, 'head').lower()} give{'s' if heads < 2 else ''} it more than half"
         word = label("token_class", most)
         yield Finding(CLASSES[most], f"The average head gives {shares[most]:.0%} of its attention to {word}; {more}.")
 
@@ -88,7 +89,7 @@ def _classes(result: xr.Dataset) -> Iterator[Finding]:
         array = measured(result, "attention_to", token_class=token_class)
         word = label("token_class", token_class)
         if array is None:
-            yield Finding(topic, f"The tokenizer has no {word}: nothing is measured.")
+            yield Finding(topic, f"Not measured: the tokenizer has no {word}.")
             continue
         mean = f"The average head gives {number(float(array.mean()))} of its attention to {word}"
         where = f"{_against_share(result, array)}. It is highest in {peak(array)}."
@@ -105,7 +106,7 @@ def _against_share(result: xr.Dataset, array: xr.DataArray) -> str:
         return ""
     times = f"{float(array.mean()) / share:.1f} times uniform attention ({number(share)})"
     above = int((array["lower"] > share).sum()) if "lower" in array.coords else 0
-    return f", {times}; {several(above, 'head').lower()} exceed that with the whole interval"
+    return f", {times}; {several(above, 'head').lower()} {agree(above, 'lies', 'lie')} above it by the 95% interval"
 
 
 def _above(array: xr.DataArray, limit: float, what: str) -> str:
@@ -115,7 +116,7 @@ def _above(array: xr.DataArray, limit: float, what: str) -> str:
     if not above:
         return f"{what}: none of {array.size}; the highest is {readings[0]}."
     unsure = sum(reading.estimate.lower <= limit for reading in above)
-    doubt = f"; {unsure} of these have an interval that reaches below it" if unsure else ""
+    doubt = f"; the interval of {unsure} of these reaches below it" if unsure else ""
     sure = surely(q_above(array, limit), "heads")
     middle = f"the median head gives {number(float(array.median()))}"
     return f"{what}: {len(above)} of {array.size}, {listed(above)}{doubt}; {sure}{'; ' if sure else ''}{middle}."
@@ -145,7 +146,7 @@ def _breadth(result: xr.Dataset) -> Iterator[Finding]:
         return
     uniform = float(result["uniform_entropy"])
     broad = sum(reading.value > NEAR_UNIFORM * uniform for reading in readings)
-    near = f"{broad} of {array.size} heads have more than {NEAR_UNIFORM:.0%} of that"
+    near = f"heads with more than {NEAR_UNIFORM:.0%} of this entropy: {broad} of {array.size}"
     yield Finding("Broad and focused", f"Uniform attention has {number(uniform)} nats; {near}. {ends}{examples(array)}")
 
 
@@ -180,7 +181,7 @@ def _above_median(array: xr.DataArray) -> xr.DataArray | None:
 
 
 def _rate(q: xr.DataArray | None, array: xr.DataArray, **place: str) -> str:
-    """That of the head with the largest value."""
+    """The false discovery rate of the head with the largest value, in words."""
     if q is None:
         return ""
     best = array.drop_vars(["lower", "upper", "n_examples"], errors="ignore").fillna(-1)
@@ -221,11 +222,16 @@ def _links(result: xr.Dataset) -> Iterator[Finding]:
     for relation in array.dropna("relation", how="all")["relation"].values.tolist():
         part = array.sel(relation=relation)
         middle = f"the median head gives {number(float(part.median()))}"
-        above = None if q is None else int((q.sel(relation=relation) < RATE).sum())
-        how = "" if q is None else f", {above} heads give clearly more ({corrected(q, 'heads and links')})"
+        how = "" if q is None else _clearly_more(q, relation)
         heads = f"Strongest in {listed(strongest(part)[:3])}; {middle}{how}."
         position = _by_position(result, strongest(part)[0].head)
         yield Finding(label("relation", relation).capitalize(), f"{heads}{position}{examples(part)}")
+
+
+def _clearly_more(q: xr.DataArray, relation: str) -> str:
+    above = int((q.sel(relation=relation) < RATE).sum())
+    heads = f"{several(above, 'head').lower()} {agree(above, 'gives', 'give')}"
+    return f", {heads} clearly more ({corrected(q, 'heads and links')})"
 
 
 def _by_position(result: xr.Dataset, head: str) -> str:

@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `prune`; never imports torch."""
+"""The page of `prune` for report, cards and viewer; never imports torch."""

@@ -91,7 +91,7 @@ def _reach(result: xr.Dataset) -> Iterator[Finding]:
     name = label("metric", str(change["metric"].item()))
     yield Finding(
         "Safe to remove",
-        f"With up to {share:.0%} of the heads removed, any change of {name} may be chance ({tried:.0%} were tried).",
+        f"With up to {share:.0%} of the heads removed, any change of {name} may be chance (tried: up to {tried:.0%}).",
     )
 
 
@@ -110,7 +110,7 @@ def _order(result: xr.Dataset) -> Iterator[Finding]:
     if order:
         names = ", ".join(head_name(row["layer"], row["head"]) for row in order[:FIRST])
         text = f"The least important heads, in the order of removal: {names}."
-        yield Finding("Removed first", f"{text} The order is no test; 'headscope ablate' tests single heads.")
+        yield Finding("Removed first", f"{text} This order is not a test; 'headscope ablate' tests single heads.")
 
 
 def _choice(result: xr.Dataset) -> Finding:

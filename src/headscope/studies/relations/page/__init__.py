@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `relations`; never imports torch."""
+"""The page of `relations` for report, cards and viewer; never imports torch."""

@@ -29,7 +29,7 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """Of the tests against the baselines, corrected for all heads, relations and directions."""
+    """False discovery rates of the tests against the baselines, corrected for all heads, relations and directions."""
     return {"link_attention": result["q_value"]}
 
 

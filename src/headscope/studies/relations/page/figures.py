@@ -81,8 +81,8 @@ def _beside(result: xr.Dataset) -> xr.DataArray:
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
     order = result["relation"].values[(-rank).argsort().values]
     attrs = {"long_name": "attention of links in the chosen head", "units": "share of attention"}
-    shown = whole.sel(relation=order).dropna("relation", how="all").isel(relation=slice(MOST + 1))
-    return shown.rename("attention").assign_attrs(attrs)
+    largest = whole.sel(relation=order).dropna("relation", how="all").isel(relation=slice(MOST + 1))
+    return largest.rename("attention").assign_attrs(attrs)
 
 
 def _zooms(result: xr.Dataset) -> Iterator[Figure]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.parts import Finding
-from headscope.report.wording import first_of, number, several
+from headscope.report.wording import agree, first_of, number, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.relations.page.summary import LinkReading, chosen, filtered, highest, options
 
@@ -39,16 +39,16 @@ def _best_head(every: list[LinkReading]) -> Iterator[Finding]:
             base = max(each.elsewhere.value, each.others.value)
             yield Finding(
                 "Best single head",
-                f"Head {each.head} gives links {number(each.attention.value)} of its attention ({each.arrow}); the "
-                f"larger baseline gets {number(base)}.",
+                f"Head {each.head} gives {number(each.attention.value)} of its attention to links ({each.arrow}); the "
+                f"larger baseline is {number(base)}.",
             )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     heads, total, names = _special_numbers(result)
-    verb = "attends" if heads == 1 else "attend"
+    verb = agree(heads, "attends", "attend")
     which = f": {first_of(names, NAMED, ', ')}" if names else ""
-    text = f"{several(heads, 'head')} of {total} clearly {verb} to the links of some relation{which}."
+    text = f"{several(heads, 'head')} of {total} clearly {verb} to the links of at least one relation{which}."
     yield Finding("Special heads", text)
 
 
@@ -56,8 +56,8 @@ def _clearest(every: list[LinkReading]) -> Iterator[Finding]:
     for each in [each for each in _by_gain(every) if each.special][:1]:
         yield Finding(
             "Clearest relation",
-            f"{each.relation}: head {each.head} ({each.arrow}) gives its links {number(each.gain.value)} more "
-            "attention than the larger baseline.",
+            f"{each.relation}: head {each.head} ({each.arrow}) gives {number(each.gain.value)} more attention to its "
+            "links than the larger baseline.",
         )
 
 
@@ -67,7 +67,7 @@ def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
         means = [number(float(part[name].mean())) for name in ("link_attention", "untrained")]
         yield Finding(
             "Learned in training",
-            f"The average head gives links {means[0]} of its attention; with random weights {means[1]}.",
+            f"The average head gives {means[0]} of its attention to links; with random weights {means[1]}.",
         )
 
 
@@ -81,7 +81,7 @@ def _above(result: xr.Dataset) -> Iterator[Finding]:
         heads = ", ".join(f"{each.head} ({each.attention.text}; {_beside(each)})" for each in above)
         texts.append(f"{words}, above {number(limit)}: {heads or 'no head'}.")
     least = several(-(-(total - 1) // 100), "head").lower()
-    texts.append(f"In any model of {total} heads {least} must be above it, unless some are equal.")
+    texts.append(f"By definition, {least} of {total} {agree(total // 102 + 1, 'is', 'are')} above it, unless equal.")
     yield Finding("Above the 99th percentile", " ".join(texts))
 
 
@@ -101,11 +101,10 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
     which = f": {', '.join(names)}" if names else ""
     yield Finding(
         "Special heads",
-        f"{several(heads, 'head')} of {total} give the links of some relation at least 0.1 more attention than both "
-        f"baselines, with q < {RATE} ({tests}), in at least {LEAST_CASES} sentences{beyond}. The baselines: links "
-        "moved elsewhere in the same sentence, and other words that look at the same end of the link. "
-        f"{len(names)} of the {several(frequent, 'relation').lower()} with at least {LEAST_CASES} sentences have a "
-        f"special head{which}.",
+        f"{several(heads, 'head')} of {total} {agree(heads, 'gives', 'give')} the links of some relation at least 0.1 "
+        f"more attention than both baselines, with q < {RATE} ({tests}), in at least {LEAST_CASES} sentences{beyond}. "
+        "The baselines: links moved elsewhere in the same sentence, and attention from other words to the same end of the link. "
+        f"Relations with a special head: {len(names)} of {frequent} with at least {LEAST_CASES} sentences{which}.",
     )
 
 
@@ -115,7 +114,7 @@ def _best(every: list[LinkReading]) -> Iterator[Finding]:
             yield Finding(
                 "All links",
                 f"The head with the largest gain is {each.head} ({each.arrow}): {each.attention.text} for links, "
-                f"{_beside(each)}, a gain of {each.gain.text}, on {each.n:,} sentences on which it was not chosen.",
+                f"{_beside(each)}, a gain of {each.gain.text}, on {each.n:,} held-out sentences.",
             )
 
 
@@ -169,11 +168,9 @@ def _caution(result: xr.Dataset, every: list[LinkReading]) -> Iterator[Finding]:
     few = [each.relation for each in every if not each.enough]
     coded = "The pieces of both ends were paired one by one, as in the released code."
     parts = [
-        f"{several(len(few), 'relation')} with fewer than {LEAST_CASES} sentences stand in a table of their own."
-        if few
-        else "",
+        f"Relations with fewer than {LEAST_CASES} sentences have a separate table: {len(few)}." if few else "",
         coded if options(result).get("as_coded") else "",
-        "The value of a sentence is the largest over its links and their pairs of tokens: it grows with their number. "
-        "The baselines grow alike.",
+        "The value of a sentence is the largest over its links and their pairs of tokens: it grows with their number, "
+        "as do the baselines.",
     ]
     yield Finding("Limits", " ".join(filter(None, parts)))

@@ -36,12 +36,12 @@ class LinkReading:
 
     @property
     def enough(self) -> bool:
-        """Whether there are sentences enough for a claim."""
+        """True if there are enough sentences for a claim."""
         return enough(self.sentences)
 
     @property
     def special(self) -> bool:
-        """Whether the gain over both baselines is 0.1, not by chance, and the value above any untrained head."""
+        """True if the gain over both baselines is 0.1, beyond chance, and the value above any untrained head."""
         above = self.untrained is None or self.attention.value > self.untrained
         return above and is_special(self.gain.value, self.q, self.sentences)
 

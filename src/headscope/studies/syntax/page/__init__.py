@@ -1,1 +1,1 @@
-"""What report, cards and viewer show of `syntax`; never imports torch."""
+"""The page of `syntax` for report, cards and viewer; never imports torch."""

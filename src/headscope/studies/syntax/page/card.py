@@ -28,7 +28,7 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """Of the test against the offset, corrected for all heads, relations and directions."""
+    """False discovery rates of the test against the offset, corrected for all heads, relations and directions."""
     return {"accuracy": result["q_value"]}
 
 
@@ -37,8 +37,8 @@ def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     special = (result["special"].max("direction") == 1) & (result["relation"] != "all")
     names, like = special["relation"].values, result["accuracy"].isel(relation=0, direction=0, drop=True)
     by_head = special.transpose("layer", "head", "relation").values.reshape(-1, len(names))
-    known = np.array([", ".join(names[row]) for row in by_head], dtype=object)
-    return {"Special for": like.copy(data=known.reshape(like.shape))}
+    words = np.array([", ".join(names[row]) for row in by_head], dtype=object)
+    return {"Special for": like.copy(data=words.reshape(like.shape))}
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:

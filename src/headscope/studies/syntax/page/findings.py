@@ -6,7 +6,7 @@ import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.report.parts import Finding
-from headscope.report.wording import first_of, several
+from headscope.report.wording import agree, first_of, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.syntax.page.summary import Relation, as_coded, judged_on, relations
 
@@ -44,8 +44,10 @@ def _best(every: list[Relation]) -> Iterator[Finding]:
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     special = _of_relations(result)
     count, total = int((special.max("relation") == 1).sum()), _heads(result)
-    text = f"{several(count, 'head')} of {total} clearly beat{'s' if count == 1 else ''} the best fixed offset in some"
-    yield Finding("Special heads", f"{text} relation.{_busiest(special)}")
+    text = (
+        f"{several(count, 'head')} of {total} clearly {agree(count, 'beats', 'beat')} the best fixed offset in at least"
+    )
+    yield Finding("Special heads", f"{text} one relation.{_busiest(special)}")
 
 
 def _clearest(every: list[Relation]) -> Iterator[Finding]:
@@ -65,14 +67,14 @@ def _missing(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
 
 
 def _all_relations(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
-    where = "the same sentences" if as_coded(result) else "sentences on which it was not chosen"
+    where = "the same sentences" if as_coded(result) else "held-out sentences"
     for each in every[:1]:
         if each.name == "all":
             yield Finding(
                 "All relations",
                 f"The best single head, {each.head} ({each.arrow}), picks the syntactic head of "
                 f"{each.accuracy.percent} of {each.held_out:,} words. The best fixed offset ({each.offset:+d}) picks "
-                f"that of {each.baseline.percent}: a gain of {each.gain.points} points, on {where}.",
+                f"{each.baseline.percent}: a gain of {each.gain.points} points, on {where}.",
             )
 
 
@@ -90,14 +92,16 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
     total = _heads(result)
     names = _names(special.max(["layer", "head"]))
     frequent = int((result["accuracy_n_examples"].where(result["relation"] != "all") >= LEAST_CASES).sum())
-    heads, pool = several(int((special.max("relation") == 1).sum()), "head"), several(frequent, "relation").lower()
+    count = int((special.max("relation") == 1).sum())
+    heads = f"{several(count, 'head')} of {total} {agree(count, 'beats', 'beat')}"
     tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads, relations and directions"
     which = f": {', '.join(names)}." if names else "."
     yield Finding(
         "Special heads",
-        f"{heads} of {total} beat the best fixed offset of some relation by at least 10 points {judged_on(result)}, in "
-        f"at least {LEAST_CASES} words and with q < {RATE} ({tests}). {len(names)} of the {pool} "
-        f"with at least {LEAST_CASES} words have a special head{which}{_busiest(special)}",
+        f"{heads} the best fixed offset of some relation by at least 10 points {judged_on(result)}, in at least "
+        f"{LEAST_CASES} words and with q < {RATE} ({tests}). Relations with a special head: "
+        f"{len(names)} of {frequent} with at least {LEAST_CASES} words{which}"
+        f"{_busiest(special)}",
     )
 
 
@@ -150,10 +154,10 @@ def _directions(every: list[Relation]) -> Iterator[Finding]:
 def _caution(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
     few = [each.name for each in every if not each.enough]
     texts = [
-        f"Relations with fewer than {LEAST_CASES} words have a table of their own: {', '.join(few)}." if few else "",
+        f"Relations with fewer than {LEAST_CASES} words have a separate table: {', '.join(few)}." if few else "",
         "Heads were chosen and scored on the same words, as in the released code: the scores are too high."
         if as_coded(result)
         else "",
-        "The tests treat the words of a sentence as independent, which they are not quite.",
+        "The tests treat the words of a sentence as independent, which is not quite true.",
     ]
     yield Finding("Limits", " ".join(filter(None, texts)))

@@ -32,12 +32,12 @@ class Relation:
 
     @property
     def enough(self) -> bool:
-        """Whether there are words enough for a claim."""
+        """True if there are enough words for a claim."""
         return enough(self.words)
 
     @property
     def special(self) -> bool:
-        """Whether the chosen head beats the offset by 10 points on the other half, and not by chance."""
+        """True if the chosen head beats the offset by 10 points on the other half, and beyond chance."""
         return is_special(self.gain.value, self.q, self.words)
 
     @property
@@ -53,7 +53,7 @@ def relations(result: xr.Dataset) -> list[Relation]:
 
 
 def as_coded(result: xr.Dataset) -> bool:
-    """Whether heads were chosen on the words that they are scored on."""
+    """True if heads were chosen and scored on the same words."""
     return bool(json.loads(result.attrs.get("options", "{}")).get("as_coded"))
 
 
