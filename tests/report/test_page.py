@@ -123,7 +123,7 @@ def test_names_of_variables_are_no_paths(tmp_path: Path) -> None:
 
 def test_a_model_without_special_tokens_is_reported(tmp_path: Path) -> None:
     text = write(profile_result(special=False), tmp_path).read_text()
-    assert "The tokenizer has no [SEP]" in text
+    assert "the tokenizer has no [SEP]" in text
     assert not (tmp_path / "figures" / "sep_to_sep-by_layer.svg").exists()
     assert "NaN" not in re.findall(r'id="charts">(.*?)</script>', text)[0]
 

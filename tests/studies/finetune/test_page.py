@@ -70,7 +70,7 @@ def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
     result["score"].loc[{"init": "random", "task": "STS-B", "metric": "pearson"}] = 0.1
     texts = told(result)
     assert "costs 10.0 points" in texts["Gain of fine-tuning"]
-    assert "On STS-B the result is below the pre-trained model without any fine-tuning." in texts["Random weights"]
+    assert "On STS-B the score is below that of the pre-trained model without fine-tuning." in texts["Random weights"]
 
 
 def test_a_single_run_says_no_more_than_it_has() -> None:

@@ -151,7 +151,7 @@ def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr
     )
     assert texts["Relations with a special head"] == known
     assert texts["Relations without a special head"].endswith("Gain: Theme (+0.06).")
-    assert "1 relation with fewer than 50 sentences" in texts["Limits"]
+    assert "Relations with fewer than 50 sentences have a separate table: 1." in texts["Limits"]
     assert "0.094 on average and at most 0.094" in texts["Untrained model"]
     assert "one by one" not in texts["Limits"] and "one by one" in told(result_of(as_coded=True))["Limits"]
 

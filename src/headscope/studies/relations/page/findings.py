@@ -103,7 +103,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
         "Special heads",
         f"{several(heads, 'head')} of {total} {agree(heads, 'gives', 'give')} the links of some relation at least 0.1 "
         f"more attention than both baselines, with q < {RATE} ({tests}), in at least {LEAST_CASES} sentences{beyond}. "
-        "The baselines: links moved elsewhere in the same sentence, and attention from other words to the same end of the link. "
+        "The baselines: links moved elsewhere in the same sentence, and attention from other words to the same end. "
         f"Relations with a special head: {len(names)} of {frequent} with at least {LEAST_CASES} sentences{which}.",
     )
 
