@@ -35,7 +35,7 @@ def addressed(numbers: pd.DataFrame, address: str) -> pd.DataFrame:
 
 
 def has_number(numbers: pd.DataFrame, address: str) -> bool:
-    """Whether any head has the number that an address names; none has where there was nothing to measure.
+    """True if any head has the number of an address; False where there was nothing to measure.
 
     >>> numbers = pd.DataFrame({"variable": ["accuracy"], "labels": [("det", "a")]})
     >>> has_number(numbers, "accuracy.det"), has_number(numbers, "accuracy.all")
