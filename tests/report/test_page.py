@@ -86,6 +86,13 @@ def test_vega_stands_in_the_page_once_and_the_page_is_small(written: Path) -> No
     assert len(text) < 4_000_000
 
 
+def test_page_with_q_values_names_what_they_assume(written: Path, tmp_path: Path) -> None:
+    note = "takes the bootstrap interval as that of a normal distribution, and the median head"
+    assert note in written.read_text(encoding="utf-8")
+    bare = profile_result(study="other")
+    assert note not in write(bare, tmp_path, formats=()).read_text(encoding="utf-8")
+
+
 def test_provenance_is_shown(written: Path) -> None:
     text = " ".join(Outline(written.read_text()).text)
     for words in ("ab" * 32, "cd" * 32, "attention interface", "empty: 1, long: 3", "torch: 2.8.0", "50 examples"):
