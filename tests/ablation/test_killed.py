@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -22,8 +22,8 @@ from support.tiny import save_tiny
 BATCH_TOKENS = 16
 
 
-def swept(model: Path, task: Path, journal: Path, pause: float = 0.0) -> Sweep:
-    settings = Settings(batch_tokens=BATCH_TOKENS, on_progress=lambda done: time.sleep(pause))
+def swept(model: Path, task: Path, journal: Path, on_progress: Callable[[int], None] = lambda done: None) -> Sweep:
+    settings = Settings(batch_tokens=BATCH_TOKENS, on_progress=on_progress)
     chosen = read("birds", task)
     one = task_inputs(load(str(model), head=True), chosen, chosen.dev)
     with opened(journal, fingerprint(one, settings)) as found:
@@ -31,8 +31,24 @@ def swept(model: Path, task: Path, journal: Path, pause: float = 0.0) -> Sweep:
 
 
 def started(*folders: Path) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen([sys.executable, __file__, *map(str, folders)], env=os.environ | {"PYTHONPATH": path})
+    tests = str(Path(__file__).parents[1])
+    path = os.pathsep.join([tests, *sys.path])
+    program = [sys.executable, __file__, *map(str, folders)]
+    environment = os.environ | {"PYTHONPATH": path}
+    return subprocess.Popen(program, env=environment, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def step(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the sweep has done a batch, and let it go on."""
+    assert process.stdout is not None and process.stdin is not None
+    assert process.stdout.readline() == b"done\n"
+    process.stdin.write(b"\n")
+
+
+def report_and_wait(done: int) -> None:
+    """Say that a batch is done, and wait for the test; once the test has closed the pipe, go on at once."""
+    print("done", flush=True)
+    sys.stdin.readline()
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
@@ -46,15 +62,18 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     for _ in range(2):
         process = started(model, task, journal)
+        for _ in range(random.randint(2, 9)):
+            step(process)
         while not (journal.is_file() and journal.stat().st_size > sizes[-1] + 1):
-            assert process.poll() is None
-            time.sleep(0.001)
-        time.sleep(random.uniform(0, 0.3))
-        process.kill()
-        assert process.wait() == -9
+            step(process)
+        process.kill()  # it has just gone on, and is anywhere in a batch
+        process.communicate()
+        assert process.returncode == -9
         sizes.append(journal.stat().st_size)
     assert sizes[1] < sizes[2] < (tmp_path / "whole").stat().st_size
-    assert started(model, task, journal).wait() == 0
+    last = started(model, task, journal)
+    last.communicate()  # the pipe is closed
+    assert last.returncode == 0
     with np.load(journal.with_suffix(".npz")) as found:
         for name in ("plain", "heads", "layers"):
             assert found[name].tobytes() == getattr(expected, name).tobytes()
@@ -64,5 +83,5 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     model, task, journal = map(Path, sys.argv[1:])
-    result = swept(model, task, journal, pause=0.01)
+    result = swept(model, task, journal, report_and_wait)
     np.savez(journal.with_suffix(".npz"), plain=result.plain, heads=result.heads, layers=result.layers)

@@ -1,0 +1,113 @@
+"""Small parts of real data under the names that the pages of documentation use, with tiny models beside them."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+from transformers import BertForSequenceClassification
+
+import headscope
+from support.tiny import save_tiny, tiny_bert
+
+TREEBANKS = ("en_ewt-ud-dev", "en_gum-ud-dev", "de_gsd-ud-dev", "tr_imst-ud-dev", "ja_gsd-ud-dev", "en_ewt-ud-train")
+GLUE = {
+    "RTE": ("train", "dev"),
+    "MRPC": ("train", "dev"),
+    "STS-B": ("train", "dev"),
+    "SST-2": ("train", "dev"),
+    "QNLI": ("dev",),
+    "MNLI": ("dev_matched",),
+}
+TUNED = ("out/table/models/MRPC-finetuned", "MRPC-finetuned", "out/mrpc/model", "out/tuned/model", "out/model")
+LEXICAL_UNIT = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<lexUnit name="give.v" frame="Giving" xmlns="http://framenet.icsi.berkeley.edu">
+  <header><frame><FE name="Donor" type="Core"/><FE name="Theme" type="Core"/></frame></header>
+  <subCorpus name="manual"><sentence ID="1"><text>He had then given to all of us the old book . </text>
+    <annotationSet status="MANUAL" ID="11">
+      <layer rank="1" name="FE"><label start="0" end="1" name="Donor"/><label start="31" end="42" name="Theme"/></layer>
+      <layer rank="1" name="Target"><label start="12" end="16" name="Target"/></layer>
+    </annotationSet></sentence></subCorpus>
+</lexUnit>
+"""
+SENTENCES, ROWS, LINES, TOKENS = 10, 12, 60, 512
+
+
+def stock(folder: Path, data: Path) -> Path:
+    """Fill a folder with parts of the data sets in `data`, and with models of 6 layers of 12 heads; return it."""
+    _treebanks(folder, data)
+    _tables(folder, data)
+    _texts(folder, data)
+    (folder / "fndata-1.7" / "lu").mkdir(parents=True)
+    (folder / "fndata-1.7" / "lu" / "lu10.xml").write_text(LEXICAL_UNIT, encoding="utf-8")
+    _models(folder)
+    return folder
+
+
+def _treebanks(folder: Path, data: Path) -> None:
+    (folder / "ud").mkdir()
+    for name in TREEBANKS:
+        sentences = _read(data / "ud" / f"{name}.conllu.gz").split("\n\n")[:SENTENCES]
+        _pack(folder / "ud" / f"{name}.conllu.gz", "\n\n".join([*sentences, ""]))
+    shutil.copy(folder / "ud" / "en_ewt-ud-dev.conllu.gz", folder / "treebank.conllu.gz")
+    quarter = gzip.decompress((folder / "ud" / "en_ewt-ud-train.conllu.gz").read_bytes())
+    (folder / "ud" / "en_ewt-ud-train-quarter.conllu").write_bytes(quarter)
+    gum = gzip.decompress((folder / "ud" / "en_gum-ud-dev.conllu.gz").read_bytes())
+    (folder / "gum.conllu").write_bytes(gum)
+    words = sorted({line.split("\t")[1].lower() for line in quarter.decode().splitlines() if line[:1].isdigit()})
+    (folder / "glove.6B.100d.txt").write_text("".join(f"{word} 0.5 -0.5\n" for word in words), encoding="utf-8")
+
+
+def _tables(folder: Path, data: Path) -> None:
+    for task, splits in GLUE.items():
+        for split in splits:
+            _pack(folder / "glue" / task / f"{split}.tsv.gz", _head(data / "glue" / task / f"{split}.tsv.gz", ROWS))
+    _pack(folder / "glue" / "QQP" / "dev.tsv.gz", _head(data / "glue" / "QQP" / "heldout_subset.tsv.gz", ROWS))
+    (folder / "GLUE").symlink_to("glue")
+    rows = _head(data / "glue" / "RTE" / "dev.tsv.gz", ROWS)
+    (folder / "dev.tsv").write_text(rows, encoding="utf-8")
+    (folder / "coref" / "gap").mkdir(parents=True)
+    for split in ("validation", "development"):
+        name = f"gap-{split}.tsv.gz"
+        _pack(folder / "coref" / "gap" / name, _head(data / "coref" / "gap" / name, ROWS))
+    (folder / "coref" / "winobias").mkdir()
+    for path in (data / "coref" / "winobias").iterdir():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        kept = lines if path.name.endswith("occupations.txt") else lines[:ROWS]
+        (folder / "coref" / "winobias" / path.name).write_text("\n".join([*kept, ""]), encoding="utf-8")
+    shutil.copytree(data / "coref" / "winogender", folder / "coref" / "winogender")
+
+
+def _texts(folder: Path, data: Path) -> None:
+    wiki = _head(data / "wikitext" / "wiki.test.raw.gz", LINES)
+    _pack(folder / "wikitext" / "wiki.test.raw.gz", wiki)
+    (folder / "wiki.txt").write_text(wiki, encoding="utf-8")
+    lines = [line.split("\t")[1] for line in _head(data / "glue" / "RTE" / "dev.tsv.gz", ROWS).splitlines()[1:]]
+    (folder / "texts.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    (folder / "my.jsonl").write_text('{"text": "She left.", "links": [{"source": [0], "target": [1]}]}\n' * 4)
+    shutil.copytree(data / "wordvecs", folder / "wordvecs")
+    frames = _head(data / "framenet" / "framenet15_lu_short.jsonl.gz", 5 * ROWS)
+    _pack(folder / "framenet" / "framenet15_lu_short.jsonl.gz", frames)
+    (folder / "framenet.jsonl").write_text(frames, encoding="utf-8")
+
+
+def _models(folder: Path) -> None:
+    labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
+    sizes = {"num_hidden_layers": 6, "num_attention_heads": 12, "max_position_embeddings": TOKENS}
+    tokenizer = headscope.load("minilm").tokenizer  # so that texts are as long as they are for the built-in model
+    network = tiny_bert(0, BertForSequenceClassification, vocab_size=len(tokenizer), **sizes, **labels)
+    save_tiny(folder / "my-model", network, tokenizer)
+    for place in TUNED:
+        shutil.copytree(folder / "my-model", folder / place)
+
+
+def _read(path: Path) -> str:
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
+
+
+def _head(path: Path, lines: int) -> str:
+    return "\n".join([*_read(path).split("\n")[: lines + 1], ""])
+
+
+def _pack(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode("utf-8")))

@@ -1,0 +1,111 @@
+"""Every command and example of README and the pages in docs/ runs as it stands, on small parts of the data it names."""
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headscope.cli.app import application
+from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns import commands as patterns_commands
+from headscope.studies.patterns.training.recipe import ClassifierRecipe
+from support.commands import commands
+from support.pages import WITHOUT_FILES
+from support.shelf import stock
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+}
+# A tiny model of as many heads stands for the built-in model and for models of the hub.
+INSTEAD = {"minilm": "./my-model", "bert-base-uncased": "./my-model", "MODEL": "./my-model", "MAPS": "maps"}
+QUICK = {"finetune": ["--epochs", "1"], "probe": ["--epochs", "1", "--seeds", "1"]}
+TINY = ClassifierRecipe(
+    synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
+)
+AFTER = ("head", "report")  # these read what other commands of a page write
+
+
+@pytest.fixture(scope="session")
+def shelf(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small parts of all data sets, which nothing writes to."""
+    return stock(tmp_path_factory.mktemp("shelf"), real_data)
+
+
+@pytest.fixture
+def workplace(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the shelf as the current folder; a page for labels is not served, and training is short."""
+    shutil.copytree(shelf, tmp_path, symlinks=True, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(patterns_commands, "RECIPE", TINY)
+    monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
+    for name in WITHOUT_FILES:
+        monkeypatch.setattr(name, lambda *given: None)
+    return tmp_path
+
+
+def run(command: str) -> str:
+    """Run a command with a tiny model; return what it prints."""
+    words = [INSTEAD.get(word, word) for word in shlex.split(command)[1:]]
+    words += QUICK.get(words[0], [])
+    result = CliRunner().invoke(application(words), words)
+    assert result.exit_code == 0, f"{command}: {result.output}"
+    if words[:2] == ["patterns", "label"]:
+        give_labels(Path("maps"), words)
+    return result.stdout
+
+
+def give_labels(maps: Path, words: list[str]) -> None:
+    """Label maps as an annotator does on the page."""
+    name = f"labels-{words[words.index('--annotator') + 1]}.jsonl" if "--annotator" in words else "labels.jsonl"
+    lines = [json.loads(line) for line in (maps / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
+    labels = [line | {"label": PATTERNS[line["id"] % len(PATTERNS)]} for line in lines]
+    (maps / name).write_text("".join(json.dumps(line) + "\n" for line in labels), encoding="utf-8")
+
+
+def in_order(page: str) -> list[str]:
+    """The commands of a page: as they stand, but those that read the results of others at the end."""
+    return sorted(commands(page), key=lambda command: shlex.split(command)[1] in AFTER)
+
+
+@pytest.mark.parametrize("name", [name for name, page in PAGES.items() if commands(page)])
+def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
+    if "MAPS" in PAGES[name]:
+        run("headscope patterns label my-model texts.txt -o maps --number 60")
+    if name == "docs/pruned.md":
+        run("headscope ablate MODEL --task mrpc --data glue -o out/ablate")
+    for command in in_order(PAGES[name]):
+        run(command)
+        if "-o" in shlex.split(command) and "patterns " not in command and "headscope head" not in command:
+            assert (workplace / shlex.split(command)[-1] / "report.html").is_file() or "-o out " in command
+
+
+@pytest.mark.parametrize("name", [name for name, page in PAGES.items() if "```python" in page])
+def test_python_examples_of_the_page_run(name: str, workplace: Path) -> None:
+    shutil.copytree("my-model", "out/pruned/model")
+    run("headscope profile minilm texts.txt -o out/profile")
+    for example in re.findall(r"```python\n(.*?)```", PAGES[name], re.DOTALL):
+        exec(compile(example, name, "exec"), {})
+
+
+def test_demo_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (command,) = re.findall(r"\$\(BIN\)/headscope (profile.*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    ended = CliRunner().invoke(application(command.split()), command.split())
+    (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    rows = [line.strip() for line in shown.splitlines() if re.search(r"\d\.\d\d", line)]
+    assert len(rows) >= 5
+    assert all(row in ended.stdout for row in rows)
+    assert str(Path("out/demo/report.html")) in ended.stdout
+
+
+def test_files_that_the_readme_links_are_there() -> None:
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
+    assert len(links) >= 4
+    assert [link for link in links if not (ROOT / link).is_file()] == []
