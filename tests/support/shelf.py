@@ -3,6 +3,7 @@
 import gzip
 import shutil
 from pathlib import Path
+from zipfile import ZipFile
 
 from transformers import BertForSequenceClassification
 
@@ -53,6 +54,9 @@ def _treebanks(folder: Path, data: Path) -> None:
     (folder / "ud" / "en_ewt-ud-train-quarter.conllu").write_bytes(quarter)
     gum = gzip.decompress((folder / "ud" / "en_gum-ud-dev.conllu.gz").read_bytes())
     (folder / "gum.conllu").write_bytes(gum)
+    with ZipFile(data / "nltk" / "dependency_treebank.zip") as packed:
+        names = [name for name in packed.namelist() if name.endswith(".dp")][:3]
+        packed.extractall(folder, names)
     words = sorted({line.split("\t")[1].lower() for line in quarter.decode().splitlines() if line[:1].isdigit()})
     (folder / "glove.6B.100d.txt").write_text("".join(f"{word} 0.5 -0.5\n" for word in words), encoding="utf-8")
 
