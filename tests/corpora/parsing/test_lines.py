@@ -41,7 +41,9 @@ def test_bytes_that_are_not_utf8_are_an_error_with_file_and_line(name):
 
 
 @pytest.mark.parametrize(
-    "content", [b"not packed", gzip.compress(b"One.\n" * 1000)[:-12], gzip.compress(b"One.\n")[:-1]]
+    "content",
+    [b"not packed", gzip.compress(b"One.\n" * 1000)[:-12], gzip.compress(b"One.\n")[:-1]],
+    ids=["not packed", "cut", "without its end"],  # names without the time that is in packed bytes
 )
 def test_a_broken_gzip_file_is_an_error(tmp_path, content):
     (tmp_path / "x.txt.gz").write_bytes(content)
