@@ -6,7 +6,7 @@ figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: wha
 have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
-  columns.
+  columns; those that no head has are left out.
 * `HIDDEN`: variables that only repeat others.
 * `baselines(result)`, `rates(result)`: what variables are compared with, and false discovery rates that they have.
 * `badges(result)`: words for each head in the index.

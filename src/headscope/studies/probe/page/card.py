@@ -14,7 +14,7 @@ HIDDEN = ("weight_std",)
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """The rise of the score of the right word, in the better direction."""
-    return ("contribution",) if "contribution" in result else ()
+    return ("contribution",)
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:

@@ -26,18 +26,8 @@ COLUMNS = (
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """Attention to classes of tokens and neighbours, and breadth; without variables that the model lacks."""
-    split = [(address, *address.partition(".")[::2]) for address in COLUMNS]
-    return tuple(address for address, name, label in split if _has(result, name, label))
-
-
-def _has(result: xr.Dataset, name: str, label: str) -> bool:
-    if name not in result:
-        return False
-    array = result[name]
-    for dim in set(array.dims) - {"layer", "head"}:
-        array = array[{dim: [str(value) == label for value in array[dim].values.tolist()]}]
-    return bool(array.notnull().any())
+    """Attention to classes of tokens and neighbours, and breadth."""
+    return COLUMNS
 
 
 def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:

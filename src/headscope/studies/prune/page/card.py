@@ -12,7 +12,7 @@ from headscope.report.parts import Finding
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """The place in the order of removal."""
-    return ("removed_at",) if bool(result["removed_at"].notnull().any()) else ()
+    return ("removed_at",)
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
