@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import xarray as xr
 
-from headscope.results.best_heads import add_place
+from headscope.results.best_heads import add_held_out, add_place
 from headscope.results.variables import Count, Variables, by_layer
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import benjamini_hochberg
-from headscope.statistics.split_half import BestHead, column, held_out_scores
+from headscope.statistics.split_half import BestHead, column
 from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 from headscope.studies.relations.link_attention import DIRECTIONS
 from headscope.studies.relations.scores import LinkScore
@@ -105,14 +105,4 @@ def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[in
     variables.add("chosen_direction", directions, ("relation",), long_name=long_name, units="direction")
     sentences = column(best, lambda each: int(each.held_out.count), 0)
     count = Count(sentences, "sentences of each relation on the other half", "sentences", ("relation",))
-    for row, (name, long_name) in enumerate(OTHER_HALF.items()):
-        means, intervals = held_out_scores(best, row)
-        variables.add(
-            name,
-            means,
-            ("relation",),
-            long_name=long_name,
-            units=SHARE,
-            interval=intervals,
-            count=count if name == "chosen_attention" else None,
-        )
+    add_held_out(variables, best, "relation", OTHER_HALF, SHARE, count)
