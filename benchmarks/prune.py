@@ -12,7 +12,6 @@ round; times drift, ratios less. A bound stands beside them: the share of multip
 
 import argparse
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -23,10 +22,10 @@ import torch
 from transformers import BertConfig, BertModel
 
 from headscope import Settings, load, wrap
-from headscope.capture.fused_attention import fast
 from headscope.engine.outputs import task_outputs
 from headscope.engine.task_inputs import task_inputs
 from headscope.models import Model
+from headscope.models.model_size import multiplications, pass_seconds, random_tokens
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.tasks import Task, aligned, read, score
@@ -63,39 +62,15 @@ def scores(models: list[Model], task: Task) -> list[dict[str, float]]:
     return results
 
 
-def forward(model: Model, batch: int) -> Callable[[], object]:
-    """One forward pass of random inputs without padding."""
-    vocabulary = model.network.config.get_text_config().vocab_size
-    ids = torch.randint(5, vocabulary, (batch, LENGTH), generator=torch.Generator().manual_seed(0)).to(model.device)
-
-    def run() -> object:
-        with torch.inference_mode(), fast(model.network):
-            output = model.network(input_ids=ids, attention_mask=torch.ones_like(ids))
-        if model.device.type == "cuda":
-            torch.cuda.synchronize(model.device)
-        return output
-
-    return run
-
-
 def timed(models: list[Model], batch: int, seconds: float) -> list[list[float]]:
     """Seconds of a pass of each model in each of several rounds, one model after the other; the first warms up."""
-    passes = [forward(model, batch) for model in models]
+    ids = random_tokens(models[0], batch, LENGTH).to(models[0].device)
     times: list[list[float]] = [[] for _ in models]
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[0]) < 6:
-        for run, taken in zip(passes, times, strict=True):
-            start = time.perf_counter()
-            run()
-            taken.append(time.perf_counter() - start)
+        for model, taken in zip(models, times, strict=True):
+            taken.append(pass_seconds(model, ids))
     return [taken[1:] for taken in times]
-
-
-def multiplications(model: Model) -> float:
-    """Of a token in an input of `LENGTH`, by the weights of linear maps in the layers and by attention."""
-    layers = [each for each in model.network.modules() if isinstance(each, torch.nn.ModuleList)]
-    weights = sum(weight.numel() for each in layers for weight in each.parameters() if weight.ndim == 2)
-    return weights + 2 * LENGTH * sum(each.heads * each.width for each in model.projections)
 
 
 def main() -> None:
@@ -117,7 +92,7 @@ def main() -> None:
     metrics_of = scores(models, task) if task else [{} for _ in models]
     for each, metrics in zip(steps, metrics_of, strict=True):
         parameters = sum(weight.numel() for weight in each.model.network.parameters())
-        left = multiplications(each.model) / multiplications(model)
+        left = multiplications(each.model, LENGTH) / multiplications(model, LENGTH)
         texts = "  ".join(f"{metric} {value:.3f}" for metric, value in metrics.items())
         share = len(each.gone) / sum(each.heads)
         print(f"  {share:4.0%} of heads cut  {parameters:12,d} parameters  {left:5.0%} of multiplications  {texts}")

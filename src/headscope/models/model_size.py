@@ -4,6 +4,7 @@ import time
 from statistics import median
 
 import torch
+from jaxtyping import Int
 
 from headscope.capture.fused_attention import fast
 from headscope.models.model import Model
@@ -27,20 +28,26 @@ def multiplications(model: Model, tokens: int = TOKENS) -> float:
     return weights + 2.0 * tokens * sum(each.heads * each.width for each in model.projections)
 
 
-@torch.inference_mode()
 def forward_seconds(models: list[Model], batch: int = BATCH, tokens: int = TOKENS) -> list[float]:
     """Median seconds of a forward pass of each model, for random tokens without padding; models take turns."""
     tokens = min(tokens, *(model.max_tokens for model in models))
-    vocabulary = models[0].network.config.get_text_config().vocab_size
-    ids = torch.randint(5, vocabulary, (batch, tokens), generator=torch.Generator().manual_seed(0))
+    ids = random_tokens(models[0], batch, tokens)
     seconds: list[list[float]] = [[] for _ in models]
     for _ in range(ROUNDS):
         for model, own in zip(models, seconds, strict=True):
-            own.append(_seconds(model, ids.to(model.device)))
+            own.append(pass_seconds(model, ids.to(model.device)))
     return [median(own[1:]) for own in seconds]
 
 
-def _seconds(model: Model, ids: torch.Tensor) -> float:
+def random_tokens(model: Model, batch: int, tokens: int) -> Int[torch.Tensor, "example token"]:
+    """Seeded random tokens of a model's vocabulary, without padding."""
+    vocabulary = model.network.config.get_text_config().vocab_size
+    return torch.randint(5, vocabulary, (batch, tokens), generator=torch.Generator().manual_seed(0))
+
+
+@torch.inference_mode()
+def pass_seconds(model: Model, ids: Int[torch.Tensor, "example token"]) -> float:
+    """Seconds of one forward pass, with the fastest attention that the model has."""
     start = time.perf_counter()
     with fast(model.network):
         model.network(input_ids=ids, attention_mask=torch.ones_like(ids))
