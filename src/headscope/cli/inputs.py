@@ -170,11 +170,12 @@ def _read(source: str, options: Any, offsets: Any) -> Any:
 
 def _model(given: Given, done: Given) -> Any:
     from headscope import models
+    from headscope.models.checkpoint import locate
     from headscope.models.masked_lm import has_words_head
 
-    name, code = given["model"], {each: given[each] for each in ("revision", "remote_code")}
-    head = done["task"] is not None or has_words_head(name, **code) if "task" in done else False
-    return models.load(name, head=head, **{each: given[each] for each in LOADING})
+    checkpoint = locate(given["model"], revision=given["revision"], remote_code=given["remote_code"])
+    head = done["task"] is not None or has_words_head(checkpoint) if "task" in done else False
+    return models.load(checkpoint, head=head, **{each: given[each] for each in LOADING})
 
 
 def _models(given: Given, done: Given) -> Any:

@@ -33,7 +33,7 @@ def with_typical_maps(result: xr.Dataset, model: Model, corpus: Corpus, number: 
 def typical_inputs(model: Model, corpus: Corpus, number: int, seed: int = 0) -> list[Encoded]:
     """A few inputs of median length from a random sample of the corpus, in its order; longer ones are cut at 64 tokens.
 
-    The sample has at most 64 examples: time and memory do not grow with the corpus.
+    The sample has at most 64 examples: they alone are encoded and kept. The corpus is read once more to find them.
     """
     generator = np.random.default_rng(seed)
     chosen = generator.choice(corpus.n_examples, min(SAMPLE, corpus.n_examples), replace=False)
