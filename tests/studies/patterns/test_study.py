@@ -204,6 +204,7 @@ def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pyte
     assert [port for _, port in served] == [7, 0, 0]
 
 
-def test_inputs_of_one_word_alone_are_refused(model: headscope.Model) -> None:
-    with pytest.raises(HeadscopeError, match="corpus 'made': no example has 4 tokens, special tokens included"):
-        run(model, (corpus(["a", "the"]),), QUICK)
+def test_inputs_of_one_word_alone_are_counted_and_have_no_share(model: headscope.Model) -> None:
+    result = run(model, (corpus(["a", "the"]),), QUICK)
+    assert json.loads(result.attrs["skipped"]) == {"under 4 tokens": 2}
+    assert result["share"].isnull().all() and (result["share_n_examples"] == 0).all()

@@ -18,7 +18,6 @@ from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.ranges import Range
 from headscope.results.variables import Variable, label
@@ -62,7 +61,7 @@ def run(
     * `shown`: Number of example maps of each pattern in the report.
     * `weights`: Classifier that `headscope patterns train` wrote; by default the built-in classifier.
 
-    Raises `HeadscopeError` if no example of a corpus fits into the model, or none has 4 tokens.
+    Raises `HeadscopeError` if no example of a corpus fits into the model.
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
@@ -123,10 +122,6 @@ def _of(
         words.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
 
     result = Pass(model, corpus, settings, words).collect(reader, on_batch)
-    if words.counts[f"under {LEAST_TOKENS} tokens"] == result.coverage.inputs:
-        raise HeadscopeError(
-            f"corpus '{corpus.name}': no example has {LEAST_TOKENS} tokens, special tokens included; use longer texts"
-        )
     tallies, heads = result.value, model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
