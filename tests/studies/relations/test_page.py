@@ -170,9 +170,9 @@ def test_the_tables_have_heads_baselines_and_the_papers_numbers(result: xr.Datas
     lines = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
     assert list(lines) == ["all", "Agent", "Theme"]
     assert lines["Agent"] == [
-        "2-3", "source → target", "0.750", "0.250", "0.125", "+0.500", "0.094", "yes", "50", "0.001",
+        "2-3", "source → target", "0.750", "0.250", "0.125", "+0.50", "0.094", "yes", "50", "0.001",
     ]  # fmt: skip
-    assert lines["Theme"][5] == "+0.062" and lines["Theme"][7] == ""
+    assert lines["Theme"][5] == "+0.06" and lines["Theme"][7] == ""
     assert [place[0] for place, _ in few.rows] == ["Goal"] and few.rows[0][1][7] == ("", "")
     first = [cell and cell[0] for cell in highest.rows[0][1]]
     assert first[:2] == ["1-1", "0.500"] and first[-1] == "yes" and "0.201 and 0.209" in highest.caption
@@ -204,7 +204,7 @@ def _rows(spec: dict) -> list[dict]:
 
 def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
     page = write(result, tmp_path).read_text()
-    assert page.count('id="own"') == 1 and "A look into the best heads" in page and "<td>+0.500" in page
+    assert page.count('id="own"') == 1 and "A look into the best heads" in page and "<td>+0.50" in page
     assert (tmp_path / "figures" / "zoom-1.svg").is_file()
     write(result_of(untrained=False), tmp_path)
 

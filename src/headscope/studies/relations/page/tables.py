@@ -74,7 +74,7 @@ def _cells(each: LinkReading) -> list[tuple[str, str] | None]:
         each.attention.cell(".3f"),
         (f"{each.elsewhere.value:.3f}", ""),
         (f"{each.others.value:.3f}", ""),
-        each.gain.cell("+.3f"),
+        each.gain.cell("+.2f"),
         None if each.untrained is None else (f"{each.untrained:.3f}", ""),
         ("yes" if each.special else "", ""),
         (f"{each.n:,}", ""),
