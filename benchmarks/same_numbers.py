@@ -47,7 +47,7 @@ COMMANDS = {
 RUNNER = """
 import json, sys, time
 import headscope.report
-headscope.report.write = lambda result, directory: directory / "report.html"
+headscope.report.write = lambda result, directory, *_, **__: directory / "report.html"
 from headscope.cli.app import application
 for arguments in json.load(sys.stdin):
     start = time.perf_counter()
