@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headscope.errors import HeadscopeError
     from headscope.models import Model, load, wrap
     from headscope.report import write as write_report
+    from headscope.report.plot import plot
     from headscope.results import read as open_result
     from headscope.results import save as save_result
     from headscope.results.export import variable_table as tidy
@@ -42,6 +43,7 @@ _PUBLIC = {
     "Task": ("tasks", "Task"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
+    "plot": ("report.plot", "plot"),
     "read": ("corpora", "read"),
     "read_task": ("tasks", "read"),
     "save_result": ("results", "save"),
@@ -66,6 +68,7 @@ __all__ = [
     "load",
     "open_result",
     "patterns",
+    "plot",
     "probe",
     "profile",
     "prune",

@@ -19,9 +19,9 @@ def figures(result: xr.Dataset) -> list[Figure]:
     charts = []
     for name in results.means(result):
         for part in _parts(with_interval(result, name)):
-            if (chart := _chart(part)) is not None:
+            if (drawn := chart(part)) is not None:
                 stem = "-".join([name, *(str(part[dim].item()) for dim in result[name].dims if dim not in part.dims)])
-                charts.append(Figure(stem, "Figures", chart, caption(result[name]), name))
+                charts.append(Figure(stem, "Figures", drawn, caption(result[name]), name))
     return charts[:MOST]
 
 
@@ -38,14 +38,15 @@ def _parts(array: xr.DataArray) -> list[xr.DataArray]:
         return [array]
     dim = str(rest[-1])
     parts = [array.sel({dim: value}) for value in array[dim].values.tolist()]
-    return [_titled(part, label(dim, part[dim].item())) for whole in parts for part in _parts(whole)]
+    return [titled(part, label(dim, part[dim].item())) for whole in parts for part in _parts(whole)]
 
 
-def _titled(array: xr.DataArray, words: str) -> xr.DataArray:
+def titled(array: xr.DataArray, words: str) -> xr.DataArray:
+    """The array with further words in its title."""
     return array.assign_attrs(array.attrs | {"long_name": f"{named(array)}, {words}"})
 
 
-def _chart(array: xr.DataArray) -> Any:
+def chart(array: xr.DataArray) -> Any:
     """The chart that the dimensions suggest; None where there is none, or no value."""
     dims = set(array.dims)
     if array.dtype.kind not in "fiu" or not dims or "example" in dims or bool(array.isnull().all()):
@@ -55,7 +56,7 @@ def _chart(array: xr.DataArray) -> Any:
     if {"other_layer", "other_head"} <= dims:
         return matrix(array) if dims == {"layer", "head", "other_layer", "other_head"} else None
     if {"layer", "head"} <= dims:
-        return heatmap(array, diverging=_is_difference(array) or None)
+        return heatmap(array, diverging=_is_difference(array) or None) if len(dims) <= 3 else None
     return bars(array) if len(dims) <= 3 else None
 
 
