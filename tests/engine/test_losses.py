@@ -8,7 +8,7 @@ import torch
 
 from headscope import HeadscopeError
 from headscope.corpora import Options, read
-from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoded import CLASS, Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.losses import IGNORED, MASKED_SHARE, losses, masked
 from headscope.types import Example, Sentence
@@ -70,6 +70,17 @@ def test_a_share_of_the_words_is_masked_and_asked_for(inputs: list[Encoded]):
         assert np.array_equal(answers[asked], before[asked])
         assert not any(pieces[token] in SPECIAL for token in np.flatnonzero(asked))
         assert np.array_equal(found.inputs["token_type_ids"], encoded.inputs["token_type_ids"])
+
+
+def test_a_masked_stop_is_no_punctuation_any_more(inputs: list[Encoded]):
+    stops = 0
+    for encoded in inputs:
+        found, answers = masked(encoded, tiny_tokenizer(), seed=0)
+        hidden = answers != IGNORED
+        assert (found.token_class[hidden] == CLASS["other"]).all()
+        assert np.array_equal(found.token_class[~hidden], encoded.token_class[~hidden])
+        stops += (encoded.token_class[hidden] == CLASS["punct"]).sum()
+    assert stops > 5
 
 
 def test_which_words_depends_on_the_seed_and_the_number_of_the_input_alone(inputs: list[Encoded]):

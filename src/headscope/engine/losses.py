@@ -46,7 +46,7 @@ def masked(
     """Mask 15% of an input's tokens: at least one, never a special one.
 
     The choice depends on the seed and the input's number alone. An input of special and unknown tokens only stays as
-    it is.
+    it is. The class of a masked token is "other": the model cannot see whether a "." or a word is behind the mask.
 
     Returns: the masked input, and the piece behind each mask, elsewhere `IGNORED`.
 
@@ -59,9 +59,9 @@ def masked(
     words = np.flatnonzero(~special)
     random = np.random.Generator(np.random.Philox(key=[seed, encoded.index]))
     chosen = random.permutation(words)[: max(1, round(MASKED_SHARE * len(words)))]
-    hidden, pieces = ids.copy(), np.full(len(ids), IGNORED)
-    hidden[chosen], pieces[chosen] = tokenizer.mask_token_id, ids[chosen]
-    return replace(encoded, inputs=encoded.inputs | {"input_ids": hidden}), pieces
+    hidden, pieces, token_class = ids.copy(), np.full(len(ids), IGNORED), encoded.token_class.copy()
+    hidden[chosen], pieces[chosen], token_class[chosen] = tokenizer.mask_token_id, ids[chosen], CLASS["other"]
+    return replace(encoded, inputs=encoded.inputs | {"input_ids": hidden}, token_class=token_class), pieces
 
 
 def collated(targets: Sequence[Target], device: torch.device) -> Tensor:

@@ -109,3 +109,10 @@ def test_figures_are_those_of_the_paper_with_attention_beside(result: xr.Dataset
 def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
     page = write(result, tmp_path).read_text()
     assert page.count('id="own"') == 1 and "Gradient by attention" in page
+
+
+def test_the_page_names_the_class_of_masked_tokens(result: xr.Dataset) -> None:
+    assert "asked token" not in told(result)["The loss"]  # saved before there was a choice
+    other, original = (told(result.assign_attrs(masked_class=kind))["The loss"] for kind in ("other", "original"))
+    assert "in nats. Masked tokens count as other tokens. Mean" in other
+    assert "A masked token counts to the class of its original token." in original

@@ -76,6 +76,19 @@ def test_a_class_that_no_example_has_is_missing(model: headscope.Model) -> None:
     assert result["gradient"].sel(token_class=["cls", "sep", "other"]).notnull().all()
 
 
+def test_a_masked_stop_counts_as_another_token_unless_its_original_class_is_wanted(model: headscope.Model) -> None:
+    texts = corpus_of(*["."] * 4)  # the only token of a text is always masked
+    result = study.run(model, texts, QUICK)
+    assert result["gradient"].sel(token_class="punct").isnull().all()
+    assert (result["gradient_n_examples"].sel(token_class="other") == 4).all()
+    assert result.attrs["masked_class"] == "other"
+    original = study.run(model, texts, QUICK, masked_class="original")
+    assert original["gradient"].sel(token_class="other").isnull().all()
+    expected = result["gradient"].sel(token_class="other", drop=True)
+    xr.testing.assert_allclose(original["gradient"].sel(token_class="punct", drop=True), expected)
+    assert original.attrs["masked_class"] == "original"
+
+
 def test_the_seed_chooses_the_masked_words(model: headscope.Model, result: xr.Dataset) -> None:
     sample = read("sample", Options(limit=20))
     xr.testing.assert_allclose(study.run(model, sample, QUICK)["gradient"], result["gradient"])
@@ -112,11 +125,16 @@ def test_the_command_takes_the_loss_that_the_checkpoint_has_a_head_for(tmp_path:
     out = ("-o", str(tmp_path / "out"))
     assert invoke(str(words), "sample", *out)["loss"].startswith("masked words")
     assert invoke(str(task), "sample", *out)["loss"].startswith("sentence embedding")
+    assert invoke(str(words), "sample", "--masked-class", "original", *out)["masked_class"] == "original"
     asked = invoke(str(task), "--task", "mine", "--data", str(tmp_path), *out)
+    assert "masked_class" not in asked
     assert asked["loss"] == "task mine: cross entropy (nats)" and asked["n_examples"] == 2
     arguments = ["gradients", str(task), "sample.txt", "--task", "mine", "--data", str(tmp_path), *out]
     done = CliRunner().invoke(application(["gradients"]), arguments)
     assert done.exit_code == 2 and "task 'mine' has its own examples; leave out 'sample.txt'" in done.stderr
+    options = ["--task", "mine", "--data", str(tmp_path), "--masked-class", "original"]
+    done = CliRunner().invoke(application(["gradients"]), ["gradients", str(task), *options, *out])
+    assert done.exit_code == 2 and "masked class 'original': the loss of task 'mine' masks no token" in done.stderr
 
 
 def test_a_model_without_any_loss_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ The loss of an example depends on that example alone, so that nothing depends on
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -24,6 +24,7 @@ from headscope.models import Model
 from headscope.models.masked_lm import has_masked_lm_head
 from headscope.tasks import Task, aligned
 
+MaskedClass = Literal["other", "original"]
 # The loss of each example, and which examples have one.
 Loss = tuple[Float[Tensor, " example"], Bool[Tensor, " example"]]
 MASKED = "masked words: mean cross entropy of 15% of an example's tokens, which are masked (nats)"
@@ -44,28 +45,41 @@ class Objective:
     * `name`: what it is, for a result.
     * `question`: makes of an input what the model is given, and the answer that is expected.
     * `loss`: of a network, a batch of such inputs and their collated answers.
+    * `masks`: True if some tokens of an input are masked.
     """
 
     name: str
     question: Callable[[Encoded], tuple[Encoded, Target]]
     loss: Callable[[nn.Module, Batch, Tensor], Loss]
+    masks: bool = True
 
 
-def objective_of(model: Model, corpus: Corpus, task: Task | None = None, seed: int = 0) -> Objective:
+def objective_of(
+    model: Model,
+    corpus: Corpus,
+    task: Task | None = None,
+    seed: int = 0,
+    *,
+    masked_class: MaskedClass = "other",
+) -> Objective:
     """The loss of a task, if there is one; else of masked words, if the model has a head for it; else of embeddings.
 
     * `task`: of which `corpus` is one of the splits; the model has a head for it.
     * `seed`: of the words that are masked.
+    * `masked_class`: class of a masked token, "other" or that of the original token.
 
-    Raises `HeadscopeError` if the model has no such head, an example has no label, or there is no loss at all.
+    Raises `HeadscopeError` if the model has no such head, an example has no label, there is no loss at all, or
+    `masked_class` is "original" and no token is masked.
     """
     if task is not None and task.kind != "masked":
+        if masked_class != "other":
+            raise HeadscopeError(f"masked class '{masked_class}': the loss of task '{task.name}' masks no token")
         return _of_task(model, corpus, task)
     if not isinstance(model.tokenizer.mask_token_id, int):
         raise HeadscopeError(
             f"model '{model.name}' has no loss: its tokenizer has no mask; name a task with --task NAME --data FOLDER"
         )
-    hide = _Hidden(model.tokenizer, seed)
+    hide = _Hidden(model.tokenizer, seed, masked_class)
     if has_masked_lm_head(model.network):
         return Objective(MASKED, hide, _masked_loss)
     if task is not None:
@@ -79,9 +93,11 @@ class _Hidden:
 
     tokenizer: PreTrainedTokenizerBase
     seed: int
+    masked_class: MaskedClass
 
     def __call__(self, encoded: Encoded) -> tuple[Encoded, Target]:
-        return masked(encoded, self.tokenizer, self.seed)
+        hidden, pieces = masked(encoded, self.tokenizer, self.seed)
+        return replace(hidden, token_class=encoded.token_class) if self.masked_class == "original" else hidden, pieces
 
 
 def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
@@ -98,7 +114,7 @@ def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
         refuse_other_head(logits, task.kind, model.name)
         return losses(task.kind, logits, answers), torch.ones(len(logits), dtype=torch.bool, device=logits.device)
 
-    return Objective(TASK[task.kind].format(task.name), question, loss)
+    return Objective(TASK[task.kind].format(task.name), question, loss, masks=False)
 
 
 def _masked_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:

@@ -1,5 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
+from typing import Literal
+
 import xarray as xr
 
 from headscope import catalog, results
@@ -42,6 +44,7 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     task: Task | None = None,
+    masked_class: Literal["other", "original"] = "other",
 ) -> xr.Dataset:
     """`gradient[layer, head, token_class]`: the mean of |dLoss/dA[i, j]| over the weights of each class of keys j.
 
@@ -62,8 +65,11 @@ def run(
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `task`: Task of which `corpus` is a split; its loss is used. By default masked words, else the embedding of
       the text.
+    * `masked_class`: Class of a masked token: other, since the model cannot see what is behind the mask, or that of the
+      original token.
 
-    Raises `HeadscopeError` if the model has no loss, a loss is not finite, or no example fits into the model.
+    Raises `HeadscopeError` if the model has no loss, a loss is not finite, no example fits into the model, or
+    `masked_class` is "original" and the task masks no token.
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
@@ -71,7 +77,7 @@ def run(
     >>> result["gradient"].dims, result.attrs["loss"].partition(":")[0]
     (('layer', 'head', 'token_class'), 'sentence embedding')
     """
-    objective = objective_of(model, corpus, task, settings.seed)
+    objective = objective_of(model, corpus, task, settings.seed, masked_class=masked_class)
     attributes = provenance("gradients", model, corpus, settings)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
     result = gradients(Pass(model, corpus, settings, words), objective)
@@ -101,5 +107,6 @@ def run(
     for name in MEASURES:
         variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
     attributes |= {"loss": objective.name} | ({"task": task.name} if task else {})
+    attributes |= {"masked_class": masked_class} if objective.masks else {}
     arrays = variables.arrays | result.coverage.variables()
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))

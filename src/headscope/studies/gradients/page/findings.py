@@ -11,6 +11,10 @@ from headscope.report.wording import examples, layer_means, listed, measured, nu
 CLASSES = ("cls", "sep", "punct")
 # Layers are called idle for a class of tokens if their gradient is below this share of that of other tokens.
 LITTLE = 0.2
+MASKED = {
+    "other": " Masked tokens count as other tokens.",
+    "original": " A masked token counts to the class of its original token.",
+}
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
@@ -51,6 +55,7 @@ def _loss(result: xr.Dataset) -> Iterator[Finding]:
     if array is not None:
         means = ", ".join(f"{layer}: {number(mean)}" for layer, mean in layer_means(array).items())
         loss = f"{str(result.attrs['loss'])[:1].upper()}{str(result.attrs['loss'])[1:]}."
+        loss += MASKED.get(result.attrs.get("masked_class"), "")
         yield Finding(
             "The loss", f"{loss} Mean gradient by attention to other tokens, by layer: {means}.{examples(array)}"
         )
