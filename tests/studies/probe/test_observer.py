@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import collate
+from headscope.engine.half_precision_store import Store
 from headscope.errors import HeadscopeError
-from headscope.studies.probe.attention_store import SPECIAL, Store
+from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.studies.probe.observer import TreebankObserver
-from headscope.studies.probe.sentences import ROOT, UNKNOWN, Parsed, parsed
+from headscope.studies.probe.roles import SPECIAL
 from headscope.types import Example, Sentence
 from support.any_examples import examples, overlapping, spoken
 from support.hand_made import padded
@@ -114,6 +115,6 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("headscope.studies.probe.attention_store.tempfile.TemporaryFile", lambda dir: Full())
+    monkeypatch.setattr("headscope.engine.half_precision_store.tempfile.TemporaryFile", lambda dir: Full())
     with Store(0, tmp_path) as store, pytest.raises(HeadscopeError, match="No space left on device; free space there"):
         store.add(np.ones((1, 1, 1)))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.studies.probe.attention_store import SPECIAL
 from headscope.studies.probe.batches import Treebank, groups, padded
 from headscope.studies.probe.parsers import (
     DISTANCES,
@@ -15,6 +14,7 @@ from headscope.studies.probe.parsers import (
     DistanceParser,
     distances,
 )
+from headscope.studies.probe.roles import SPECIAL
 from headscope.studies.probe.train import loss, scored
 from support.parsed_maps import attention_score, lexicon_of, naive_loss, randomised, sentence, treebank_of, words_score
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Int
 
-from headscope.studies.probe.sentences import ROOT, Parsed
+from headscope.linguistics.parsed_sentences import ROOT, Parsed
 
 NEXT = 1
 

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.errors import HeadscopeError
+from headscope.linguistics.parsed_sentences import Parsed
 from headscope.models import Model
-from headscope.studies.probe.sentences import Parsed
 from headscope.studies.probe.word_vectors import read_vectors
 
 # The first vector is 0: that of words without a vector, and of padding.

@@ -5,18 +5,16 @@ tokens of each role, [CLS] and [SEP], are treated as one word more.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch
-from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.studies.probe.attention_store import SPECIAL, Store
-from headscope.studies.probe.sentences import Parsed, parsed
-
-ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
+from headscope.encoding.treebank_batch import sentences_of
+from headscope.engine.half_precision_store import Store
+from headscope.linguistics.parsed_sentences import Parsed
+from headscope.studies.probe.roles import ROLES, SPECIAL
 
 
 class TreebankObserver:
@@ -51,7 +49,7 @@ class TreebankObserver:
         """Put the attention of the batch's sentences into the store; return the sentences in the same order."""
         layers = [torch.cat(self.maps[layer]) for layer in sorted(self.maps)]
         whole = torch.cat(layers, dim=1).cpu()  # [example, head, word, word], heads of all layers in a row
-        sentences = list(self._sentences())
+        sentences = list(sentences_of(self.batch, self.counts))
         for row, sentence in sentences:
             kept = torch.cat([torch.arange(SPECIAL), torch.from_numpy(sentence.words) + SPECIAL])
             between = whole[row].index_select(1, kept).index_select(2, kept)
@@ -59,24 +57,8 @@ class TreebankObserver:
             self.store.add(between.permute(1, 2, 0).contiguous().numpy())
         return [sentence for _, sentence in sentences]
 
-    def _sentences(self) -> Iterator[tuple[int, Parsed]]:
-        """The sentences of the batch, each with the row of its example."""
-        for row, (example, input) in enumerate(zip(self.batch.examples, self.batch.index.tolist(), strict=True)):
-            tokens = pieces(self.batch, row, example.n_words)
-            yield from ((row, sentence) for sentence in parsed(example, input, tokens, self.counts))
-
 
 def members(batch: Batch) -> Float[Tensor, "example token word"]:
     """1 for the tokens of [CLS], of [SEP], and of each word."""
     roles = torch.stack([batch.token_class == role for role in ROLES], dim=-1)
     return torch.cat([roles.to(torch.float32), batch.sum_of_pieces], dim=-1)
-
-
-def pieces(batch: Batch, row: int, words: int) -> list[tuple[int, ...]]:
-    """The vocabulary numbers of the tokens of each word of an example."""
-    ids_of: list[list[int]] = [[] for _ in range(words)]
-    if batch.pieces is not None:
-        ids = batch.inputs["input_ids"][row].tolist()
-        for word, token in batch.pieces[batch.pieces[:, 0] == row, 1:].tolist():
-            ids_of[word].append(ids[token])
-    return [tuple(each) for each in ids_of]

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from headscope.errors import HeadscopeError
+from headscope.linguistics.parsed_sentences import UNKNOWN
 from headscope.studies.probe.batches import Padded, Treebank, groups, padded
 from headscope.studies.probe.lexicon import Lexicon
-from headscope.studies.probe.sentences import UNKNOWN
 
 Done = Callable[[int], None]
 

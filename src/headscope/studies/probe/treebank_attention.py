@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
+from headscope.engine.half_precision_store import Store
 from headscope.engine.passes import Pass
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
+from headscope.linguistics.parsed_sentences import Parsed
 from headscope.models import Model
-from headscope.studies.probe.attention_store import Store
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.observer import TreebankObserver
-from headscope.studies.probe.sentences import Parsed
 
 # Without a treebank to train on, every fifth sentence of the corpus is a test sentence.
 FIFTH = 5
