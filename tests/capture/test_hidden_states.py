@@ -1,0 +1,52 @@
+"""Hidden states are those that transformers returns, without a task head."""
+
+import pytest
+import torch
+from transformers import BertForMaskedLM
+
+from headscope.capture.hidden_states import hidden_states
+from headscope.errors import HeadscopeError
+from support.tiny import tiny_bert, tiny_gpt2
+
+INPUTS = {"input_ids": torch.tensor([[2, 7, 9, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}
+
+
+@pytest.mark.parametrize("network", [tiny_bert(), tiny_gpt2()], ids=["bert", "gpt2"])
+def test_one_for_the_embeddings_and_one_for_each_layer(network: torch.nn.Module) -> None:
+    with torch.inference_mode():
+        states = hidden_states(network, INPUTS)
+        whole = network(**INPUTS)
+    assert len(states) == network.config.num_hidden_layers + 1
+    assert torch.equal(states[-1], whole.last_hidden_state)
+    assert not torch.equal(states[0], states[1])
+
+
+def test_a_task_head_is_not_run() -> None:
+    network = tiny_bert(0, BertForMaskedLM)
+    network.cls.forward = None
+    with torch.inference_mode():
+        states = hidden_states(network, INPUTS)
+    assert torch.equal(states[-1], network.bert(**INPUTS).last_hidden_state)
+
+
+def test_layers_of_different_widths_are_refused() -> None:
+    network = tiny_bert()
+    with pytest.raises(HeadscopeError, match="different widths"), torch.inference_mode():
+        hidden_states(Uneven(network), INPUTS)
+
+
+class Uneven(torch.nn.Module):
+    """A network whose last layer is narrower."""
+
+    def __init__(self, network: torch.nn.Module):
+        super().__init__()
+        self.network, self.config = network, network.config
+
+    @property
+    def base_model(self) -> "Uneven":
+        return self
+
+    def forward(self, **inputs: torch.Tensor) -> object:
+        output = self.network(**inputs)
+        output.hidden_states = (*output.hidden_states[:-1], output.hidden_states[-1][..., :4])
+        return output
