@@ -1,0 +1,57 @@
+/** Buttons that save the picture: SVG and PNG are made here, PDF and the offline page by the server. */
+
+import { make } from "./dom.js";
+import { formatState } from "./state.js";
+
+/** `views()` gives the component on show and the grid as [name, svg()] pairs. */
+export function exportButtons(context, pictures) {
+  const what = make("select", { "aria-label": "Picture to save" });
+  const button = (words, act) => make("button", { type: "button", onclick: async (event) => {
+    const { currentTarget } = event;
+    currentTarget.disabled = true;
+    try {
+      await act();
+    } catch (error) {
+      context.complain(error.message);
+    }
+    currentTarget.disabled = false;
+  } }, words);
+  const svg = () => pictures().find(([name]) => name === what.value)[1]();
+  const server = context.source.live ? context.model.exports ?? [] : [];
+  const exported = (format) => context.source.exported({ format, state: formatState(context.store.get()), id: context.data.text.id });
+  const element = make("div", { class: "exports", role: "group", "aria-label": "Save" }, make("span", { class: "quiet" }, "Save"), what,
+    button("SVG", () => save(new Blob([svg()], { type: "image/svg+xml" }), `${what.value}.svg`)),
+    button("PNG", async () => save(await rastered(svg()), `${what.value}.png`)),
+    server.includes("pdf") ? button("PDF", async () => save(await exported("pdf"), "headscope.pdf")) : null,
+    server.includes("html") ? button("Offline page", async () => save(await exported("html"), "headscope.html")) : null);
+  return {
+    element,
+    update() {
+      const names = pictures().map(([name]) => name);
+      const before = what.value;
+      what.replaceChildren(...names.map((name) => make("option", { value: name, selected: name === before }, name)));
+    },
+  };
+}
+
+/** An SVG picture in pixels, twice as fine as its size, white below it. */
+async function rastered(svg) {
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  const scale = Math.min(2, 8192 / Math.max(image.width, image.height));
+  canvas.width = image.width * scale;
+  canvas.height = image.height * scale;
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(image.src);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}

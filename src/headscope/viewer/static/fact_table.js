@@ -1,0 +1,31 @@
+/** The facts of a picture as a table, for those who do not see it: made when it is opened. */
+
+import { make, share } from "./dom.js";
+import { rowValues, strongest } from "./tile_store.js";
+
+const MOST_ROWS = 300;
+const MOST_KEYS = 3;
+
+export function factTable(context) {
+  const body = make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Strongest attention of each token" });
+  const fold = make("details", { class: "facts", ontoggle: () => update() }, make("summary", {}, "The same as a table"), body);
+
+  function update() {
+    if (!fold.open || !context.data) return;
+    const { units, tiles } = context.data;
+    const { heads } = context.store.get();
+    const places = heads.map((name) => context.place(name));
+    const rows = units.rows.slice(0, MOST_ROWS).map((unit) => make("tr", {}, make("th", { scope: "row" }, units.labels[unit]),
+      places.map((place) => make("td", {}, strongKeys(units, rowValues(tiles, place, unit, units.labels.length))))));
+    body.replaceChildren(make("table", {},
+      make("caption", {}, `The ${MOST_KEYS} keys that each ${units.words ? "word" : "token"} attends to most${units.rows.length > MOST_ROWS ? `; the first ${MOST_ROWS}` : ""}`),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "attends"), heads.map((name) => make("th", { scope: "col" }, `head ${name}, to`)))),
+      make("tbody", {}, rows)));
+  }
+  return { element: fold, update };
+}
+
+function strongKeys(units, attention) {
+  if (!attention) return "…";
+  return strongest(attention, units.columns, MOST_KEYS).map((unit) => `${units.labels[unit]} ${share(attention[unit])}`).join(", ");
+}

@@ -1,0 +1,44 @@
+/** Heat maps as a figure: vector labels and frames on sharp pictures. */
+
+import { drawRuns } from "./bitmaps.js";
+import { round, svgImage, svgPage, svgText } from "./svg.js";
+import { runsOf } from "./units.js";
+
+const LARGEST = 1536; // pixels a side of an embedded picture
+const LABELLED = 128; // maps up to this many tokens have names at their sides
+
+/** Maps with titles side by side; each {title, bitmap}. */
+export function mapSvg(maps, units) {
+  const [rows, columns] = [units.rows.length, units.columns.length];
+  const named = Math.max(rows, columns) <= LABELLED;
+  const cell = named ? 14 : 600 / Math.max(rows, columns);
+  const gutter = named ? 96 : 30;
+  const [wide, high] = [gutter + columns * cell + 16, gutter + 30 + rows * cell + 12];
+  const content = maps.map(({ title, bitmap }, at) => {
+    const x = at * wide + gutter;
+    const y = gutter + 30;
+    return svgText(x, 20, title, { size: 13, more: 'font-weight="bold"' }) + svgImage(wholeMap(bitmap, units), x, y, columns * cell, rows * cell)
+      + `<rect x="${x - 0.5}" y="${y - 0.5}" width="${round(columns * cell + 1)}" height="${round(rows * cell + 1)}" fill="none" stroke="#d9dee4"/>`
+      + (named ? labels(units, x, y, cell) : "");
+  });
+  return svgPage(wide * maps.length, high, content.join(""));
+}
+
+function labels(units, x, y, cell) {
+  const across = units.columns.map((unit, at) => svgText(0, 0, units.labels[unit].slice(0, 18), { size: 10, colour: "#52606d", more: `transform="translate(${round(x + (at + 0.5) * cell + 3)} ${y - 5}) rotate(-90)"` }));
+  return units.rows.map((unit, at) => svgText(x - 5, y + (at + 0.5) * cell + 3.5, units.labels[unit].slice(0, 18), { size: 10, anchor: "end", colour: "#52606d" })).concat(across).join("");
+}
+
+/** A whole map on one canvas, from tiles of a zoom that fits. */
+function wholeMap(bitmap, units) {
+  const side = Math.max(units.rows.length, units.columns.length);
+  const zoom = Math.max(0, Math.min(units.zooms - 1, Math.ceil(Math.log2(side / LARGEST))));
+  const cell = 1 / 2 ** zoom;
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.ceil(units.columns.length * cell);
+  canvas.height = Math.ceil(units.rows.length * cell);
+  const pen = canvas.getContext("2d");
+  pen.imageSmoothingEnabled = false;
+  for (const row of runsOf(units.rows)) for (const column of runsOf(units.columns)) drawRuns(pen, bitmap, { zoom, cell, left: 0, top: 0 }, row, column);
+  return canvas;
+}

@@ -1,0 +1,15 @@
+/** The page of the server and of an export: its state is the fragment of its address. */
+
+import { mount } from "./main.js";
+import { embeddedSource, serverSource } from "./source.js";
+
+const place = document.querySelector(".headscope-view");
+const data = document.querySelector("script.headscope-data");
+const source = data ? embeddedSource(JSON.parse(data.textContent)) : serverSource();
+const fragment = () => location.hash.slice(1);
+const viewer = mount(place, source, fragment() || data?.dataset.state, {
+  onState: (text) => history.replaceState(null, "", `#${text}`),
+});
+addEventListener("hashchange", () => {
+  if (fragment() !== viewer.state()) viewer.setState(fragment());
+});

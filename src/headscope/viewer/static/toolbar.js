@@ -1,0 +1,36 @@
+/** What all pictures of heads share: pieces or words, special tokens, first to second sentence, the scale, the model. */
+
+import { choice, make } from "./dom.js";
+import { wordsPossible } from "./units.js";
+
+export function toolbar(context) {
+  const { store } = context;
+  const element = make("div", { class: "toolbar" });
+  const check = (words, field, disabled, title) => make("label", { class: "check", title }, make("input", {
+    type: "checkbox", checked: store.get()[field], disabled, "data-field": field, onchange: (event) => store.set({ [field]: event.target.checked, ...MOVED }) }), words);
+  const select = (words, choices, field, read = (value) => value) => {
+    const label = choice(words, choices, String(store.get()[field]), (value) => store.set({ [field]: read(value), ...MOVED }));
+    label.querySelector("select").dataset.field = field;
+    return label;
+  };
+
+  function update() {
+    const focused = element.querySelector(":focus")?.dataset.field;
+    const { view } = store.get();
+    const { text } = context.data;
+    const pairs = text.segment.includes(1);
+    element.hidden = !["lines", "map", "compare"].includes(view);
+    element.replaceChildren(...[
+      wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit"),
+      check("special tokens", "special"),
+      pairs && check("first to second sentence only", "across"),
+      view === "map" && select("Strongest colour", [["map", "largest of the map"], ["row", "largest of each row"]], "scale"),
+      view !== "compare" && context.model.models.length > 1 && select("Model", context.model.models.map(({ name }, at) => [String(at), name]), "model", Number),
+    ].filter(Boolean));
+    if (focused) element.querySelector(`[data-field=${focused}]`)?.focus();
+  }
+  return { element, update };
+}
+
+// Other rows and columns: the window goes back to the start.
+const MOVED = { at: [0, 0], pin: { query: null, key: null } };

@@ -1,0 +1,35 @@
+/** The rows and columns that a picture has: tokens or words, with or without special ones, or first to second sentence. */
+
+/** Labels and places of the units of a text under a state; `rows` and `columns` are the units that the picture has. */
+export function unitsOf(text, { unit, special, across }) {
+  const words = unit === "words" && wordsPossible(text);
+  const first = words ? text.words.map((word) => word.tokens[0]) : text.tokens.map((_, at) => at);
+  const labels = words ? text.words.map((word) => word.text) : text.tokens;
+  const all = labels.map((_, at) => at);
+  const kept = special ? all : all.filter((at) => !text.special[first[at]]);
+  const both = across && text.segment.includes(1);
+  const plain = (at) => !text.special[first[at]];
+  return {
+    words,
+    labels,
+    rows: both ? kept.filter((at) => plain(at) && text.segment[first[at]] === 0) : kept,
+    columns: both ? kept.filter((at) => plain(at) && text.segment[first[at]] === 1) : kept,
+    zooms: words ? 1 : text.zooms,
+  };
+}
+
+/** Maps of words are made for texts of at most 512 words. */
+export function wordsPossible(text) {
+  return text.words.length > 0 && text.words.length <= 512;
+}
+
+/** Units in a row as runs of neighbours: place in the picture, first unit, length. */
+export function runsOf(units) {
+  const runs = [];
+  units.forEach((unit, place) => {
+    const last = runs.at(-1);
+    if (last && last.unit + last.length === unit) last.length += 1;
+    else runs.push({ place, unit, length: 1 });
+  });
+  return runs;
+}

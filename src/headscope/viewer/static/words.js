@@ -1,0 +1,25 @@
+/** The sentences of the page: one over each view says what one sees. */
+
+export const SENTENCES = {
+  grid: "Every small picture is one head: its rows are the tokens that look, its columns the tokens that are looked at, and a strong colour is much attention. Choose a head to see it large.",
+  lines: "Each line runs from a token (left) to a token that it attends to (right); a stronger line is more attention. Point at a token to see its lines alone, click to keep them.",
+  map: "Each row is a token that looks, each column a token that is looked at: the stronger the colour, the more attention.",
+  card: "All that the results at hand say about this head, with ranks among all heads.",
+  compare: "The same head and text in two models, and the difference: blue where the first attends more, brown where the second does.",
+  try: "Switch heads off and see what the model says without them.",
+  examples: "Sentences of the corpus in which this head is most itself. Choose one to see its map.",
+};
+
+export const VIEW_NAMES = [["lines", "Lines"], ["map", "Heat map"], ["card", "Card"], ["compare", "Compare"], ["try", "Try it"], ["examples", "Examples"]];
+
+const KIND_NAMES = { cls: "[CLS]", sep: "[SEP]", punct: "punctuation" };
+
+/** A kind of heads in words. */
+export function kindWords(kind) {
+  return KIND_NAMES[kind] ?? kind;
+}
+
+/** A token or word in quotation marks. */
+export function quoted(text) {
+  return `“${text}”`;
+}

@@ -1,0 +1,47 @@
+"""The modules of the page by the rules that let them be joined into one file."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import headscope
+
+STATIC = Path(headscope.__file__).parent / "viewer" / "static"
+MODULES = {path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))}
+IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";$', re.MULTILINE)
+BANNED = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write", "http://")
+
+
+def test_imports_take_one_line_and_rename_nothing() -> None:
+    for name, text in MODULES.items():
+        lines = re.findall(r"^import\b.*", text, re.MULTILINE)
+        assert len(lines) == len(IMPORT.findall(text)), name
+        assert set(IMPORT.findall(text)) <= set(MODULES), name
+        assert " as " not in "".join(lines) and "import(" not in text, name
+
+
+def test_what_is_imported_is_exported() -> None:
+    for name, text in MODULES.items():
+        for names, source in re.findall(r'^import \{ ([\w, ]+) \} from "\./(\w+\.js)";$', text, re.MULTILINE):
+            exported = re.findall(r"^export (?:async )?(?:function|const|class) (\w+)", MODULES[source], re.MULTILINE)
+            assert set(names.split(", ")) <= set(exported), (name, source)
+            assert all(re.search(rf"\b{each}\b", text.split(f'"./{source}";')[1]) for each in names.split(", ")), name
+
+
+def test_top_level_names_are_unique() -> None:
+    declared = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+    counts = Counter(name for text in MODULES.values() for name in declared.findall(text))
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_nothing_makes_markup_of_text_or_code() -> None:
+    for name, text in MODULES.items():
+        for banned in BANNED:
+            assert banned not in text.replace("http://www.w3.org/2000/svg", ""), (name, banned)
+
+
+def test_styles_stay_below_the_element() -> None:
+    css = re.sub(r"/\*.*?\*/", "", (STATIC / "viewer.css").read_text(encoding="utf-8"), flags=re.DOTALL)
+    selectors = [each.strip() for group in re.findall(r"([^{}]+)\{", css) for each in group.split(",")]
+    outside = [each for each in selectors if not each.startswith((".headscope", "@", "screen", "print"))]
+    assert outside == [] and "url(" not in css and "@import" not in css
