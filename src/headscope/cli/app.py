@@ -1,4 +1,4 @@
-"""The commands: one for each study of the catalog, and `list`, `report`, `head` and `export`."""
+"""The commands: one for each study of the catalog, and `list`, `report`, `head`, `export` and `view`."""
 
 import os
 import sys
@@ -13,6 +13,7 @@ from headscope.cli.errors import user_errors
 from headscope.cli.export import export
 from headscope.cli.head import head
 from headscope.cli.study import command, verbs
+from headscope.cli.view import view
 
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
 EXAMPLES = "Examples: headscope profile minilm texts.txt -o out; headscope syntax bert-base-uncased treebank.conllu"
@@ -46,6 +47,7 @@ def application(arguments: list[str]) -> typer.Typer:
     app.command("report")(report)
     app.command("head")(head)
     app.command("export")(export)
+    app.command("view")(view)
     return app
 
 

@@ -25,16 +25,13 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
     """A page with its charts. Whatever comes from a result is escaped; only the page's own scripts may run."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["readable"] = readable
     no_figures = missing("vl_convert")
     fits = {f"{name}@{width}": fitted(spec, width) for name, spec in specs.items() for width in NARROWER}
     wide = {name: fitted(spec, WIDE) for name, spec in specs.items()}
     own = [(TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.js", "atlas.js")]
     scripts = [*([vega()] if specs and not no_figures else []), *own]
-    return environment.get_template(template).render(
+    return fragment(
+        template,
         **contents,
         style="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "atlas.css")),
         scripts=scripts,
@@ -42,6 +39,15 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
         no_figures=no_figures,
         json=script_json(embedded(wide | fits)),
     )
+
+
+def fragment(template: str, **contents: Any) -> str:
+    """A piece of a page, such as the card of a head. Whatever comes from a result is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["readable"] = readable
+    return environment.get_template(template).render(**contents)
 
 
 @cache

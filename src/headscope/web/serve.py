@@ -1,7 +1,8 @@
 """Serve an application on this machine until Ctrl-C."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -19,17 +20,32 @@ def serve_locally(app: ASGIApp, port: int = 0, on_start: Callable[[str], None] =
 
     Raises `HeadscopeError` if the port is taken.
     """
-    with socket.socket() as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with listening(port) as listener:
+        serve_on(app, listener, on_start)
+
+
+@contextmanager
+def listening(port: int = 0) -> Iterator[socket.socket]:
+    """A socket that listens on the loopback address; requests wait until an application answers them.
+
+    Raises `HeadscopeError` if the port is taken.
+    """
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listening.bind((HOST, port))
-            listening.listen()  # the address answers from here on
+            listener.bind((HOST, port))
+            listener.listen()
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise HeadscopeError(f"port {port} cannot be used: {reason}; choose another with --port") from error
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-        on_start(f"http://{HOST}:{listening.getsockname()[1]}/")
-        try:
-            server.run(sockets=[listening])
-        except KeyboardInterrupt:
-            pass  # the way to end it
+        yield listener
+
+
+def serve_on(app: ASGIApp, listener: socket.socket, on_start: Callable[[str], None] = print) -> None:
+    """Serve an application on a listening socket until Ctrl-C; `on_start` receives the address."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    on_start(f"http://{HOST}:{listener.getsockname()[1]}/")
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass  # the way to end it

@@ -12,7 +12,7 @@ from headscope.report.cards.grid import grid
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.cards.tables import index, of_card
 from headscope.report.parts import Figure
-from headscope.report.render import rendered
+from headscope.report.render import fragment, rendered
 from headscope.report.tables import Table
 
 # Beyond so many heads the page of all of them has no maps: it would be too large to open.
@@ -61,6 +61,11 @@ def head_cards(model: MeasuredModel) -> list[dict[str, object]]:
         return []
     cards = [Card(model, layer, head) for layer, head in model.heads]
     return [{"card": card, "tables": _tables(card)} for card in cards]
+
+
+def card_fragment(card: Card) -> str:
+    """The findings and tables of a card as a piece of HTML, without charts."""
+    return fragment("card_fragment.html", card=card, tables=_tables(card))
 
 
 def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:

@@ -1,0 +1,34 @@
+"""The numbers of all heads, as a page reads them."""
+
+from typing import Any
+
+from headscope.report.cards import MeasuredModel
+
+DIGITS = 5
+
+
+def head_numbers(measured: MeasuredModel) -> list[dict[str, Any]]:
+    """All numbers of a model's heads, each with a name of its own, in the order of the results.
+
+    A name is the address of the number (`attention_to.sep`); a number of a second result has its place behind it.
+    """
+    entries: list[dict[str, Any]] = []
+    groups = measured.numbers.groupby(["source", "variable", "labels"], sort=False, dropna=False)
+    for (source, variable, labels), rows in groups:
+        name = ".".join([str(variable), *labels])
+        again = sum(each["address"] == name for each in entries)
+        words = str(rows["words"].iloc[0])
+        values = zip(rows["layer"], rows["head"], rows["value"], strict=True)
+        attrs = measured.sources[int(source)].result.attrs
+        entries.append(
+            {
+                "name": f"{name} ({again + 1})" if again else name,
+                "address": name,
+                "long_name": ": ".join(filter(None, [str(rows["long_name"].iloc[0]), words])),
+                "units": str(rows["units"].iloc[0]),
+                "study": str(attrs["study"]),
+                "corpus": str(attrs["corpus"]),
+                "values": [[int(layer), int(head), float(f"{value:.{DIGITS}g}")] for layer, head, value in values],
+            }
+        )
+    return entries

@@ -1,0 +1,201 @@
+"""The models, corpora and results that the viewer shows; no web here."""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from headscope.corpora import Corpus
+from headscope.errors import HeadscopeError, suggest
+from headscope.models import Model
+from headscope.report.cards import MeasuredModel, card
+from headscope.report.cards.page import card_fragment
+from headscope.report.kinds import COLOURS, MEANINGS, head_kinds
+from headscope.types import segment_text
+from headscope.viewer import tiles
+from headscope.viewer.head_numbers import head_numbers
+from headscope.viewer.text_maps import TextMaps, most_tokens, text_maps
+from headscope.viewer.text_store import KeptText, TextStore, identifier
+from headscope.viewer.text_tokens import text_tokens, word_pairs
+from headscope.viewer.time_limit import time_limit
+
+PAGE = 20
+MOST_WORDS = 512
+SECONDS = 60.0
+
+
+class Missing(HeadscopeError):
+    """A text, head, corpus or result that is not there."""
+
+
+@dataclass(eq=False)
+class ViewSession:
+    """One model or two, the corpora to pick texts from, and results about the first model.
+
+    * `seconds`: the most time of a request that runs a model.
+
+    One thread at a time may call `text` and `try_heads`; the others read what is kept.
+    """
+
+    models: tuple[Model, ...]
+    corpora: tuple[Corpus, ...] = ()
+    measured: MeasuredModel | None = None
+    seconds: float = SECONDS
+    texts: TextStore = field(default_factory=TextStore)
+
+    def description(self) -> dict[str, Any]:
+        """The models, the corpora and the results."""
+        sources = self.measured.sources if self.measured else ()
+        return {
+            "models": [_description(model) for model in self.models],
+            "corpora": [corpus.name for corpus in self.corpora],
+            "results": [{name: str(each.result.attrs[name]) for name in ("study", "corpus")} for each in sources],
+            "examples_by": [],
+            "exports": [],
+        }
+
+    def text(self, first: str, second: str | None = None) -> dict[str, Any]:
+        """A text as tokens and words; its maps are kept.
+
+        Raises `HeadscopeError` for a text that cannot be read, `TimeUp` if a model takes too long.
+        """
+        name = identifier(first, second)
+        kept = self.texts.get(name)
+        if kept is None:
+            maps = tuple(self._maps(model, first, second) for model in self.models)
+            kept = KeptText(first, second, maps)
+            self.texts.add(kept)
+        parts = [_tokens(each) for each in kept.maps]
+        answer = {"id": name, "first": first, "second": second} | parts[0] | {"others": parts[1:]}
+        if parts[1:]:
+            texts = [each.text for each in kept.maps]
+            answer["same_tokens"] = texts[0].tokens == texts[1].tokens
+            answer["word_pairs"] = word_pairs(*texts)
+        return answer
+
+    def overview(self, text: str, model: int = 0) -> bytes:
+        """All maps of a text, small; see the format in `server`."""
+        maximum, levels = self.maps(text, model).overview
+        header = struct.pack("<HHH", *levels.shape[:3])
+        return header + maximum.astype("<f4").tobytes() + levels.tobytes()
+
+    def tile(self, text: str, layer: int, head: int, zoom: int, row: int, column: int, model: int = 0) -> bytes:
+        """A tile of a map; see `tiles.pack`."""
+        maps = self.maps(text, model)
+        self._refuse_head(maps, layer, head)
+        cells = -(-len(maps.text) >> zoom) if 0 <= zoom < maps.zooms else 0
+        if not (0 <= row * tiles.TILE < cells and 0 <= column * tiles.TILE < cells):
+            raise Missing(f"there is no tile {zoom}/{row}/{column}: {len(maps.text)} tokens have {maps.zooms} zooms")
+        return tiles.pack(maps.tile(layer, head, zoom, row, column))
+
+    def words(self, text: str, layer: int, head: int, model: int = 0) -> bytes:
+        """The map between the words of a text; see `tiles.pack`."""
+        maps = self.maps(text, model)
+        self._refuse_head(maps, layer, head)
+        if len(maps.text.words) > MOST_WORDS:
+            raise HeadscopeError(f"the text has {len(maps.text.words):,} words; maps of words are for {MOST_WORDS}")
+        return tiles.pack(maps.between_words(layer, head))
+
+    @cached_property
+    def numbers(self) -> dict[str, Any]:
+        """All numbers of the heads of the first model, and what the heads do by them."""
+        results = [source.result for source in self.measured.sources] if self.measured else []
+        kinds = head_kinds(results)
+        return {
+            "numbers": head_numbers(self.measured) if self.measured else [],
+            "kinds": [[*place, each.kind, each.word] for place, several in kinds.items() for each in several[:1]],
+            "colours": COLOURS,
+            "meanings": MEANINGS,
+        }
+
+    def card(self, layer: int, head: int) -> str:
+        """The report card of a head as a piece of HTML.
+
+        Raises `Missing` without results about it.
+        """
+        if self.measured is None:
+            raise Missing("there are no results about this model; name folders of results behind the model")
+        try:
+            return card_fragment(card([self.measured], layer, head)[0])
+        except HeadscopeError as error:
+            raise Missing(str(error)) from error
+
+    def page(self, corpus: str, page: int = 0) -> list[dict[str, str | None]]:
+        """The texts of a page of a corpus, 20 a page.
+
+        Raises `Missing` if there is no such corpus or page.
+        """
+        by_name = {each.name: each for each in self.corpora}
+        if corpus not in by_name:
+            raise Missing(f"corpus '{corpus[:80]}' is not open; {suggest(corpus[:80], by_name)}")
+        chosen = by_name[corpus]
+        if not 0 <= page * PAGE < chosen.n_examples:
+            raise Missing(f"corpus '{corpus}' has {-(-chosen.n_examples // PAGE)} pages, counted from 0")
+        examples = islice(chosen, page * PAGE, (page + 1) * PAGE)
+        segments = [[segment_text(each) for each in example.segments] for example in examples]
+        return [{"first": each[0], "second": each[1] if each[1:] else None} for each in segments]
+
+    def maps(self, text: str, model: int = 0) -> TextMaps:
+        """The maps of a text that is kept.
+
+        Raises `Missing` if it is not, or there is no such model.
+        """
+        kept = self.texts.get(text)
+        if kept is None:
+            raise Missing(f"text '{text[:16]}' is not kept; send it again")
+        if not 0 <= model < len(self.models):
+            raise Missing(f"there is no model {model}: models are 0 to {len(self.models) - 1}")
+        return kept.maps[model]
+
+    def _maps(self, model: Model, first: str, second: str | None) -> TextMaps:
+        text = text_tokens(model.tokenizer, most_tokens(model), first, second)
+        with time_limit(model.network, self.seconds):
+            return text_maps(model, text)
+
+    def _refuse_head(self, maps: TextMaps, layer: int, head: int) -> None:
+        if not (1 <= layer <= len(maps.heads) and 1 <= head <= maps.heads[layer - 1]):
+            raise Missing(f"there is no head {layer}-{head}: the model has {len(maps.heads)} layers")
+
+
+def chosen_results(measured: Sequence[MeasuredModel], model: Model) -> MeasuredModel | None:
+    """The results about a model; None if there are no results at all.
+
+    Raises `HeadscopeError` if there are results, but none about it.
+    """
+    same = [
+        each
+        for each in measured
+        if (each.sha256 == model.sha256 if each.sha256 and model.sha256 else model.name in each.names)
+    ]
+    if measured and not same:
+        others = ", ".join(each.name for each in measured)
+        raise HeadscopeError(
+            f"no result is about model '{model.name}'; the results are about {others}; name that model"
+        )
+    return same[0] if same else None
+
+
+def _description(model: Model) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "layers": len(model.capture.heads),
+        "heads": list(model.capture.heads),
+        "max_tokens": most_tokens(model),
+        "can_fill_mask": False,
+        "task_labels": [],
+    }
+
+
+def _tokens(maps: TextMaps) -> dict[str, Any]:
+    text = maps.text
+    return {
+        "tokens": list(text.tokens),
+        "segment": list(text.segment),
+        "special": list(text.special),
+        "words": [{"text": word.text, "tokens": list(word.tokens)} for word in text.words],
+        "side": len(text),
+        "zooms": maps.zooms,
+        "cut": text.cut,
+    }

@@ -1,0 +1,130 @@
+"""A text or a pair of texts as the tokens of a model, and the words that the tokens belong to."""
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+from tokenizers import Encoding
+from transformers import PreTrainedTokenizerBase
+
+from headscope.encoding.encoded import Encoded, encoded
+from headscope.errors import HeadscopeError
+from headscope.types import Example, Sentence
+
+MOST_LETTERS = 100_000
+# A word is a run of letters and digits, or one other character; a character of Chinese or Japanese is a word.
+IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+WORD = re.compile(rf"[{IDEOGRAPH}]|[^\W{IDEOGRAPH}]+(?:['’][^\W{IDEOGRAPH}]+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class TextWord:
+    """A word and its tokens; `place` is its segment and characters [start, end), None for a token outside of words."""
+
+    text: str
+    tokens: tuple[int, ...]
+    place: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class TextTokens:
+    """A text as the tokens of a model.
+
+    * `segment`: 0 or 1 for each token; `special`: True for tokens that the tokenizer adds.
+    * `words`: cover all tokens in order; a special token is a word of its own.
+    * `cut`: True if the text was cut to fit.
+    """
+
+    encoded: Encoded
+    tokens: tuple[str, ...]
+    segment: tuple[int, ...]
+    special: tuple[bool, ...]
+    words: tuple[TextWord, ...]
+    cut: bool
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+def text_tokens(
+    tokenizer: PreTrainedTokenizerBase, max_tokens: int, first: str, second: str | None = None
+) -> TextTokens:
+    """A text or a pair of texts as tokens, cut to `max_tokens`.
+
+    Raises `HeadscopeError` for a text that is empty, too long or not valid Unicode.
+    """
+    segments = [first] if second is None else [first, second]
+    for segment in segments:
+        _refuse(segment)
+    encoding = _encoding(tokenizer, segments)
+    cut = len(encoding.ids) > max_tokens
+    if cut:
+        encoding = _encoding(tokenizer, segments, truncation=True, max_length=max_tokens)
+    outside = [
+        bool(mark) or of is None for mark, of in zip(encoding.special_tokens_mask, encoding.sequence_ids, strict=True)
+    ]
+    if all(outside):
+        raise HeadscopeError("the text has no token that the model knows; write a sentence")
+    example = Example("text", *((Sentence(segment),) for segment in segments))
+    names = tuple(tokenizer.convert_ids_to_tokens(encoding.ids))
+    words = _words(encoding, segments, names)
+    return TextTokens(encoded(0, example, encoding, tokenizer), names, _segments(encoding), tuple(outside), words, cut)
+
+
+def word_pairs(one: TextTokens, other: TextTokens) -> list[tuple[int, int]]:
+    """The numbers of the words at the same place in the tokens of two models, in order."""
+    places = {word.place: number for number, word in enumerate(other.words) if word.place}
+    return [
+        (number, places[word.place]) for number, word in enumerate(one.words) if word.place and word.place in places
+    ]
+
+
+def _refuse(text: str) -> None:
+    if not text.strip():
+        raise HeadscopeError("the text is empty; write a sentence")
+    if len(text) > MOST_LETTERS:
+        raise HeadscopeError(f"the text has {len(text):,} letters; write at most {MOST_LETTERS:,}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise HeadscopeError(f"the text has half of a character at letter {error.start + 1}; remove it") from error
+
+
+def _encoding(tokenizer: PreTrainedTokenizerBase, segments: list[str], **options: bool | int) -> Encoding:
+    return tokenizer(*segments, verbose=False, **options).encodings[0]  # type: ignore[index]
+
+
+def _segments(encoding: Encoding) -> tuple[int, ...]:
+    """The segment of each token; a special token belongs to the segment before it."""
+    segments, current = [], 0
+    for segment in encoding.sequence_ids:
+        current = current if segment is None else segment
+        segments.append(current)
+    return tuple(segments)
+
+
+def _words(encoding: Encoding, segments: list[str], names: tuple[str, ...]) -> tuple[TextWord, ...]:
+    """The words of a text; neighbouring words that share a token are one."""
+    spans = [[match.span() for match in WORD.finditer(text)] for text in segments]
+    groups: list[tuple[list[int], int | None, range]] = []  # tokens, segment, words of the segment
+    for token, (segment, offsets) in enumerate(zip(encoding.sequence_ids, encoding.offsets, strict=True)):
+        covered = range(0) if segment is None else _covered(spans[segment], *offsets)
+        if groups and covered and groups[-1][1] == segment and covered.start < groups[-1][2].stop:
+            tokens, _, before = groups.pop()
+            groups.append(([*tokens, token], segment, range(before.start, max(before.stop, covered.stop))))
+        else:
+            groups.append(([token], segment, covered))
+    words = []
+    for tokens, segment, covered in groups:
+        if segment is None or not covered:
+            words.append(TextWord(names[tokens[0]], tuple(tokens), None))
+        else:
+            start, end = spans[segment][covered[0]][0], spans[segment][covered[-1]][1]
+            words.append(TextWord(segments[segment][start:end], tuple(tokens), (segment, start, end)))
+    return tuple(words)
+
+
+def _covered(spans: list[tuple[int, int]], start: int, end: int) -> range:
+    """The words that share a character with [start, end)."""
+    first = bisect_right(spans, start, key=lambda span: span[1])
+    return range(first, max(first, bisect_left(spans, end, key=lambda span: span[0])))
