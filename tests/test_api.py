@@ -40,10 +40,11 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(study, "run", run)
     function = getattr(headscope, name)
     assert name in dir(headscope) and function.__name__ == name
-    assert set(inspect.signature(function).parameters) == {*signature.parameters, "tokenizer"}
+    maps = {"examples": 0} if {"model", "models"} & signature.parameters.keys() else {}
+    assert set(inspect.signature(function).parameters) == {*signature.parameters, *maps, "tokenizer"}
     named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": "a task", "task": None}
     named |= {"corpus": TEXTS, "corpora": TEXTS, "training": TEXTS, "directory": "out"}
-    function(**{argument: value for argument, value in named.items() if argument in signature.parameters})
+    function(**{argument: value for argument, value in named.items() if argument in signature.parameters}, **maps)
     kinds = {"model": headscope.Model, "corpus": Corpus, "training": Corpus, "directory": Path, "checkpoint": str}
     assert all(isinstance(given[argument], kind) for argument, kind in kinds.items() if argument in given)
     assert all(isinstance(each, headscope.Model) for each in given.get("models", ()))
@@ -58,6 +59,13 @@ def test_a_model_may_be_an_object_of_another_library(folder: Path) -> None:
     for model, more in ((headscope.load(str(folder)), {}), (network, {"tokenizer": tokenizer}), (sentences, {})):
         result = headscope.profile(model, TEXTS, **more)
         np.testing.assert_allclose(result["entropy"], expected["entropy"], atol=1e-6)
+
+
+def test_a_result_has_the_maps_of_typical_inputs(folder: Path) -> None:
+    result = headscope.profile(folder, TEXTS, examples=1)
+    assert result["typical_map"].sizes["typical_input"] == 1
+    assert headscope.profile(folder, TEXTS).sizes["typical_input"] == 2
+    assert "typical_map" not in headscope.profile(folder, TEXTS, examples=0)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ The public names; each is imported when it is first used, so that reading a save
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from headscope.notebook import show_results_in_notebooks
 from headscope.version import __version__
 
 if TYPE_CHECKING:
@@ -98,3 +99,6 @@ def __dir__() -> list[str]:
 
 def _studies() -> list[str]:
     return import_module("headscope.catalog").names("studies")
+
+
+show_results_in_notebooks()

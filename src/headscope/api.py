@@ -15,6 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.ranges import Range
 
 Study = Callable[..., xr.Dataset]
+EXAMPLES = 3
 ALLOWED = "use a name, a folder, a Hugging Face model with tokenizer=, or a SentenceTransformer"
 
 
@@ -24,6 +25,7 @@ def study(name: str) -> Study:
     * A model: what `headscope.load` returns, a name, a folder, a Hugging Face model together with the argument
       `tokenizer`, or a `SentenceTransformer`.
     * A corpus: whatever `headscope.read` reads. Several corpora are given as a tuple.
+    * `examples`: typical inputs whose attention maps are kept for the atlas of the page; 0 for none.
 
     >>> study("profile")("minilm", ["It rained.", "We stayed in."])["entropy"].dims
     ('layer', 'head')
@@ -31,19 +33,32 @@ def study(name: str) -> Study:
     run = catalog.load("studies", name).run
     signature, hints = inspect.signature(run), get_type_hints(run, include_extras=True)
 
+    measured = bool({"model", "models"} & hints.keys())
+
     @wraps(run)
     def call(*args: Any, tokenizer: Any = None, **kwargs: Any) -> xr.Dataset:
+        examples = kwargs.pop("examples", EXAMPLES) if measured else 0
         if "loading" in hints:
             kwargs.setdefault("loading", {})
         given = signature.bind(*args, **kwargs).arguments
         for argument, value in given.items():
             _check(argument, value, hints[argument])
-        return run(**_inputs(given, tokenizer, scored="task" in hints))
+        inputs = _inputs(given, tokenizer, scored="task" in hints)
+        result = run(**inputs)
+        return _with_maps(result, inputs, examples) if examples else result
 
-    tokenizer = inspect.Parameter("tokenizer", inspect.Parameter.KEYWORD_ONLY, default=None)
-    call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), tokenizer])  # type: ignore[attr-defined]
+    more = {"examples": EXAMPLES, "tokenizer": None} if measured else {"tokenizer": None}
+    parameters = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in more.items()]
+    call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *parameters])  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def _with_maps(result: xr.Dataset, inputs: dict[str, Any], number: int) -> xr.Dataset:
+    """The result with the maps of typical inputs, unless it was interrupted."""
+    from headscope.engine.typical_inputs import with_maps_of
+
+    return result if "interrupted" in result.attrs else with_maps_of(result, inputs, number)
 
 
 def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) -> Any:

@@ -45,7 +45,7 @@ def test_long_input_is_cut_and_a_corpus_without_text_has_none() -> None:
 
 
 def test_maps_are_the_eager_attention_within_a_255th(model: Model) -> None:
-    result = with_typical_maps(profile(model, LENGTHS), model, LENGTHS, 2)
+    result = profile(model, LENGTHS, examples=2)
     assert result["typical_map"].dtype == np.uint8
     network = model.network
     before = str(network.config._attn_implementation)
@@ -66,7 +66,7 @@ def test_maps_are_the_eager_attention_within_a_255th(model: Model) -> None:
 
 
 def test_maps_are_saved_and_are_no_numbers_of_the_study(model: Model, tmp_path: Path) -> None:
-    plain = profile(model, LENGTHS)
+    plain = profile(model, LENGTHS, examples=0)
     result = with_typical_maps(plain, model, LENGTHS)
     save_result(result, tmp_path)
     again = open_result(tmp_path)

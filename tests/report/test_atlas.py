@@ -13,7 +13,6 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from headscope import Model, profile
-from headscope.engine.typical_inputs import with_typical_maps
 from headscope.figures.map_image import palette, png
 from headscope.models import wrap
 from headscope.report import write
@@ -27,7 +26,7 @@ from support.typed import corpus_of
 def result() -> xr.Dataset:
     model: Model = wrap(tiny_bert(), tiny_tokenizer())
     corpus = corpus_of("The old dog ran.", "She saw the bird.", "It was <img src=x>.")
-    return with_typical_maps(profile(model, corpus), model, corpus, 2)
+    return profile(model, corpus, examples=2)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -18,9 +18,6 @@ from headscope.cli.inputs import made, options_of
 from headscope.cli.options import shared
 from headscope.cli.progress import loading, progress_bar
 from headscope.errors import HeadscopeError, suggest
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 ALWAYS = {"json", "debug"}
 DRAWING = {"quiet", "figures", "no_figures"}
@@ -83,7 +80,9 @@ def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given
     saved = results.save(result, directory)
     with numbers_kept(saved, given["debug"]):
         if given.get("examples") and "interrupted" not in result.attrs:
-            result = _with_maps(result, ready, given["examples"])
+            from headscope.engine.typical_inputs import with_maps_of
+
+            result = with_maps_of(result, ready, given["examples"])
             results.save(result, directory)
         if given["json"]:
             typer.echo(json.dumps(terminal.as_json(result, directory / "report.html"), allow_nan=False))
@@ -95,15 +94,6 @@ def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given
             terminal.print_end(result, directory, page, time.monotonic() - started)
     if "interrupted" in result.attrs:
         raise typer.Exit(INTERRUPTED)
-
-
-def _with_maps(result: "xr.Dataset", ready: Mapping[str, Any], number: int) -> "xr.Dataset":
-    """The result with the attention maps of a few typical inputs of the first model, for the atlas of the page."""
-    from headscope.engine.typical_inputs import with_typical_maps
-
-    model = ready["model"] if "model" in ready else ready["models"][0]
-    several = ready.get("corpora") or [ready.get("corpus") or ready["task"].dev]
-    return with_typical_maps(result, model, several[0], number, ready["settings"].seed)
 
 
 def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """Typical inputs of a corpus, and the attention maps of all heads on them, kept for people to look at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,6 +29,17 @@ def with_typical_maps(result: xr.Dataset, model: Model, corpus: Corpus, number: 
     """
     maps = typical_maps(model, typical_inputs(model, corpus, number, seed)) if number else {}
     return result.assign(maps)
+
+
+def with_maps_of(result: xr.Dataset, inputs: Mapping[str, Any], number: int) -> xr.Dataset:
+    """The result of a study with the maps of typical inputs of its first model and its first corpus.
+
+    * `inputs`: the arguments of the study's `run`; a task gives its examples for development.
+    """
+    model = inputs["model"] if "model" in inputs else inputs["models"][0]
+    several = inputs.get("corpora") or [inputs.get("corpus") or inputs["task"].dev]
+    seed = inputs["settings"].seed if "settings" in inputs else 0
+    return with_typical_maps(result, model, several[0], number, seed)
 
 
 def typical_inputs(model: Model, corpus: Corpus, number: int, seed: int = 0) -> list[Encoded]:
