@@ -16,7 +16,7 @@ from headscope import Model, profile
 from headscope.figures.map_image import palette, png
 from headscope.models import wrap
 from headscope.report import write
-from headscope.report.atlas import Atlas, atlas_of
+from headscope.report.atlas import Atlas, atlas_of, atlas_of_heads
 from headscope.report.kinds import COLOURS
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.typed import corpus_of
@@ -71,8 +71,8 @@ def test_kinds_frame_the_heads_and_make_the_legend(result: xr.Dataset) -> None:
     made = atlas_of(planted)
     assert made is not None
     head = made.layers[0][1]
-    assert (head.kind, head.second, head.words) == ("previous", "cls", "previous")
-    assert [(kind, count) for kind, _, _, count in made.legend] == [("previous", 1), ("mixed", 11)]
+    assert (head.kind, head.second, head.word, head.words) == ("previous", "cls", "previous", "previous, [CLS]")
+    assert [(kind, count) for kind, _, _, count in made.legend] == [("previous", 1), ("cls", 1), ("mixed", 11)]
 
 
 def test_no_map_is_stored_or_wanted(result: xr.Dataset) -> None:
@@ -103,7 +103,7 @@ def test_page_opens_with_the_atlas_and_its_heads_open_their_cards(
     assert len(heads) == 12 and str(heads[0].get_attribute("aria-label")).startswith("Head 1-1: ")
     sections = [each.get_attribute("id") for each in browser.find_elements(By.CSS_SELECTOR, "main > section")]
     assert sections[0] == "atlas"
-    browser.execute_script("arguments[0].focus()", heads[5])
+    heads[4].send_keys(Keys.ARROW_RIGHT)
     large = browser.find_element(By.CSS_SELECTOR, ".atlas-large")
     assert large.is_displayed() and large.text.startswith("Head 2-2")
     heads[5].send_keys(Keys.ENTER)
@@ -112,20 +112,111 @@ def test_page_opens_with_the_atlas_and_its_heads_open_their_cards(
     assert "Among the 3 highest heads" in card.text
 
 
-def test_legend_filters_and_another_text_shows_its_maps(
-    result: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
+def names(browser: webdriver.Chrome) -> list[list[str]]:
+    """The names of the heads as they lie, row by row."""
+    rows = browser.find_elements(By.CSS_SELECTOR, ".atlas-row:not(.atlas-numbers)")
+    return [
+        [str(head.get_attribute("data-name")) for head in row.find_elements(By.CSS_SELECTOR, ".atlas-head")]
+        for row in rows
+    ]
+
+
+def chosen(browser: webdriver.Chrome) -> set[str]:
+    heads = browser.find_elements(By.CSS_SELECTOR, ".atlas[data-only] .atlas-head.chosen")
+    return {str(head.get_attribute("data-name")) for head in heads}
+
+
+@pytest.fixture(scope="module")
+def planted(result: xr.Dataset) -> xr.Dataset:
+    """Head 1-2 attends to the previous token and [CLS], 3-1 to [CLS]; entropy falls with layer and head."""
+    made = result.copy(deep=True)
+    for name in ("attention_offset", "attention_to"):
+        made[name][:] = 0
+    made["attention_offset"].loc[{"layer": 1, "head": 2, "offset": -1}] = 0.9
+    made["attention_to"].loc[{"layer": 1, "head": 2, "token_class": "cls"}] = 0.5
+    made["attention_to"].loc[{"layer": 3, "head": 1, "token_class": "cls"}] = 0.5
+    made["entropy"][:] = 0.01 * (50 - 10 * made["layer"] - made["head"])
+    made["entropy"].loc[{"layer": 2, "head": 1}] = np.nan
+    return made
+
+
+def test_legend_dims_all_heads_without_a_kind(planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path) -> None:
+    browser.get(write(planted, tmp_path, formats=()).as_uri())
+    assert chosen(browser) == set()
+    (button,) = browser.find_elements(By.CSS_SELECTOR, ".atlas-kind[data-kind=cls]")
+    button.click()
+    assert chosen(browser) == {"1-2", "3-1"} and button.get_attribute("aria-pressed") == "true"
+    assert button.find_element(By.TAG_NAME, "small").text == "2"
+    button.click()
+    assert chosen(browser) == set()
+
+
+def test_heads_are_ordered_by_a_number_by_kind_and_back(
+    planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    browser.get(write(result, tmp_path, formats=()).as_uri())
-    button = browser.find_element(By.CSS_SELECTOR, ".atlas-kind")
-    button.click()
-    count = int(button.find_element(By.TAG_NAME, "small").text)
-    assert len(browser.find_elements(By.CSS_SELECTOR, ".atlas-head.chosen")) == count
-    button.click()
-    assert browser.find_elements(By.CSS_SELECTOR, ".atlas[data-only]") == []
+    browser.get(write(planted, tmp_path, formats=()).as_uri())
+    as_stored = names(browser)
+    order = Select(browser.find_element(By.CSS_SELECTOR, ".atlas-sort"))
+    order.select_by_value("entropy")
+    assert names(browser)[0] == ["1-1", "1-2", "1-3", "1-4"]
+    assert names(browser)[1] == ["2-2", "2-3", "2-4", "2-1"]  # that without a value is the last
+    value = browser.find_element(By.CSS_SELECTOR, ".atlas-head[data-name='1-4'] .atlas-value")
+    assert value.text == "1-4: 0.36"
+    browser.find_element(By.CSS_SELECTOR, ".atlas-within input").click()
+    assert names(browser)[2] == ["3-2", "3-3", "3-4", "2-1"]
+    order.select_by_value("kind")
+    assert names(browser)[0][:2] == ["1-2", "3-1"]
+    order.select_by_value("")
+    assert names(browser) == as_stored
+
+
+def test_the_address_keeps_the_state_and_opens_it_again(
+    planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    page = write(planted, tmp_path, formats=()).as_uri()
+    browser.get(page)
+    Select(browser.find_element(By.CSS_SELECTOR, ".atlas-sort")).select_by_value("entropy")
+    browser.find_element(By.CSS_SELECTOR, ".atlas-within input").click()
+    browser.find_element(By.CSS_SELECTOR, ".atlas-kind[data-kind=previous]").click()
     Select(browser.find_element(By.CSS_SELECTOR, ".atlas-text")).select_by_index(1)
-    first = browser.find_elements(By.CSS_SELECTOR, ".atlas-head:first-of-type img")
-    assert [image.is_displayed() for image in first[:2]] == [False, True]
+    address, order = browser.current_url, names(browser)
+    assert address == f"{page}#sort=entropy&all=1&only=previous&text=1"
+    browser.get("about:blank")
+    browser.get(address)
+    assert names(browser) == order and chosen(browser) == {"1-2"}
+    images = browser.find_elements(By.CSS_SELECTOR, ".atlas-head[data-name='1-1'] img")
+    assert [image.is_displayed() for image in images] == [False, True]
+    browser.get("about:blank")
+    browser.get(f"{page}#sort=nothing&only=<b>&head=2-2")  # what it does not know is left out
+    assert chosen(browser) == set() and browser.find_element(By.ID, "head-2-2").is_displayed()
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def test_arrow_keys_move_between_heads_as_they_lie(
+    planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    browser.get(write(planted, tmp_path, formats=()).as_uri())
+    stops = browser.find_elements(By.CSS_SELECTOR, ".atlas-head[tabindex='0']")
+    assert [stop.get_attribute("data-name") for stop in stops] == ["1-1"]
+    stops[0].send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+    for key, name in ((Keys.END, "2-4"), (Keys.ARROW_DOWN, "3-4"), (Keys.HOME, "3-1"), (Keys.ARROW_LEFT, "3-1")):
+        browser.switch_to.active_element.send_keys(key)
+        assert browser.switch_to.active_element.get_attribute("data-name") == name
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    assert browser.find_element(By.ID, "head-3-1").is_displayed() and browser.current_url.endswith("#head=3-1")
+
+
+def test_other_results_of_the_model_add_their_kinds_numbers_and_maps(planted: xr.Dataset) -> None:
+    own = planted[["sep_to_sep"]].assign_attrs(planted.attrs | {"study": "gradients"})
+    assert atlas_of(own) is None
+    made = atlas_of(own, [planted])
+    assert made is not None and made.layers[0][1].words == "previous, [CLS]" and len(made.inputs) == 2
+
+
+def test_of_heads_without_maps_the_kinds_are_shown(planted: xr.Dataset) -> None:
+    made = atlas_of_heads([planted.drop_vars(["typical_map", "typical_map_maximum"])], [(1, 1), (1, 2), (3, 1)])
+    assert [[head.word for head in layer] for layer in made.layers] == [["", "previous"], ["[CLS]"]]
+    assert made.inputs == () and made.heads[0].images == ()
 
 
 def test_text_of_an_input_is_escaped(atlas: Atlas, result: xr.Dataset, tmp_path: Path) -> None:

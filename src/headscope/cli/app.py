@@ -81,15 +81,17 @@ def list_catalog() -> None:
 
 
 def report(
-    directory: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="A folder that a study wrote with -o, or one of such folders."),
+    directories: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
     ],
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Write the page and the figures of a saved result again; of several, also a page of all heads."""
+    """Write the page and the figures of a saved result again; of several, also `heads.html`, and each page shows what
+    all results of the model say of its heads."""
     with user_errors(debug):
         from headscope.report import rebuild, rebuild_all
 
-        for page in [rebuild(directory)] if (directory / "result.nc").exists() else rebuild_all(directory):
+        alone = len(directories) == 1 and (directories[0] / "result.nc").exists()
+        for page in [rebuild(directories[0])] if alone else rebuild_all(*directories):
             typer.echo(page)

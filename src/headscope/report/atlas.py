@@ -1,9 +1,10 @@
 """The atlas of a page: all heads as small real maps, framed by what they do."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby, product
 from math import isnan
 
 import xarray as xr
@@ -11,8 +12,10 @@ import xarray as xr
 from headscope.figures.atlas import AtlasCell, atlas
 from headscope.figures.labels import head_name
 from headscope.figures.map_image import map_image
-from headscope.report.kinds import COLOURS, MEANINGS, head_kinds, words_of
+from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, words_of
 from headscope.report.parts import Figure, HeadKind
+
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,26 +23,54 @@ class HeadPicture:
     """A head of the atlas: its maps of the stored inputs and what it does.
 
     * `images`: addresses of its maps, one for each input; `maxima`: the largest attention of each.
-    * `kind`: the most specific kind, `second` the next one, "" without one; `words`: all kinds in words.
+    * `does`: its kinds, the most specific first.
     """
 
     layer: int
     head: int
     images: tuple[str, ...]
     maxima: tuple[float, ...]
-    kind: str
-    second: str
-    words: str
+    does: tuple[HeadKind, ...]
+
+    @property
+    def place(self) -> Place:
+        """Its layer and head."""
+        return self.layer, self.head
 
     @property
     def name(self) -> str:
         """The head as the papers write it."""
         return head_name(self.layer, self.head)
 
+    @property
+    def kinds(self) -> list[str]:
+        """The names of its kinds, each once; "mixed" without one."""
+        return list(dict.fromkeys(each.kind for each in self.does)) or [MIXED]
+
+    @property
+    def kind(self) -> str:
+        """The most specific kind, which frames its map."""
+        return self.kinds[0]
+
+    @property
+    def second(self) -> str:
+        """The next kind, which has the corner of its map; "" without one."""
+        return self.kinds[1] if len(self.kinds) > 1 else ""
+
+    @property
+    def word(self) -> str:
+        """The word under its map."""
+        return words_of(self.does[:1])
+
+    @property
+    def words(self) -> str:
+        """All that it does, in words."""
+        return words_of(self.does)
+
 
 @dataclass(frozen=True)
 class Atlas:
-    """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show."""
+    """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show, if any."""
 
     model: str
     layers: tuple[tuple[HeadPicture, ...], ...]
@@ -50,6 +81,11 @@ class Atlas:
         """The heads of all layers in a row."""
         return [head for layer in self.layers for head in layer]
 
+    @property
+    def columns(self) -> int:
+        """The highest number of a head in any layer."""
+        return max(head.head for head in self.heads)
+
     @cached_property
     def texts(self) -> list[str]:
         """The inputs as text, with their special tokens."""
@@ -57,45 +93,64 @@ class Atlas:
 
     @property
     def legend(self) -> list[tuple[str, str, str, int]]:
-        """The kinds that occur: name, colour, meaning, number of heads."""
-        counts = Counter(head.kind for head in self.heads)
+        """The kinds that occur: name, colour, meaning, and the number of heads that have it, alone or beside others."""
+        counts = Counter(kind for head in self.heads for kind in head.kinds)
         return [(kind, COLOURS[kind], MEANINGS[kind], counts[kind]) for kind in COLOURS if counts[kind]]
 
     def figure(self) -> Figure:
         """The atlas of the first input as a figure for a paper."""
-        cells = [AtlasCell(head.layer, head.head, head.images[0], head.kind, head.words) for head in self.heads]
-        side = 60 if max(map(len, self.layers)) <= 12 else 44
-        chart = atlas(cells, COLOURS, f"{self.model}: all heads", cell=side)
+        cells = [AtlasCell(head.layer, head.head, head.images[0], NAMES[head.kind], head.word) for head in self.heads]
+        side = 60 if self.columns <= 12 else 44
+        chart = atlas(cells, {NAMES[kind]: colour for kind, colour in COLOURS.items()}, self.model, cell=side)
         caption = f"Attention maps of “{self.texts[0]}”; each is scaled to its largest attention."
         return Figure("atlas", "Atlas", chart, caption, "typical_map_maximum")
 
 
 def atlas_of(result: xr.Dataset, others: Sequence[xr.Dataset] = ()) -> Atlas | None:
-    """The atlas of a result that holds maps of typical inputs; None for one that does not.
+    """The atlas of a result, with the maps that it holds, or else those of the first other; None without maps.
 
     * `others`: further results of the same model, whose kinds count too.
     """
-    if "typical_map" not in result or not result.sizes["typical_input"]:
-        return None
-    kinds = head_kinds([result, *others])
-    tokens = [[token for token in row if token] for row in result["typical_token"].values.tolist()]
-    maps = result["typical_map"].transpose("typical_input", "layer", "head", "typical_query", "typical_key").values
+    shelf = [result, *others]
+    return _atlas(shelf, []) if any(map(has_maps, shelf)) else None
+
+
+def atlas_of_heads(shelf: Sequence[xr.Dataset], heads: Sequence[Place]) -> Atlas:
+    """The atlas of some heads by the results of a model, without maps where no result holds any."""
+    return _atlas(shelf, heads)
+
+
+def has_maps(result: xr.Dataset) -> bool:
+    """True if a result holds maps of typical inputs."""
+    return "typical_map" in result and bool(result.sizes["typical_input"])
+
+
+def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[Place]) -> Atlas:
+    kinds, first = head_kinds(shelf), next(filter(has_maps, shelf), None)
+    inputs = () if first is None else _inputs(first)
+    maps = {} if first is None else _maps(first, [len(tokens) for tokens in inputs])
+    pictures = [
+        HeadPicture(*place, *maps.get(place, ((), ())), tuple(kinds.get(place, [])))
+        for place in sorted({*heads, *maps})
+    ]
+    layers = [tuple(layer) for _, layer in groupby(pictures, key=lambda picture: picture.layer)]
+    return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs)
+
+
+def _inputs(result: xr.Dataset) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(token for token in row if token) for row in result["typical_token"].values.tolist())
+
+
+def _maps(result: xr.Dataset, lengths: Sequence[int]) -> dict[Place, tuple[tuple[str, ...], tuple[float, ...]]]:
+    """The images of each head that the model has, and the largest attention of each image."""
+    levels = result["typical_map"].transpose("typical_input", "layer", "head", "typical_query", "typical_key").values
     maxima = result["typical_map_maximum"].transpose("typical_input", "layer", "head").values
-    layers = []
-    for row, layer in enumerate(result["layer"].values.tolist()):
-        heads = []
-        for column, head in enumerate(result["head"].values.tolist()):
-            if not isnan(maxima[0, row, column]):  # a head that the layer has
-                images = [map_image(maps[at, row, column, : len(each), : len(each)]) for at, each in enumerate(tokens)]
-                peaks = tuple(maxima[:, row, column].tolist())
-                heads.append(_picture(layer, head, tuple(images), peaks, kinds.get((layer, head), [])))
-        layers.append(tuple(heads))
-    return Atlas(str(result.attrs["model"]), tuple(layers), tuple(map(tuple, tokens)))
-
-
-def _picture(
-    layer: int, head: int, images: tuple[str, ...], maxima: tuple[float, ...], kinds: Sequence[HeadKind]
-) -> HeadPicture:
-    names = list(dict.fromkeys(each.kind for each in kinds))
-    first, second = [*names, "", ""][:2]
-    return HeadPicture(layer, head, images, maxima, first or "mixed", second, words_of(kinds[:1]))
+    layers, heads = (list(enumerate(result[dim].values.tolist())) for dim in ("layer", "head"))
+    return {
+        (layer, head): (
+            tuple(map_image(levels[at, row, column, :size, :size]) for at, size in enumerate(lengths)),
+            tuple(maxima[:, row, column].tolist()),
+        )
+        for (row, layer), (column, head) in product(layers, heads)
+        if not isnan(maxima[0, row, column])  # a head that the layer has
+    }

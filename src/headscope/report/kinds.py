@@ -1,9 +1,10 @@
 """Kinds of heads: what a head does, by measured numbers with a threshold.
 
-A study says which kinds its numbers show in `page/kinds.py`: `kinds(result)` yields `HeadKind`s.
+A study says which kinds its numbers show in `page/kinds.py`: `kinds(result)` yields `HeadKind`s. Those of attention
+itself are read from any result that holds its numbers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import xarray as xr
@@ -11,6 +12,11 @@ import xarray as xr
 from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
 
+SHARE, NEAR_UNIFORM = 0.4, 0.9
+NEIGHBOURS = {-1: "previous", 1: "next", 0: "itself"}
+CLASSES = {"cls": "[CLS]", "sep": "[SEP]", "punct": "punctuation"}
+
+MIXED = "mixed"
 # The colours of Okabe and Ito, the most specific kind first; a word stands beside each colour.
 COLOURS = {
     "relation": "#cc79a7",
@@ -23,9 +29,15 @@ COLOURS = {
     "sep": "#56b4e9",
     "punct": "#b8a000",
     "broad": "#8a8a8a",
-    "mixed": "#d9dee4",
+    "vertical": "#6699cc",
+    "diagonal": "#aa4499",
+    "vertical_diagonal": "#882255",
+    "block": "#999933",
+    "needed": "#b2182b",
+    "changed": "#762a83",
+    MIXED: "#d9dee4",
 }
-NAMES = {kind: kind for kind in COLOURS} | {"cls": "[CLS]", "sep": "[SEP]", "punct": "punctuation"}
+NAMES = {kind: kind for kind in COLOURS} | CLASSES | {"vertical_diagonal": "vertical + diagonal"}
 MEANINGS = {
     "relation": "finds a syntactic relation better than a fixed offset, by 10 points or more",
     "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",
@@ -37,42 +49,61 @@ MEANINGS = {
     "sep": "gives [SEP] 0.4 of its attention or more",
     "punct": "gives punctuation 0.4 of its attention or more",
     "broad": "has 0.9 of the entropy of uniform attention or more",
-    "mixed": "none of these",
+    "vertical": "has vertical stripes in more than half of its maps",
+    "diagonal": "has a diagonal in more than half of its maps",
+    "vertical_diagonal": "has stripes and a diagonal in more than half of its maps",
+    "block": "has blocks in more than half of its maps",
+    "needed": "the score of the task is lower without it, beyond chance",
+    "changed": "attends clearly otherwise than in the first model: cosine similarity below 0.9",
+    MIXED: "none of these",
 }
 
 
 def head_kinds(results: Iterable[xr.Dataset]) -> dict[tuple[int, int], list[HeadKind]]:
     """The kinds of each head by the results at hand, the most specific first; heads without a kind are left out."""
     order = list(COLOURS)
-    every = [kind for result in results for kind in study_page(result).kinds()]
-    ranked = sorted(every, key=lambda each: (each.layer, each.head, order.index(each.kind)))
+    every = [kind for result in results for kind in (*attention_kinds(result), *study_page(result).kinds())]
+    ranked = sorted(dict.fromkeys(every), key=lambda each: (each.layer, each.head, order.index(each.kind)))
     return {place: list(kinds) for place, kinds in groupby(ranked, key=lambda each: (each.layer, each.head))}
+
+
+def attention_kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+    """Shares of attention of 0.4 or more, and an entropy of 0.9 of that of uniform attention or more."""
+    names = set(result)
+    if "attention_offset" in names:
+        for offset, word in NEIGHBOURS.items():
+            yield from at_least(result["attention_offset"].sel(offset=offset), SHARE, word, word)
+    if "attention_to" in names:
+        for token_class, word in CLASSES.items():
+            yield from at_least(result["attention_to"].sel(token_class=token_class), SHARE, token_class, word)
+    if {"entropy", "uniform_entropy"} <= names:
+        yield from at_least(result["entropy"], NEAR_UNIFORM * float(result["uniform_entropy"]), "broad", "broad")
 
 
 def at_least(array: xr.DataArray, threshold: float, kind: str, word: str) -> list[HeadKind]:
     """The kind for each head of an array [layer, head] with a value of at least the threshold."""
-    high = (array >= threshold).transpose("layer", "head")
-    layers, heads = high["layer"].values, high["head"].values
+    return where_true(array >= threshold, kind, word)
+
+
+def where_true(mask: xr.DataArray, kind: str, word: str) -> list[HeadKind]:
+    """The kind for each head for which a mask [layer, head] is true."""
+    mask = mask.transpose("layer", "head")
+    layers, heads = mask["layer"].values, mask["head"].values
     return [
         HeadKind(int(layers[row]), int(heads[column]), kind, word)
-        for row, column in zip(*high.values.nonzero(), strict=True)
+        for row, column in zip(*mask.values.nonzero(), strict=True)
     ]
 
 
 def by_name(values: xr.DataArray, dim: str, kind: str) -> list[HeadKind]:
-    """The kind for each head that has a value for a label of `dim`; its word is the label with the largest value.
+    """The kind for each head and label of `dim` with a value; its word is the label, the largest value of a head first.
 
     * `values`: [layer, head, dim]; NaN where a head is not special.
     """
-    best = values.transpose("layer", "head", dim)
-    named = best.notnull().any(dim)
-    place = best.fillna(-1).argmax(dim)
-    return [
-        HeadKind(int(layer), int(head), kind, str(best[dim].values[int(place.sel(layer=layer, head=head))]))
-        for layer in best["layer"].values
-        for head in best["head"].values
-        if bool(named.sel(layer=layer, head=head))
-    ]
+    ordered = values.transpose("layer", "head", dim).rename("value").reset_coords(drop=True)
+    frame = ordered.to_dataframe().reset_index().dropna(subset="value")
+    rows = frame.sort_values("value", ascending=False, kind="stable").to_dict("records")
+    return [HeadKind(int(row["layer"]), int(row["head"]), kind, str(row[dim])) for row in rows]
 
 
 def words_of(kinds: Sequence[HeadKind]) -> str:

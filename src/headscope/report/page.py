@@ -1,7 +1,7 @@
 """A result as one offline HTML page, with its figures as files beside it."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -16,9 +16,10 @@ from headscope.figures.export import FORMATS, save_spec
 from headscope.figures.fit import COLUMN, fitted
 from headscope.files import write_atomically
 from headscope.report.atlas import Atlas, atlas_of
-from headscope.report.cards import gather, index, write_heads
+from headscope.report.cards import index
 from headscope.report.cards.head_numbers import number_names
-from headscope.report.cards.model_results import found_in, model_of
+from headscope.report.cards.head_values import head_values
+from headscope.report.cards.model_results import model_of
 from headscope.report.cards.page import head_cards
 from headscope.report.facts import glossary, lead, provenance, summary
 from headscope.report.kinds import COLOURS, NAMES
@@ -34,6 +35,7 @@ def write(
     result: xr.Dataset,
     directory: str | Path,
     *,
+    others: Sequence[xr.Dataset] = (),
     formats: Sequence[str] = FORMATS,
     on_figure: Callable[[int, int], None] = lambda done, total: None,
 ) -> Path:
@@ -43,6 +45,7 @@ def write(
 
     Without vl-convert the page has no figures, and says so.
 
+    * `others`: further results of the same model; the atlas shows what they say of its heads, too.
     * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none, which takes a third of the time.
     * `on_figure`: called after each figure with the number of figures that are done and their total.
 
@@ -51,7 +54,7 @@ def write(
     """
     directory, failed = Path(directory), Failures()
     page = study_page(results.check(result))
-    atlas = failed.attempt("the atlas", lambda: atlas_of(result), None)
+    atlas = failed.attempt("the atlas", lambda: atlas_of(result, others), None)
     figures = failed.attempt("the figures", lambda: [_safe(figure) for figure in page.figures()], [])
     if missing("vl_convert"):
         figures, formats = [], ()
@@ -63,7 +66,7 @@ def write(
     kept = [figure for figure in figures if figure.name in specs]
     if atlas and formats:
         failed.attempt("the figure of the atlas", partial(_saved, atlas.figure(), directory, formats), {})
-    contents = _contents(page, kept, failed, atlas)
+    contents = _contents(page, kept, failed, atlas, others)
     html = rendered("page.html", specs, formats=formats, columns=True, failed=failed, **contents)
     path = write_atomically(directory / "report.html", html)
     if failed:
@@ -95,28 +98,9 @@ def _saved(figure: Figure, directory: Path, formats: Sequence[str]) -> dict[str,
     return spec
 
 
-def rebuild(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> Path:
-    """Write the page of a saved result again; return its path. `formats` as for `write`.
-
-    Raises `HeadscopeError` if the folder has no result or cannot be written to.
-    """
-    return write(results.read(directory), directory, formats=formats)
-
-
-def rebuild_all(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> Iterator[Path]:
-    """Write the pages of all results in a folder again, and `heads.html` with the cards of their heads; their paths.
-
-    Raises `HeadscopeError` if the folder has no result, one cannot be read, or it cannot be written to.
-    """
-    directory = Path(directory)
-    models = gather([directory])
-    for path in found_in(directory):
-        yield rebuild(path.parent, formats=formats)
-    if models:
-        yield write_heads(models, directory)
-
-
-def _contents(page: StudyPage, figures: list[Figure], failed: Failures, atlas: Atlas | None) -> dict[str, Any]:
+def _contents(
+    page: StudyPage, figures: list[Figure], failed: Failures, atlas: Atlas | None, others: Sequence[xr.Dataset]
+) -> dict[str, Any]:
     """The values of the template."""
     result = page.result
     names, ranked = results.means(result), number_names(result)
@@ -130,7 +114,8 @@ def _contents(page: StudyPage, figures: list[Figure], failed: Failures, atlas: A
         "atlas": atlas,
         "colours": COLOURS,
         "names": NAMES,
-        "cards": failed.attempt("the cards", lambda: head_cards(model_of(result)), []) if atlas else [],
+        "numbers": failed.attempt("the order of heads", lambda: head_values(model_of(result, *others)), []),
+        "cards": failed.attempt("the cards", lambda: _cards(result, others, atlas), []) if atlas else [],
         "opening": figures[0] if figures else None,
         "findings": failed.attempt("the findings", page.findings, []),
         "own": failed.attempt("the scores", page.tables, []),
@@ -142,6 +127,12 @@ def _contents(page: StudyPage, figures: list[Figure], failed: Failures, atlas: A
         "glossary": glossary(result),
         "provenance": provenance(result),
     }
+
+
+def _cards(result: xr.Dataset, others: Sequence[xr.Dataset], atlas: Atlas) -> list[dict[str, Any]]:
+    """A card for each head of the atlas: of the result alone, or of all where it is not about heads."""
+    own = model_of(result)
+    return head_cards(own if own.heads else model_of(result, *others), [head.place for head in atlas.heads])
 
 
 def _heads(result: xr.Dataset) -> Table | None:

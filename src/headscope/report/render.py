@@ -46,7 +46,7 @@ def fragment(template: str, **contents: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["readable"] = readable
+    environment.filters |= {"readable": readable, "script_json": script_json}
     return environment.get_template(template).render(**contents)
 
 

@@ -213,7 +213,7 @@ def test_numbers_of_few_cases_do_not_stand_out() -> None:
 def test_the_index_has_the_main_numbers_and_words_of_each_head() -> None:
     table = index(model_of(profile_result(), patterns_result()))
     words = [column.words for column in table.columns]
-    assert words[:2] == ["Attends to", "Pattern"] and "attention to: [SEP]" in words and "entropy" in words
+    assert words[:2] == ["What it does", "Pattern"] and "attention to: [SEP]" in words and "entropy" in words
     rows = {place[0]: dict(zip(words, cells, strict=True)) for place, cells in table.rows}
     assert rows["1-2"]["Pattern"] == ("diagonal", "") and rows["4-1"]["Pattern"] is None
     assert rows["3-1"]["attention to: [SEP]"] == ("0.94", "0.93, 0.95")

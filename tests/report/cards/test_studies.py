@@ -41,7 +41,7 @@ def test_syntax_tells_what_a_head_is_special_for_with_baseline_q_and_words() -> 
     assert "corrected for 72 heads, relations and directions" in texts["Special for"]
     assert "cop" not in texts["Special for"] and "expl" not in texts["Special for"]
     assert "obj (dep → head) 0.88 [0.81, 0.94], offset -2 has 0.25, n = 50 words" in texts["Best head of"]
-    assert noted(syntax_result(), "Special for") == {"2-3": "obj"}
+    assert noted(syntax_result(), "What it does") == {"2-3": "obj"}
 
 
 def test_syntax_tells_what_is_nearest_where_nothing_is_special() -> None:

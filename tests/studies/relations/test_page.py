@@ -10,6 +10,7 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.cards import numbers
 from headscope.report.cards.head_numbers import rows, where
+from headscope.report.kinds import head_kinds, words_of
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
 from headscope.studies.relations.link_attention import DIRECTIONS
@@ -222,7 +223,8 @@ def test_the_card_of_a_head_has_its_relations_with_the_harder_baseline(result: x
     assert of_head(result, 1, 1)["Special for links"].startswith("No relation")
 
 
-def test_the_index_of_heads_says_what_each_is_special_for(result: xr.Dataset) -> None:
-    (notes,) = head_part.badges(result).values()
-    assert "Agent" in notes.sel(layer=2, head=3).item() and (notes != "").sum() == 1
+def test_the_kinds_of_heads_say_what_each_is_special_for(result: xr.Dataset) -> None:
+    kinds = head_kinds([result])
+    assert list(kinds) == [(2, 3)]
+    assert "Agent" in words_of(kinds[2, 3])
     assert set(head_part.HIDDEN) < set(map(str, result))

@@ -87,7 +87,7 @@ class Card:
     @cached_property
     def parts(self) -> list[CardPart]:
         """The part of each result, without empty ones."""
-        own = self.model.rows[self.layer, self.head]
+        own = self.model.rows.get((self.layer, self.head), {})
         parts = [
             CardPart(source, self.layer, self.head, own.get(place, []))
             for place, source in enumerate(self.model.sources)

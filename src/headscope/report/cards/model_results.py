@@ -96,9 +96,10 @@ def gather(places: Sequence[str | Path]) -> list[MeasuredModel]:
     return [model for model in models if len(model.numbers)]
 
 
-def model_of(result: xr.Dataset) -> MeasuredModel:
-    """The model that a result is about, with that result alone."""
-    return MeasuredModel((str(result.attrs["model"]),), "", (Source(Path("result.nc"), result),))
+def model_of(result: xr.Dataset, *others: xr.Dataset) -> MeasuredModel:
+    """The model that a result is about, with that result alone, or with others too."""
+    sources = tuple(Source(Path("result.nc"), each) for each in (result, *others))
+    return MeasuredModel((str(result.attrs["model"]),), "", sources)
 
 
 def found_in(place: Path) -> list[Path]:
@@ -123,5 +124,6 @@ def _models(result: xr.Dataset) -> dict[str, tuple[str, xr.Dataset]]:
         return {str(attrs["model"]): (str(attrs["model_sha256"]), result)}
     hashes = json.loads(attrs["compared_sha256"])
     later = [name for name in result["model"].values.tolist() if name in hashes]
-    parts = {name: result.sel(model=[name]) if name in later else result for name in hashes}
+    maps = [name for name in result.variables if str(name).startswith("typical_")]  # those of the first model
+    parts = {name: result.sel(model=[name]).drop_vars(maps) if name in later else result for name in hashes}
     return {name: (str(sha256), parts[name]) for name, sha256 in hashes.items()}

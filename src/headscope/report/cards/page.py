@@ -1,16 +1,19 @@
 """Cards as offline pages, and the index of all heads as one."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from headscope.extras import missing
 from headscope.figures.export import FORMATS, save_spec
 from headscope.files import write_atomically
+from headscope.report.atlas import Place, atlas_of_heads
 from headscope.report.cards.card import Card
-from headscope.report.cards.grid import grid
+from headscope.report.cards.head_values import head_values
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.cards.tables import index, of_card
+from headscope.report.kinds import COLOURS, NAMES
 from headscope.report.parts import Figure
 from headscope.report.render import fragment, rendered
 from headscope.report.tables import Table
@@ -38,29 +41,43 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
 
 
 def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
-    """Write `directory/heads.html`, the index of all heads with the card of each; return its path.
+    """Write `directory/heads.html`, the atlas and index of all heads with the card of each; return its path.
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     contents, specs = [], {}
     for place, model in enumerate(models):
-        cards = []
-        for layer, head in model.heads:
-            card = Card(model, layer, head)
-            figures = _figures(card, f"m{place}-{card.name}", maps_only=True) if len(model.heads) <= MOST_DRAWN else []
-            specs |= {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
-            cards.append({"card": card, "figures": figures, "tables": _tables(card)})
-        contents.append({"model": model, "index": index(model, f"m{place}"), "cards": cards, "grid": grid(model)})
-    page = rendered("heads.html", specs, models=contents, most=MOST_DRAWN)
+        figures = _all_maps(model, f"m{place}") if len(model.heads) <= MOST_DRAWN else {}
+        specs |= {figure.name: figure.chart.to_dict(validate=False) for each in figures.values() for figure in each}
+        contents.append(
+            {
+                "model": model,
+                "prefix": f"m{place}",
+                "index": index(model),
+                "cards": head_cards(model, model.heads, figures),
+                "atlas": atlas_of_heads([source.result for source in model.sources], model.heads),
+                "numbers": head_values(model),
+            }
+        )
+    page = rendered("heads.html", specs, models=contents, most=MOST_DRAWN, colours=COLOURS, names=NAMES)
     return write_atomically(Path(directory) / "heads.html", page)
 
 
-def head_cards(model: MeasuredModel) -> list[dict[str, object]]:
-    """The card of each head with its tables, without charts; none for a model of too many heads."""
-    if len(model.heads) > MOST_DRAWN:
-        return []
-    cards = [Card(model, layer, head) for layer, head in model.heads]
-    return [{"card": card, "tables": _tables(card)} for card in cards]
+def head_cards(
+    model: MeasuredModel, heads: Iterable[Place], figures: Mapping[Place, list[Figure]] | None = None
+) -> list[dict[str, Any]]:
+    """The card of each head with its tables, and with charts where there are any."""
+    cards = [Card(model, *head) for head in heads]
+    return [
+        {"card": card, "figures": (figures or {}).get((card.layer, card.head), []), "tables": _tables(card)}
+        for card in cards
+    ]
+
+
+def _all_maps(model: MeasuredModel, stem: str) -> dict[Place, list[Figure]]:
+    """The most telling examples of each head."""
+    cards = [Card(model, *head) for head in model.heads]
+    return {(card.layer, card.head): _figures(card, f"{stem}-{card.name}", maps_only=True) for card in cards}
 
 
 def card_fragment(card: Card) -> str:

@@ -11,6 +11,7 @@ from headscope.report.cards.address import addressed
 from headscope.report.cards.card import column_name, main_numbers
 from headscope.report.cards.head_numbers import Row, rows
 from headscope.report.cards.model_results import MeasuredModel
+from headscope.report.kinds import head_kinds, words_of
 from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, number, rate
@@ -41,7 +42,9 @@ def of_card(lines: list[Row], name: str, caption: str) -> Table:
 def index(model: MeasuredModel, name: str = "heads") -> Table:
     """All heads with the main numbers of each result, and words where a study has any."""
     notes, values = _notes(model), main_numbers(model)
-    columns = {title: _column(array, model, _note) for title, array in notes}
+    kinds = head_kinds(source.result for source in model.sources)
+    columns = {"What it does": [_note(words_of(kinds.get(place, ()))) for place in model.heads]} if kinds else {}
+    columns |= {title: _column(array, model, _note) for title, array in notes}
     columns |= {title: _column(array, model, _cell) for title, array in values}
     lines = [((head_name(*place),), [each[at] for each in columns.values()]) for at, place in enumerate(model.heads)]
     caption = f"All {len(model.heads)} heads of {model.name}"

@@ -1,3 +1,10 @@
+/** Open an element and all folds around it, and bring it into view. Other scripts of the page call it, too. */
+const reveal = (id) => {
+  const element = document.getElementById(id);
+  for (let fold = element?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  element?.scrollIntoView();
+};
+
 {
 "use strict";
 const { specs, data } = JSON.parse(document.getElementById("charts").textContent);
@@ -143,10 +150,9 @@ for (const link of document.querySelectorAll("[data-opens]")) {
   const details = document.querySelector(`details[data-variable="${CSS.escape(link.dataset.opens)}"]`);
   if (!details) continue;
   link.href = `#${details.id}`;
-  link.addEventListener("click", () => {
-    for (let fold = details; fold; fold = fold.parentElement.closest("details")) fold.open = true;
-  });
+  link.addEventListener("click", () => reveal(details.id));
 }
+if (document.getElementById(location.hash.slice(1))?.closest("details")) reveal(location.hash.slice(1));
 for (const link of document.querySelectorAll("nav a")) {
   const fold = document.querySelector(`${link.getAttribute("href")} > details.fold:only-of-type`);
   if (fold && link.hash !== "#findings") link.addEventListener("click", () => (fold.open = true));

@@ -9,9 +9,9 @@ from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, examples, listed, measured, number, of_array, several, strongest
-from headscope.statistics.interval_tests import q_changed, surely
-
-SURE = 0.05
+from headscope.statistics.interval_tests import surely
+from headscope.statistics.thresholds import RATE
+from headscope.studies.ablate.page.rates import rates
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
@@ -29,8 +29,8 @@ def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is None:
         return
-    q, worst = _rates(result, metric, gains), strongest(gains)[-1]
-    sure = 0 if q is None else int(((q < SURE) & (gains < 0)).sum())
+    q, worst = rates(result, metric, gains), strongest(gains)[-1]
+    sure = 0 if q is None else int(((q < RATE) & (gains < 0)).sum())
     text = f"Disabling head {worst.head} lowers {label('metric', metric)} the most, by {number(-worst.value)}."
     if worst.value >= 0:
         text = f"Disabling a single head never lowers {label('metric', metric)}."
@@ -96,7 +96,7 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is None:
         return
-    ordered, name, q = strongest(gains), label("metric", metric), _rates(result, metric, gains)
+    ordered, name, q = strongest(gains), label("metric", metric), rates(result, metric, gains)
     unsure = not ordered[0].estimate.lower > 0
     noise = " The interval of the largest gain includes 0: it may be chance." if unsure else ""
     helps, hurts = (surely(q, "heads", each) for each in (gains > 0, gains < 0))
@@ -106,11 +106,6 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     ):
         beside = f"; {sure}" if sure else ""
         yield Finding(topic, f"Largest {kind} of {name}: {listed(heads)}{beside}.{doubt}{examples(gains)}")
-
-
-def _rates(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:
-    """The false discovery rate of a change: by McNemar's test for accuracy, else by the intervals."""
-    return result["head_q_value"] if metric == "accuracy" and "head_q_value" in result else q_changed(gains)
 
 
 def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
@@ -123,7 +118,7 @@ def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         f"{int((values == 0).sum())}, lower for {int((values < 0).sum())}."
     )
     if (corrected := measured(result, "head_q_value")) is not None:
-        sure = tidy(corrected).query("value < @SURE").sort_values("value").to_dict("records")
+        sure = tidy(corrected).query("value < @RATE").sort_values("value").to_dict("records")
         names = ", ".join(head_name(row["layer"], row["head"]) for row in sure)
         text += (
             f" {several(len(sure), 'head')} changes accuracy beyond chance"

@@ -2,6 +2,9 @@
 
 import xarray as xr
 
+# Heads of a lower cosine similarity have clearly changed.
+LIKE = 0.9
+
 
 def change(similarity: xr.DataArray, where: str = "") -> xr.DataArray:
     """1 minus the similarity, with its interval; 0 where nothing has changed. `where` ends its name.

@@ -10,10 +10,9 @@ from headscope.report.parts import Finding
 from headscope.report.wording import Reading, examples, listed, measured, number, of_array, several, strongest
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import q_changed, surely
-from headscope.studies.compare.page.change import change
+from headscope.studies.compare.page.change import LIKE, change
 
 SAME = 1e-5
-LIKE = 0.9
 MOST = 4
 LINGUISTIC = FEATURES[:6]
 # Changes of a profile: topic, variable and place.

@@ -12,7 +12,7 @@ from headscope.report.parts import Finding
 from headscope.report.wording import number
 from headscope.results.vocabulary import FEATURES
 
-FIRST, HALF = 5, 0.5
+FIRST = 5
 COLUMNS = (
     "attention_to.cls",
     "attention_to.sep",
@@ -28,17 +28,6 @@ COLUMNS = (
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """Attention to classes of tokens and neighbours, and breadth."""
     return COLUMNS
-
-
-def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The main target of each head: a neighbour or a class of tokens with more than half of its attention."""
-    words = xr.full_like(result["entropy"], "", dtype=object).where(result["entropy"].isnull(), "mixed").drop_attrs()
-    words = words.where(result["entropy"].notnull(), "")
-    for name, dim in (("attention_to", "token_class"), ("attention_offset", "offset")):
-        for target in result[name][dim].values.tolist() if name in result else ():
-            if target != "other":
-                words = words.where(~(result[name].sel({dim: target}, drop=True) > HALF), label(dim, target))
-    return {"Attends to": words}
 
 
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -31,14 +30,6 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """False discovery rates of the tests against the baselines, corrected for all heads, relations and directions."""
     return {"link_attention": result["q_value"]}
-
-
-def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The relations whose links a head is special for."""
-    special = result["special"].max("direction").transpose("layer", "head", "relation") == 1
-    names, like = special["relation"].values, special.isel(relation=0, drop=True)
-    words = [", ".join(names[row]) for row in special.values.reshape(-1, len(names))]
-    return {"Links": like.copy(data=np.array(words, dtype=object).reshape(like.shape))}
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:

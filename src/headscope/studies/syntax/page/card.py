@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -31,15 +30,6 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """False discovery rates of the test against the offset, corrected for all heads, relations and directions."""
     return {"accuracy": result["q_value"]}
-
-
-def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The relations for which a head is special."""
-    special = (result["special"].max("direction") == 1) & (result["relation"] != "all")
-    names, like = special["relation"].values, result["accuracy"].isel(relation=0, direction=0, drop=True)
-    by_head = special.transpose("layer", "head", "relation").values.reshape(-1, len(names))
-    words = np.array([", ".join(names[row]) for row in by_head], dtype=object)
-    return {"Special for": like.copy(data=words.reshape(like.shape))}
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
