@@ -45,6 +45,7 @@ def application(session: ViewSession) -> ASGIApp:
         Route(f"/api/words/{{text}}/{head}", _answered(_words)),
         Route("/api/numbers", _answered(_numbers)),
         Route(f"/api/card/{head}", _answered(_card)),
+        Route("/api/try", _answered(_try), methods=["POST"]),
         Route("/api/corpus/{name:path}", _answered(_corpus)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -110,6 +111,14 @@ async def _card(request: Request) -> Response:
 async def _corpus(request: Request) -> Response:
     page = _number(request, "page")
     return JSONResponse(await run_in_threadpool(_session(request).page, request.path_params["name"], page))
+
+
+async def _try(request: Request) -> Response:
+    posted = await json_body(request, MOST_BYTES)
+    values = [posted.get(name) for name in ("id", "heads", "mode")]
+    if not all(isinstance(value, str) for value in values):
+        raise HTTPException(400, "id, heads and mode must be texts")
+    return JSONResponse(await _alone(request, _session(request).try_heads, *values))
 
 
 async def _bytes(function: Callable[..., bytes], request: Request) -> Response:

@@ -7,15 +7,18 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
+from headscope.models.heads import name, parse
 from headscope.report.cards import MeasuredModel, card
 from headscope.report.cards.page import card_fragment
 from headscope.report.kinds import COLOURS, MEANINGS, head_kinds
 from headscope.types import segment_text
 from headscope.viewer import tiles
 from headscope.viewer.head_numbers import head_numbers
+from headscope.viewer.interventions import Interventions, Predictions
 from headscope.viewer.text_maps import TextMaps, most_tokens, text_maps
 from headscope.viewer.text_store import KeptText, TextStore, identifier
 from headscope.viewer.text_tokens import text_tokens, word_pairs
@@ -49,7 +52,7 @@ class ViewSession:
         """The models, the corpora and the results."""
         sources = self.measured.sources if self.measured else ()
         return {
-            "models": [_description(model) for model in self.models],
+            "models": [_description(each) for each in self.interventions],
             "corpora": [corpus.name for corpus in self.corpora],
             "results": [{name: str(each.result.attrs[name]) for name in ("study", "corpus")} for each in sources],
             "examples_by": [],
@@ -61,14 +64,14 @@ class ViewSession:
 
         Raises `HeadscopeError` for a text that cannot be read, `TimeUp` if a model takes too long.
         """
-        name = identifier(first, second)
-        kept = self.texts.get(name)
+        key = identifier(first, second)
+        kept = self.texts.get(key)
         if kept is None:
             maps = tuple(self._maps(model, first, second) for model in self.models)
             kept = KeptText(first, second, maps)
             self.texts.add(kept)
         parts = [_tokens(each) for each in kept.maps]
-        answer = {"id": name, "first": first, "second": second} | parts[0] | {"others": parts[1:]}
+        answer = {"id": key, "first": first, "second": second} | parts[0] | {"others": parts[1:]}
         if parts[1:]:
             texts = [each.text for each in kept.maps]
             answer["same_tokens"] = texts[0].tokens == texts[1].tokens
@@ -97,6 +100,29 @@ class ViewSession:
         if len(maps.text.words) > MOST_WORDS:
             raise HeadscopeError(f"the text has {len(maps.text.words):,} words; maps of words are for {MOST_WORDS}")
         return tiles.pack(maps.between_words(layer, head))
+
+    @cached_property
+    def interventions(self) -> list[Interventions]:
+        """Each model with the first corpus."""
+        return [Interventions(model, next(iter(self.corpora), None)) for model in self.models]
+
+    def try_heads(self, text: str, names: str, mode: Mode = "uniform") -> dict[str, Any]:
+        """The predictions of the first model on a text that is kept, before and after heads are disabled.
+
+        * `names`: see `heads.parse`.
+
+        Raises `HeadscopeError` for heads or a mode that do not exist, and for a text without a masked word.
+        """
+        encoded, model = self.maps(text).text.encoded, self.models[0]
+        disabled, interventions = parse(names, model.capture.heads), self.interventions[0]
+        with time_limit(model.network, self.seconds):
+            before, after = interventions.predictions(encoded), interventions.without(encoded, disabled, mode)
+        return {
+            "kind": interventions.kind,
+            "heads": name(disabled, model.capture.heads),
+            "before": [_items(each) for each in before],
+            "after": [_items(each) for each in after],
+        }
 
     @cached_property
     def numbers(self) -> dict[str, Any]:
@@ -177,15 +203,23 @@ def chosen_results(measured: Sequence[MeasuredModel], model: Model) -> MeasuredM
     return same[0] if same else None
 
 
-def _description(model: Model) -> dict[str, Any]:
+def _description(interventions: Interventions) -> dict[str, Any]:
+    model = interventions.model
+    mask = interventions.kind == "mask"
     return {
         "name": model.name,
         "layers": len(model.capture.heads),
         "heads": list(model.capture.heads),
         "max_tokens": most_tokens(model),
-        "can_fill_mask": False,
-        "task_labels": [],
+        "can_fill_mask": mask,
+        "mask_token": model.tokenizer.mask_token if mask else None,
+        "task_labels": interventions.task_labels,
     }
+
+
+def _items(predictions: Predictions) -> dict[str, Any]:
+    items = [{"text": text, "value": value} for text, value in predictions.items]
+    return {"title": predictions.title, "items": items}
 
 
 def _tokens(maps: TextMaps) -> dict[str, Any]:

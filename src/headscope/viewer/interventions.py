@@ -1,0 +1,129 @@
+"""The predictions of a model on a text, with all heads and without some."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+
+from headscope.ablation.head_means import head_means
+from headscope.batch import Batch
+from headscope.capture.interventions import Mode
+from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.engine.batches import collator
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.masked_lm import has_masked_lm_head
+from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, mean_states, sentence_vectors
+
+Kind = Literal["mask", "task", "neighbours"]
+Heads = Bool[np.ndarray, "layer head"]
+MOST = 8
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predictions with their values, the highest first, under a title such as "[MASK] 1"."""
+
+    title: str
+    items: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Interventions:
+    """A model whose heads can be disabled, and a corpus.
+
+    * `corpus`: its first sentences are the candidates of nearest sentences, and give the mean output of each head.
+    """
+
+    model: Model
+    corpus: Corpus | None = None
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The predictions that the model makes: masked words, classes of a task, or nearest sentences."""
+        if has_masked_lm_head(self.model.network):
+            return "mask"
+        classes = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()
+        return "task" if type(self.model.network).__name__ in classes else "neighbours"
+
+    @property
+    def task_labels(self) -> list[str]:
+        """The classes of the task, in the order of the outputs; none for another kind."""
+        labels: dict[int, str] = dict(self.model.network.config.id2label or {}) if self.kind == "task" else {}
+        return [str(labels[number]) for number in sorted(labels)]
+
+    def predictions(self, text: Encoded) -> list[Predictions]:
+        """The predictions on a text: for each masked word, of the task, or the nearest sentences.
+
+        Raises `HeadscopeError` for a text without a masked word, or outputs that are not finite.
+        """
+        batch = collator(self.model)([text])
+        with torch.inference_mode():
+            if self.kind == "neighbours":
+                nearest = self._vectors.nearest(mean_states(self.model, batch)[0], MOST)
+                return [Predictions("nearest sentences", tuple(nearest))]
+            return self._masked(batch) if self.kind == "mask" else [self._task(batch)]
+
+    def without(self, text: Encoded, disabled: Heads, mode: Mode = "uniform") -> list[Predictions]:
+        """The predictions with some heads disabled; see `Model.changed`.
+
+        Raises `HeadscopeError` as `predictions`, and for "mean" without a corpus.
+        """
+        _ = self._vectors if self.kind == "neighbours" else None  # the sentences are placed with all heads
+        means = self._means if mode == "mean" else None
+        with self.model.changed(disabled, mode, means):
+            return self.predictions(text)
+
+    @cached_property
+    def _inputs(self) -> list[Encoded]:
+        if self.corpus is None:
+            raise HeadscopeError("nearest sentences and mean outputs need a corpus; name one with --corpus")
+        return first_inputs(self.model, self.corpus)
+
+    @cached_property
+    def _vectors(self) -> SentenceVectors:
+        return sentence_vectors(self.model, self._inputs)
+
+    @cached_property
+    def _means(self) -> Float[np.ndarray, "layer head width"]:
+        return head_means(self.model, self._inputs)
+
+    def _masked(self, batch: Batch) -> list[Predictions]:
+        tokenizer = self.model.tokenizer
+        masked = (batch.inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero().flatten()
+        if not len(masked):
+            raise HeadscopeError(
+                f"the text has no masked word; write {tokenizer.mask_token} in the text, in the place of a word"
+            )
+        probability = self._logits(batch)[masked].softmax(-1)
+        names = [f"{tokenizer.mask_token} {number + 1}" for number in range(len(masked))]
+        best = [row.topk(min(MOST, len(row))) for row in probability]
+        return [
+            Predictions(
+                name,
+                tuple(zip(tokenizer.convert_ids_to_tokens(each.indices.tolist()), each.values.tolist(), strict=True)),
+            )
+            for name, each in zip(names, best, strict=True)
+        ]
+
+    def _task(self, batch: Batch) -> Predictions:
+        logits, labels = self._logits(batch), self.task_labels
+        if len(logits) == 1:
+            return Predictions("value", ((labels[0], float(logits[0])),))
+        several = self.model.network.config.problem_type == "multi_label_classification"
+        probability = logits.sigmoid() if several else logits.softmax(-1)
+        items = sorted(zip(labels, probability.tolist(), strict=True), key=lambda item: -item[1])
+        return Predictions("probability of each class", tuple(items))
+
+    def _logits(self, batch: Batch) -> Float[Tensor, "*token output"]:
+        network: Any = self.model.network
+        logits = network(**batch.inputs).logits[0].to(torch.float32)
+        if not torch.isfinite(logits).all():
+            raise HeadscopeError(f"model '{self.model.name}' gives outputs that are not finite; use --dtype float32")
+        return logits

@@ -1,0 +1,107 @@
+"""Predictions with heads disabled equal those of the model that is changed by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertForMaskedLM, BertForSequenceClassification
+
+from headscope import models, read
+from headscope.ablation.head_means import head_means
+from headscope.errors import HeadscopeError
+from headscope.models.heads import parse
+from headscope.viewer.interventions import Interventions
+from headscope.viewer.nearest_sentences import first_inputs
+from headscope.viewer.text_tokens import text_tokens
+from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
+
+SENTENCES = ["The old cat sat.", "A dog ran by the river.", "He said that she walked.", "It was a small town."]
+
+
+def interventions(kind: type | None = None, **config: Any) -> Interventions:
+    network = tiny_bert(**({"kind": kind} if kind else {}), **config)
+    return Interventions(models.wrap(network, tiny_tokenizer()), read(SENTENCES))
+
+
+def encoded(each: Interventions, text: str, second: str | None = None):
+    return text_tokens(each.model.tokenizer, 64, text, second).encoded
+
+
+def logits(each: Interventions, text: str) -> torch.Tensor:
+    network: Any = each.model.network
+    inputs = each.model.tokenizer(text, return_tensors="pt")
+    with torch.inference_mode():
+        return network(**inputs).logits[0]
+
+
+@pytest.mark.parametrize("mode", ["uniform", "zero", "mean"])
+def test_masked_words_are_those_of_the_changed_model(mode: Any) -> None:
+    each = interventions(BertForMaskedLM)
+    text, disabled = "The [MASK] sat on the [MASK].", parse("1-2,3-*", each.model.capture.heads)
+    assert each.kind == "mask"
+    assert each.corpus is not None
+    means = head_means(each.model, first_inputs(each.model, each.corpus)) if mode == "mean" else None
+    with each.model.changed(disabled, mode, means):
+        expected = logits(each, text)[[2, 6]].softmax(-1)
+    after = each.without(encoded(each, text), disabled, mode)
+    assert [one.title for one in after] == ["[MASK] 1", "[MASK] 2"]
+    for one, probability in zip(after, expected, strict=True):
+        best = probability.argsort(descending=True)[:8].tolist()
+        assert [word for word, _ in one.items] == each.model.tokenizer.convert_ids_to_tokens(best)
+        np.testing.assert_allclose([value for _, value in one.items], probability[best], atol=1e-6)
+    before = each.predictions(encoded(each, text))
+    assert before != after and before == each.predictions(encoded(each, text))
+
+
+def test_a_text_without_a_masked_word_is_refused_with_the_remedy() -> None:
+    each = interventions(BertForMaskedLM)
+    with pytest.raises(HeadscopeError, match=r"write \[MASK\] in the text"):
+        each.predictions(encoded(each, "The cat sat."))
+
+
+def test_probabilities_of_a_task() -> None:
+    each = interventions(BertForSequenceClassification, id2label={0: "no", 1: "maybe", 2: "yes"})
+    assert each.kind == "task" and each.task_labels == ["no", "maybe", "yes"]
+    (result,) = each.predictions(encoded(each, "The cat sat."))
+    expected = dict(zip(each.task_labels, logits(each, "The cat sat.").softmax(-1).tolist(), strict=True))
+    assert dict(result.items) == pytest.approx(expected, abs=1e-6)
+    assert [value for _, value in result.items] == sorted(expected.values(), reverse=True) or result.items
+
+
+def test_value_of_a_regression() -> None:
+    each = interventions(BertForSequenceClassification, id2label={0: "similarity"})
+    (result,) = each.predictions(encoded(each, "The cat sat.", "A dog ran."))
+    assert [label for label, _ in result.items] == ["similarity"]
+
+
+@pytest.mark.parametrize("network", [tiny_bert, tiny_gpt2])
+def test_nearest_sentences_are_those_of_a_naive_search(network: Any) -> None:
+    tokenizer = tiny_tokenizer()
+    each = Interventions(models.wrap(network(), tokenizer), read(SENTENCES))
+
+    def vector(text: str) -> torch.Tensor:
+        with torch.inference_mode():
+            return each.model.network(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(0)
+
+    text = "The cat sat by the river."
+    cosines = {one: torch.cosine_similarity(vector(text), vector(one), dim=0).item() for one in SENTENCES}
+    (result,) = each.predictions(encoded(each, text))
+    assert [one for one, _ in result.items] == sorted(cosines, key=lambda one: -cosines[one])
+    assert dict(result.items) == pytest.approx(cosines, abs=1e-5)
+    (after,) = each.without(encoded(each, text), parse("*-*", each.model.capture.heads), "zero")
+    assert dict(after.items) != pytest.approx(cosines, abs=1e-3)
+
+
+def test_sentences_are_placed_with_all_heads_even_if_the_first_call_disables_some() -> None:
+    first, second = interventions(), interventions()
+    text, disabled = encoded(first, "The cat sat."), parse("*-*", (4, 4, 4))
+    first.predictions(text)
+    (one,), (other,) = first.without(text, disabled, "zero"), second.without(text, disabled, "zero")
+    assert dict(one.items) == pytest.approx(dict(other.items), abs=1e-6)
+
+
+def test_mean_without_a_corpus_is_refused() -> None:
+    each = Interventions(models.wrap(tiny_bert(), tiny_tokenizer()))
+    with pytest.raises(HeadscopeError, match="--corpus"):
+        each.predictions(encoded(each, "The cat sat."))

@@ -1,0 +1,80 @@
+"""Tokens and words of a text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, pre_tokenizers
+from tokenizers.models import BPE
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from headscope.errors import HeadscopeError
+from headscope.viewer.text_tokens import MOST_LETTERS, text_tokens, word_pairs
+from support.tiny import tiny_tokenizer
+
+
+def byte_tokenizer() -> PreTrainedTokenizerBase:
+    """Every byte is a token, so that a letter may have several."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    backend = Tokenizer(BPE({letter: number for number, letter in enumerate(letters)}, []))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=512)
+
+
+@pytest.mark.parametrize("tokenizer", [tiny_tokenizer(), byte_tokenizer()], ids=["pieces", "bytes"])
+@given(first=st.text(min_size=1), second=st.text(min_size=1) | st.none())
+def test_words_cover_all_tokens_in_order(tokenizer: PreTrainedTokenizerBase, first: str, second: str | None) -> None:
+    try:
+        text = text_tokens(tokenizer, 40, first, second)
+    except HeadscopeError as error:
+        assert "\n" not in str(error)
+        return
+    assert [token for word in text.words for token in word.tokens] == list(range(len(text)))
+    assert len(text.segment) == len(text.special) == len(text) <= 40
+    for word in text.words:
+        if word.place:
+            segment, start, end = word.place
+            assert word.text == (first, second)[segment][start:end]  # type: ignore[index]
+
+
+def test_words_of_letters_with_an_apostrophe_and_of_chinese() -> None:
+    text = text_tokens(tiny_tokenizer(), 64, "They weren't here, 3.5 km. 猫が好き")
+    words = [word.text for word in text.words if word.place]
+    assert words[:9] == ["They", "weren't", "here", ",", "3", ".", "5", "km", "."]
+    assert words[9:] == list("猫が好き")
+
+
+def test_a_masked_word_is_one_word() -> None:
+    text = text_tokens(tiny_tokenizer(), 64, "The [MASK] sat.")
+    assert [word.text for word in text.words] == ["[CLS]", "The", "[MASK]", "sat", ".", "[SEP]"]
+    assert text.special == (True, False, False, False, False, True)
+
+
+def test_words_of_two_tokenizers_are_paired_by_their_place() -> None:
+    one = text_tokens(tiny_tokenizer(), 64, "The café slept.", "It did.")
+    other = text_tokens(byte_tokenizer(), 64, "The café slept.", "It did.")
+    pairs = word_pairs(one, other)
+    assert [one.words[first].text for first, _ in pairs] == ["The", "café", "slept", ".", "It", "did", "."]
+    assert all(one.words[first].place == other.words[second].place for first, second in pairs)
+
+
+def test_a_long_text_is_cut() -> None:
+    text = text_tokens(tiny_tokenizer(), 20, "the cat sat " * 30, "the dog ran " * 3)
+    assert text.cut and len(text) == 20
+    assert not text_tokens(tiny_tokenizer(), 20, "the cat").cut
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        (" \n\t", "empty"),
+        ("a" * (MOST_LETTERS + 1), "100,001 letters; write at most 100,000"),
+        ("cat \ud800 sat", "half of a character at letter 5"),
+    ],
+)
+def test_texts_that_cannot_be_read(text: str, message: str) -> None:
+    with pytest.raises(HeadscopeError, match=message):
+        text_tokens(tiny_tokenizer(), 64, text)
+    with pytest.raises(HeadscopeError, match=message):
+        text_tokens(tiny_tokenizer(), 64, "The cat.", text)
