@@ -1,4 +1,4 @@
-"""The commands: one for each study of the catalog, and `list`, `report`, `head`, `export` and `view`."""
+"""The commands: one for each study of the catalog, and `list`, `report`, `head`, `export`, `view` and `index`."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from headscope import __version__, catalog
 from headscope.cli.errors import user_errors
 from headscope.cli.export import export
 from headscope.cli.head import head
-from headscope.cli.study import command, verbs
+from headscope.cli.study import command, tool, verbs
 from headscope.cli.view import view
 
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
@@ -48,6 +48,7 @@ def application(arguments: list[str]) -> typer.Typer:
     app.command("head")(head)
     app.command("export")(export)
     app.command("view")(view)
+    app.command("index")(tool("viewer/commands", "index"))
     return app
 
 

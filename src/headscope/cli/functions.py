@@ -19,6 +19,7 @@ from headscope import catalog
 from headscope.cli.inputs import INPUTS
 from headscope.ranges import Range
 
+PACKAGE = Path(__file__).parents[1]
 TYPES = {"Annotated": Annotated, "Literal": Literal, "Path": Path, "Range": Range}
 LINE = re.compile(r"^\* `(\w+)`: (.+?)$(?=\n[^ ]|\n*\Z)", re.MULTILINE | re.DOTALL)
 
@@ -49,7 +50,16 @@ def read(study: str, file: str, name: str) -> Function:
     >>> list(read("syntax", "study", "run").options)
     ['subtypes', 'as_coded']
     """
-    return _function(f"headscope.studies.{study}.{file}", _definitions(study, file)[name])
+    return _function(f"headscope.studies.{study}.{file}", _definitions(_path(study, file))[name])
+
+
+def read_from(place: str, name: str) -> Function:
+    """A function of any file of the package.
+
+    >>> list(read_from("viewer/commands", "index").options)
+    ['per_head']
+    """
+    return _function(f"headscope.{place.replace('/', '.')}", _definitions(PACKAGE / f"{place}.py")[name])
 
 
 def names(study: str, file: str) -> list[str]:
@@ -58,7 +68,7 @@ def names(study: str, file: str) -> list[str]:
     >>> names("patterns", "commands")
     ['train', 'evaluate', 'label', 'agreement']
     """
-    return [name for name in _definitions(study, file) if not name.startswith("_")]
+    return [name for name in _definitions(_path(study, file)) if not name.startswith("_")]
 
 
 def documented(docstring: str) -> dict[str, str]:
@@ -74,8 +84,11 @@ def documented(docstring: str) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in LINE.findall(docstring)}
 
 
-def _definitions(study: str, file: str) -> dict[str, ast.FunctionDef]:
-    path = catalog.ROOT / "studies" / study / f"{file}.py"
+def _path(study: str, file: str) -> Path:
+    return catalog.ROOT / "studies" / study / f"{file}.py"
+
+
+def _definitions(path: Path) -> dict[str, ast.FunctionDef]:
     parts = ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []
     return {part.name: part for part in parts if isinstance(part, ast.FunctionDef)}
 

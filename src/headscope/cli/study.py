@@ -13,7 +13,7 @@ import typer
 
 from headscope import catalog
 from headscope.cli.errors import INTERRUPTED, numbers_kept, user_errors
-from headscope.cli.functions import Function, names, read
+from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
 from headscope.cli.options import shared
 from headscope.cli.progress import loading, progress_bar
@@ -40,6 +40,12 @@ def verbs(study: str) -> dict[str, Callable[..., None]]:
     """The further commands of a study: the functions of its `commands.py`, which return what is printed."""
     functions = [read(study, "commands", name) for name in names(study, "commands")]
     return {each.name: _command(each, each.inputs, {}, partial(_run_verb, study, each)) for each in functions}
+
+
+def tool(place: str, name: str) -> Callable[..., None]:
+    """The command of a function outside of the studies, which returns what is printed."""
+    function = read_from(place, name)
+    return _command(function, function.inputs, {}, partial(_run_verb, name, function))
 
 
 def _command(

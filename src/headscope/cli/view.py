@@ -13,6 +13,8 @@ from headscope.errors import HeadscopeError
 from headscope.extras import require
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from headscope.corpora import Corpus
     from headscope.models.checkpoint import Checkpoint
     from headscope.report.cards import MeasuredModel
@@ -55,15 +57,17 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         with listening(port) as socket:
             with loading("reading"):
                 checkpoints = [_checkpoint(each, remote_code) for each in (name, with_) if each]
-                measured, texts = _results(folders), _corpora(corpora or ["sample"])
+                indexes = _indexes(folders)
+                measured, texts = _results(folders, indexes), _corpora(corpora or ["sample"])
             with loading("loading"):
                 from headscope.viewer.loading import load_with_head
                 from headscope.viewer.server import application
-                from headscope.viewer.session import ViewSession, chosen_results
+                from headscope.viewer.session import ViewSession, index_about, results_about
 
                 given = {"device": device, "dtype": dtype, "remote_code": remote_code}
                 models = tuple(load_with_head(each, **given) for each in checkpoints)
-                session = ViewSession(models, texts, chosen_results(measured, models[0]))
+                about = results_about(models[0], measured), index_about(models[0], indexes)
+                session = ViewSession(models, texts, *about)
             serve_on(application(session), socket, lambda url: _started(url, no_browser))
 
 
@@ -76,9 +80,13 @@ def split(places: list[str]) -> tuple[str, list[str]]:
     ('minilm', [])
     """
     first = Path(places[0]) if places else None
-    if first is None or (first.is_dir() and not (first / "config.json").is_file() and any(first.rglob("result.nc"))):
+    if first is None or (first.is_dir() and not (first / "config.json").is_file() and _has_results(first)):
         return "minilm", places
     return places[0], places[1:]
+
+
+def _has_results(folder: Path) -> bool:
+    return any(any(folder.rglob(name)) for name in ("result.nc", "examples.nc"))
 
 
 def _started(url: str, no_browser: bool) -> None:
@@ -93,14 +101,22 @@ def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
     return locate(name, remote_code=remote_code)
 
 
-def _results(folders: list[str]) -> "list[MeasuredModel]":
-    if not folders:
-        return []
+def _indexes(folders: list[str]) -> "list[xr.Dataset]":
+    """The indexes of examples in some folders."""
+    from headscope import results
+
+    return [results.read(path) for folder in folders for path in sorted(Path(folder).rglob("examples.nc"))]
+
+
+def _results(folders: list[str], indexes: "list[xr.Dataset]") -> "list[MeasuredModel]":
+    """The results in some folders; none is needed beside an index."""
     from headscope.report.cards import gather
 
-    if measured := gather(folders):
-        return measured
-    raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")
+    with_results = [each for each in folders if not indexes or any(Path(each).rglob("result.nc"))]
+    measured = gather(with_results)
+    if folders and not measured and not indexes:
+        raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")
+    return measured
 
 
 def _corpora(names: list[str]) -> "tuple[Corpus, ...]":

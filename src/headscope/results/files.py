@@ -62,12 +62,12 @@ def _check_interval(result: xr.Dataset, name: str) -> None:
         raise ValueError(f"result: variable '{name}' has not two bounds for each value of '{mean}'")
 
 
-def save(result: xr.Dataset, directory: str | Path) -> Path:
-    """Write `directory/result.nc`, whole or not at all.
+def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> Path:
+    """Write `directory/result.nc`, or another name, whole or not at all.
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
-    path = Path(directory) / "result.nc"
+    path = Path(directory) / name
     with replacing(path) as scratch:
         check(result).to_netcdf(scratch, engine="h5netcdf")
     return path

@@ -44,6 +44,9 @@ DIMENSIONS = {
     "head_set": "heads that are disabled together",
     "half": "half of the examples on which a head was chosen",
     "estimator": "how the importance of a head is estimated",
+    "focus": "class of a token, or relation, that a head attends to",
+    "rank": "place among the examples of a head, from 1 for the highest value",
+    "kept_text": "text that an index of examples keeps",
     "bound": "bound of a 95% interval",
 }
 

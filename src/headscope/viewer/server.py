@@ -45,6 +45,7 @@ def application(session: ViewSession) -> ASGIApp:
         Route(f"/api/words/{{text}}/{head}", _answered(_words)),
         Route("/api/numbers", _answered(_numbers)),
         Route(f"/api/card/{head}", _answered(_card)),
+        Route(f"/api/examples/{head}", _answered(_examples)),
         Route("/api/try", _answered(_try), methods=["POST"]),
         Route("/api/corpus/{name:path}", _answered(_corpus)),
         Mount("/static", StaticFiles(directory=STATIC)),
@@ -111,6 +112,11 @@ async def _card(request: Request) -> Response:
 async def _corpus(request: Request) -> Response:
     page = _number(request, "page")
     return JSONResponse(await run_in_threadpool(_session(request).page, request.path_params["name"], page))
+
+
+async def _examples(request: Request) -> Response:
+    by = request.query_params.get("by", "")
+    return JSONResponse(await run_in_threadpool(_session(request).examples, **request.path_params, by=by))
 
 
 async def _try(request: Request) -> Response:

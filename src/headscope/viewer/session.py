@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+import xarray as xr
+
 from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError, suggest
@@ -16,7 +18,7 @@ from headscope.report.cards import MeasuredModel, card
 from headscope.report.cards.page import card_fragment
 from headscope.report.kinds import COLOURS, MEANINGS, head_kinds
 from headscope.types import segment_text
-from headscope.viewer import tiles
+from headscope.viewer import example_index, tiles
 from headscope.viewer.head_numbers import head_numbers
 from headscope.viewer.interventions import Interventions, Predictions
 from headscope.viewer.text_maps import TextMaps, most_tokens, text_maps
@@ -37,6 +39,7 @@ class Missing(HeadscopeError):
 class ViewSession:
     """One model or two, the corpora to pick texts from, and results about the first model.
 
+    * `index`: the examples on which heads are most themselves; see `example_index`.
     * `seconds`: the most time of a request that runs a model.
 
     One thread at a time may call `text` and `try_heads`; the others read what is kept.
@@ -45,6 +48,7 @@ class ViewSession:
     models: tuple[Model, ...]
     corpora: tuple[Corpus, ...] = ()
     measured: MeasuredModel | None = None
+    index: xr.Dataset | None = None
     seconds: float = SECONDS
     texts: TextStore = field(default_factory=TextStore)
 
@@ -55,8 +59,7 @@ class ViewSession:
             "models": [_description(each) for each in self.interventions],
             "corpora": [corpus.name for corpus in self.corpora],
             "results": [{name: str(each.result.attrs[name]) for name in ("study", "corpus")} for each in sources],
-            "examples_by": [],
-            "exports": [],
+            "examples_by": self._focus,
         }
 
     def text(self, first: str, second: str | None = None) -> dict[str, Any]:
@@ -148,6 +151,20 @@ class ViewSession:
         except HeadscopeError as error:
             raise Missing(str(error)) from error
 
+    def examples(self, layer: int, head: int, by: str = "") -> list[dict[str, Any]]:
+        """The examples on which a head is most itself, by a class of token or a relation; by default the first.
+
+        Raises `Missing` without an index, or if it has no such head or class.
+        """
+        if self.index is None:
+            raise Missing("there is no index of examples; 'headscope index MODEL CORPUS -o DIR' makes one")
+        by = by or self._focus[0]
+        if by not in self._focus:
+            raise Missing(f"the index has no '{by[:80]}'; {suggest(by[:80], self._focus)}")
+        if layer not in self.index["layer"] or head not in self.index["head"]:
+            raise Missing(f"the index has no head {layer}-{head}")
+        return example_index.entries(self.index, layer, head, by)
+
     def page(self, corpus: str, page: int = 0) -> list[dict[str, str | None]]:
         """The texts of a page of a corpus, 20 a page.
 
@@ -175,6 +192,10 @@ class ViewSession:
             raise Missing(f"there is no model {model}: models are 0 to {len(self.models) - 1}")
         return kept.maps[model]
 
+    @property
+    def _focus(self) -> list[str]:
+        return [] if self.index is None else self.index["focus"].values.tolist()
+
     def _maps(self, model: Model, first: str, second: str | None) -> TextMaps:
         text = text_tokens(model.tokenizer, most_tokens(model), first, second)
         with time_limit(model.network, self.seconds):
@@ -185,22 +206,33 @@ class ViewSession:
             raise Missing(f"there is no head {layer}-{head}: the model has {len(maps.heads)} layers")
 
 
-def chosen_results(measured: Sequence[MeasuredModel], model: Model) -> MeasuredModel | None:
+def results_about(model: Model, measured: Sequence[MeasuredModel]) -> MeasuredModel | None:
     """The results about a model; None if there are no results at all.
 
     Raises `HeadscopeError` if there are results, but none about it.
     """
-    same = [
-        each
-        for each in measured
-        if (each.sha256 == model.sha256 if each.sha256 and model.sha256 else model.name in each.names)
-    ]
+    same = [each for each in measured if _is_about(model, each.sha256, each.names)]
     if measured and not same:
         others = ", ".join(each.name for each in measured)
-        raise HeadscopeError(
-            f"no result is about model '{model.name}'; the results are about {others}; name that model"
-        )
+        raise HeadscopeError(f"no result is about model '{model.name}', but about {others}; name that model")
     return same[0] if same else None
+
+
+def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
+    """The index of examples of a model; None if there are none at all.
+
+    Raises `HeadscopeError` if there are some, but none of this model.
+    """
+    same = [each for each in indexes if _is_about(model, each.attrs["model_sha256"], [each.attrs["model"]])]
+    if indexes and not same:
+        others = ", ".join(str(each.attrs["model"]) for each in indexes)
+        raise HeadscopeError(f"no index of examples is of model '{model.name}', but of {others}; name that model")
+    return same[0] if same else None
+
+
+def _is_about(model: Model, sha256: str | None, names: Sequence[str]) -> bool:
+    """True for the same weights; by the name where a model is in no file."""
+    return model.sha256 == sha256 if model.sha256 and sha256 else model.name in names
 
 
 def _description(interventions: Interventions) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+"""Commands of the viewer beside `view`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from headscope import models
+from headscope.corpora import Corpus
+from headscope.engine import Settings
+from headscope.ranges import Range
+from headscope.viewer.example_index import example_index, save
+
+
+def index(
+    checkpoint: str,
+    loading: dict[str, Any],
+    corpus: Corpus,
+    directory: Path,
+    settings: Settings,
+    *,
+    per_head: Annotated[int, Range(1, 100)] = 10,
+) -> dict[str, Any]:
+    """Index the examples of a corpus in which each head is most itself, for 'headscope view'.
+
+    Returns: the file, and the numbers of examples, of kept texts and of classes and relations.
+
+    Arguments:
+
+    * `checkpoint`: Name of a model.
+    * `loading`: Device and revision of the model.
+    * `corpus`: Examples; a treebank also gives relations.
+    * `directory`: Folder of the index.
+    * `settings`: Seed, batch size and progress.
+    * `per_head`: Number of examples of a head and a class of token or relation.
+
+    Raises `HeadscopeError` if no example fits into the model, or the folder cannot be written to.
+    """
+    dataset = example_index(models.load(checkpoint, **loading), corpus, settings, per_head=per_head)
+    return {
+        "index": str(save(dataset, directory)),
+        "examples": int(dataset.attrs["n_examples"]),
+        "texts": dataset.sizes["kept_text"],
+        "by": ", ".join(dataset["focus"].values.tolist()),
+    }

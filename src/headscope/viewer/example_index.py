@@ -1,0 +1,151 @@
+"""An index of the examples of a corpus in which each head is most itself.
+
+For each head and each focus (a class of token, a relation of the treebank) the examples with the highest attention are
+kept. The index grows with heads and relations, not with the corpus.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
+from headscope.engine.observing import observing
+from headscope.engine.passes import Pass
+from headscope.engine.provenance import provenance
+from headscope.engine.settings import DEFAULTS, Settings
+from headscope.models import Model
+from headscope.results.variables import Variables, by_layer
+from headscope.types import segment_text
+from headscope.viewer.best_examples import NONE, BestExamples
+from headscope.viewer.focus_observer import Focus, FocusObserver
+
+FILE = "examples.nc"
+LETTERS = 300
+# Texts that no head keeps any more are dropped when there are so many times more texts than kept ones.
+SPARE = 2
+
+Texts = tuple[str, str]
+
+
+@dataclass
+class IndexTally:
+    """The best examples of all heads by focus, and the texts of these examples; tallies can be merged.
+
+    * `heads`: the number of heads; `number`: the most examples of a head and a focus.
+    """
+
+    heads: int
+    number: int
+    best: dict[str, BestExamples] = field(default_factory=dict)
+    texts: dict[int, Texts] = field(default_factory=dict)
+    limit: int = 1000
+
+    def add(self, focus: Focus, texts: dict[int, Texts]) -> None:
+        """Add the examples of a batch."""
+        for name, (examples, values) in focus.items():
+            self.best[name] = self._of(name).add(examples, values)
+        self._keep(texts)
+
+    def merge(self, other: "IndexTally") -> None:
+        """Add the examples of another part of the corpus."""
+        for name, best in other.best.items():
+            self.best[name] = self._of(name).merge(best)
+        self._keep(other.texts)
+
+    def prune(self) -> None:
+        """Drop the texts that no head keeps."""
+        kept = set(chain.from_iterable(np.unique(best.examples).tolist() for best in self.best.values()))
+        self.texts = {number: text for number, text in self.texts.items() if number in kept}
+        self.limit = max(1000, SPARE * len(self.texts))
+
+    def _of(self, name: str) -> BestExamples:
+        return self.best.get(name) or BestExamples.none(self.heads, self.number)
+
+    def _keep(self, texts: dict[int, Texts]) -> None:
+        self.texts |= texts
+        if len(self.texts) > self.limit:
+            self.prune()
+
+
+def example_index(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, per_head: int = 10) -> xr.Dataset:
+    """Find the examples in which each head attends most to each focus, in one pass over a corpus.
+
+    * `per_head`: the number of examples of a head and a focus.
+
+    Returns: `value[focus, layer, head, rank]`, `text[focus, layer, head, rank]` (the number of a text, -1 for none),
+    and the texts `first[kept_text]` and `second[kept_text]`, cut at 300 letters.
+
+    Raises `HeadscopeError` if no example fits into the model.
+    """
+    heads = model.capture.heads
+    tally, observer = IndexTally(sum(heads), per_head), FocusObserver()
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+    settings.on_total(corpus.n_examples)
+    with Pass(model, corpus, settings, words).reading() as reading, observing(model, observer) as observe:
+        for group in reading:
+            tally.add(observe(group), _texts(group))
+    tally.prune()
+    attributes = reading.result(None).attributes
+    dataset = xr.Dataset(_variables(tally, heads))
+    return dataset.assign_attrs(provenance("index", model, corpus, settings) | attributes)
+
+
+def save(index: xr.Dataset, directory: str | Path) -> Path:
+    """Write `directory/examples.nc`, whole or not at all.
+
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    return results.save(index, directory, FILE)
+
+
+def entries(index: xr.Dataset, layer: int, head: int, focus: str) -> list[dict[str, Any]]:
+    """The examples of a head and a focus, the highest value first, as a page reads them."""
+    chosen = index.sel(layer=layer, head=head, focus=focus)
+    first, second = index["first"].values, index["second"].values
+    pairs = zip(chosen["value"].values.tolist(), chosen["text"].values.tolist(), strict=True)
+    return [
+        {"text": str(first[text]), "value": value} | ({"second": str(second[text])} if second[text] else {})
+        for value, text in pairs
+        if text != NONE
+    ]
+
+
+def _texts(group: Iterable[Encoded]) -> dict[int, Texts]:
+    examples = ((encoded.index, encoded.example) for encoded in group if encoded.example is not None)
+    return {index: (_short(each.first), _short(each.second)) for index, each in examples}
+
+
+def _short(sentences: Sequence[Any]) -> str:
+    text = segment_text(tuple(sentences))
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
+
+
+def _variables(tally: IndexTally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    numbers = sorted(tally.texts)
+    names = list(tally.best)
+    values = np.stack([by_layer(best.values, heads) for best in tally.best.values()])
+    examples = np.stack([by_layer(best.examples, heads) for best in tally.best.values()])
+    # [focus, layer, head, rank]
+    text = np.where(examples >= 0, np.searchsorted(numbers, np.nan_to_num(examples)), NONE).astype(np.int32)
+    variables = Variables({"focus": names}, "headscope index")
+    dims = ("focus", "layer", "head", "rank")
+    variables.add(
+        "value",
+        np.where(text == NONE, np.nan, values).astype(np.float32),
+        dims,
+        long_name="highest attention to a class of token, or along a relation",
+        units="share of attention",
+    )
+    variables.add("text", text, dims, long_name="number of the text, from 0; -1 for none", units="number")
+    for place, name in enumerate(("first", "second")):
+        texts = np.array([tally.texts[number][place] for number in numbers], dtype=object)
+        variables.add(name, texts, ("kept_text",), long_name=f"{name} segment of a text", units="text")
+    return variables.arrays
