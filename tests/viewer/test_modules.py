@@ -6,7 +6,7 @@ from pathlib import Path
 
 import headscope
 
-STATIC = Path(headscope.__file__).parent / "viewer" / "static"
+STATIC = Path(headscope.__path__[0]) / "viewer" / "static"
 MODULES = {path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))}
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";$', re.MULTILINE)
 BANNED = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write", "http://")

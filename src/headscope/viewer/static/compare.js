@@ -8,22 +8,27 @@ import { mapSvg } from "./map_svg.js";
 import { cellValue } from "./tile_store.js";
 import { quoted } from "./words.js";
 
+const APART = "The two models cut this text into different tokens: the maps stand side by side, without a difference.";
+
 export function compareView(context) {
   const { store, model } = context;
   if (model.models.length < 2) return alone("Two models are compared: start headscope view with a second model.");
-  if (String(model.models[0].heads) !== String(model.models[1].heads)) return alone("These two models differ in layers or heads; there is no head to compare.");
+  if (!context.sameHeads()) return alone("These two models differ in layers or heads; there is no head to compare.");
   const [name] = store.get().heads;
-  const { units, tiles } = context.data;
+  const { tiles, unitsOf } = context.data;
+  const [units] = unitsOf;
+  const same = context.comparable();
   const places = [0, 1].map((each) => context.place(name, each));
-  const titles = [...model.models.map((each) => each.name), "difference"];
-  const readout = make("output", { class: "readout", "aria-live": "polite" }, "Point at a cell to read both models.");
+  const titles = [...model.models.map((each) => each.name), ...(same ? ["difference"] : [])];
+  const readout = make("output", { class: "readout", "aria-live": "polite" }, same ? "Point at a cell to read both models." : APART);
   const largestOfBoth = () => [0, 1].map((each) => context.maximum(name, each));
   let maxima = largestOfBoth();
   let bitmaps = pictures(context.dark());
 
-  const maps = titles.map((title, index) => heatMap({ units, label: `${title}: attention map of head ${name}`, bitmap: (...tile) => bitmaps[index](...tile) }, {
+  const maps = titles.map((title, index) => heatMap({ units: unitsOf[index] ?? units, label: `${title}: attention map of head ${name}`, bitmap: (...tile) => bitmaps[index](...tile) }, {
     ...store.get(), height: context.height() * (index === 2 ? 1 : 0.7),
     onFocus(row, column, pinned) {
+      if (!same) return;
       for (const map of maps) map.point(row, column);
       if (row !== null) readout.textContent = say(row, column);
       if (pinned) store.set({ pin: { query: row, key: column } }, true);
@@ -36,7 +41,7 @@ export function compareView(context) {
 
   function pictures(dark) {
     return [...places.map((place, at) => headBitmaps(tiles, place, { maximum: maxima[at], dark, scale: store.get().scale })),
-      differenceBitmaps(tiles, ...places, { maximum: Math.max(...maxima), dark })];
+      ...(same ? [differenceBitmaps(tiles, ...places, { maximum: Math.max(...maxima), dark })] : [])];
   }
 
   function say(row, column) {
@@ -55,7 +60,7 @@ export function compareView(context) {
       if (String(maxima) !== before) bitmaps = pictures(context.dark());
       for (const map of maps) map.redraw();
     },
-    svg: () => mapSvg(pictures(false).map((bitmap, at) => ({ title: `${name}, ${titles[at]}`, bitmap })), units),
+    svg: () => mapSvg(pictures(false).slice(0, same ? 3 : 1).map((bitmap, at) => ({ title: `${name}, ${titles[at]}`, bitmap })), units),
     destroy: () => maps.forEach((map) => map.destroy()),
   };
 }

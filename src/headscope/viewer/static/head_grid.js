@@ -23,7 +23,7 @@ export function headGrid(context) {
 
   /** Numbers of heads that a cell can be coloured or sorted by. */
   function measured() {
-    const compared = context.data.overviews.length > 1 ? [{ ...DIFFERENCE, values: differences() }] : [];
+    const compared = context.comparable() ? [{ ...DIFFERENCE, values: differences() }] : [];
     return [...compared, ...context.numbers.numbers];
   }
 
@@ -54,14 +54,14 @@ export function headGrid(context) {
   }
 
   function drawRows(order, values, number) {
-    const { model } = context;
+    const counts = context.model.models[store.get().model].heads;
     cells.clear();
-    rows.replaceChildren(...model.models[0].heads.map((count, at) => {
+    rows.replaceChildren(...counts.map((count, at) => {
       const names = Array.from({ length: count }, (_, head) => `${at + 1}-${head + 1}`);
       if (order.size) names.sort((one, other) => (order.get(other) ?? -Infinity) - (order.get(one) ?? -Infinity));
       return make("div", { class: "grid-row", role: "row" }, make("span", { class: "grid-layer", role: "rowheader", "aria-label": `Layer ${at + 1}` }, String(at + 1)), names.map(drawCell));
     }));
-    rows.style.setProperty("--columns", Math.max(...model.models[0].heads));
+    rows.style.setProperty("--columns", Math.max(...counts));
     const span = [...values.values()].filter(Number.isFinite);
     colours = { values, low: Math.min(...span), high: Math.max(...span) };
     for (const [name, cell] of cells) dressCell(name, cell);
@@ -95,7 +95,7 @@ export function headGrid(context) {
 
   function paintHead(canvas, place, dark) {
     const [one, other] = context.data.overviews;
-    if (store.get().view === "compare" && other) paintSmallDifference(canvas, one, other, place, dark);
+    if (store.get().view === "compare" && context.comparable()) paintSmallDifference(canvas, one, other, place, dark);
     else paintSmall(canvas, context.data.overviews[store.get().model] ?? one, place, dark);
   }
 
@@ -131,7 +131,7 @@ export function headGrid(context) {
       if (first) counts.set(first.kind, (counts.get(first.kind) ?? 0) + 1);
     }
     legend.replaceChildren(...Object.keys(context.numbers.colours).filter((kind) => counts.has(kind)).map((kind) => {
-      const button = make("button", { type: "button", class: "kind", "aria-pressed": String(store.get().kind === kind), onclick: () => filter(kind) },
+      const button = make("button", { type: "button", class: "kind", title: context.numbers.meanings?.[kind], "aria-pressed": String(store.get().kind === kind), onclick: () => filter(kind) },
         context.kindName(kind), make("small", {}, ` ${counts.get(kind)}`));
       button.style.setProperty("--frame", legible(context.numbers.colours[kind], context.dark()));
       return button;

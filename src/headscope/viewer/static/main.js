@@ -12,7 +12,7 @@ import { headGrid } from "./head_grid.js";
 import { linesView } from "./lines_view.js";
 import { mapView } from "./map_view.js";
 import { headColour } from "./palette.js";
-import { createStore, headPlace } from "./state.js";
+import { createStore, formatState, headPlace } from "./state.js";
 import { tabs } from "./tabs.js";
 import { textForm } from "./text_form.js";
 import { SIDE, tileStore, tileValue } from "./tile_store.js";
@@ -40,17 +40,14 @@ export function mount(element, source, state = "", options = {}) {
     context.destroy();
     element.replaceChildren();
   };
-  return Object.assign(remove, { setState: context.store.replace, state: () => context.fragment });
+  return Object.assign(remove, { setState: context.store.replace, state: () => formatState(context.store.get()) });
 }
 
 /** What the components share: source, state, data of the text, and small questions about heads. */
 function createContext(element, source, state, options, alert) {
   const scheme = matchMedia("(prefers-color-scheme: dark)");
-  const context = { source, sentences: SENTENCES, fragment: state, data: null, dark: () => scheme.matches, headColour: (at) => headColour(at, scheme.matches) };
-  context.store = createStore(state, (fragment) => {
-    context.fragment = fragment;
-    options.onState?.(fragment);
-  });
+  const context = { source, sentences: SENTENCES, data: null, dark: () => scheme.matches, headColour: (at) => headColour(at, scheme.matches) };
+  context.store = createStore(state, options.onState);
   const { store } = context;
   context.height = () => options.height ?? Math.max(280, Math.min(680, innerHeight * 0.68));
   context.complain = (message) => {
@@ -59,8 +56,10 @@ function createContext(element, source, state, options, alert) {
   };
   context.show = (first, second) => store.set({ first, second, at: [0, 0], zoom: 0, pin: { query: null, key: null } });
   context.remember = afterRest((fields) => store.set(typeof fields === "function" ? fields() : fields, true), 200);
-  context.place = (name, model = store.get().model) => ({ ...headPlace(name), model, words: context.data.units.words });
+  context.place = (name, model = store.get().model) => ({ ...headPlace(name), model, words: context.data.unitsOf[model].words });
   context.maximum = (name, model = store.get().model) => largest(context, name, model);
+  context.sameHeads = () => new Set(context.model.models.map((each) => String(each.heads))).size === 1;
+  context.comparable = () => context.data.overviews.length > 1 && context.sameHeads() && context.data.text.same_tokens !== false;
   context.kindsOf = (name) => context.kinds.get(name) ?? [];
   context.kindName = kindWords;
   const redraw = () => context.redraw?.();
@@ -75,7 +74,8 @@ function createContext(element, source, state, options, alert) {
 
 /** The largest attention of a head among the rows and columns on show; of the whole map where that is more than one tile. */
 function largest(context, name, model) {
-  const { units, tiles, overviews } = context.data;
+  const { tiles, overviews } = context.data;
+  const units = context.data.unitsOf[model];
   const { layer, head } = headPlace(name);
   const usual = smallMap(overviews[model], layer, head).maximum || 1;
   const whole = units.rows.length === units.labels.length && units.columns.length === units.labels.length;
@@ -129,26 +129,39 @@ function createFrame(context) {
 
   const arrived = () => { context.view?.arrived?.(); table.update(); };
 
+  /** A text that the server has let go is sent again, once. */
+  function lost(error) {
+    if (error.status === 404 && source.live && !context.data.again) {
+      context.data.again = true;
+      loadText().then(() => { context.data.again = true; }, ({ message }) => context.complain(message));
+    } else context.complain(error.message);
+  }
+
   async function loadText() {
     loads += 1;
     const mine = loads;
     const { first, second } = store.get();
     columns.setAttribute("aria-busy", "true");
-    const answer = await source.text(first || FIRST_TEXT, second);
-    const overviews = await Promise.all(context.model.models.map((_, at) => source.overview(answer.id, at)));
-    if (mine !== loads) return; // another text was asked for meanwhile
-    context.data = { text: answer, overviews, tiles: tileStore(source, answer.id, arrived, context.complain) };
-    form?.update({ first: FIRST_TEXT, ...answer });
-    text.textContent = source.live ? "" : [answer.first, answer.second].filter(Boolean).join(" | ");
-    columns.removeAttribute("aria-busy");
+    try {
+      const answer = await source.text(first || FIRST_TEXT, second);
+      const overviews = await Promise.all(context.model.models.map((_, at) => source.overview(answer.id, at)));
+      if (mine !== loads) return; // another text was asked for meanwhile
+      context.data = { text: answer, texts: [answer, ...(answer.others ?? [])], overviews, tiles: tileStore(source, answer.id, arrived, lost) };
+      form?.update({ first: FIRST_TEXT, ...answer });
+      text.textContent = source.live ? "" : [answer.first, answer.second].filter(Boolean).join(" | ");
+    } finally {
+      if (mine === loads) columns.removeAttribute("aria-busy");
+    }
     update(["view"]);
   }
 
   function update(names) {
     if (!context.data) return;
+    store.set({ model: Math.min(store.get().model, context.model.models.length - 1) }, true);
     chooseHeads();
     const state = store.get();
-    context.data.units = unitsOf(context.data.text, state);
+    context.data.unitsOf = context.data.texts.map((each) => unitsOf(each, state));
+    context.data.units = context.data.unitsOf[state.model];
     title.replaceChildren(...headTitle(context, state.heads));
     explain.textContent = SENTENCES[state.view];
     hide.setAttribute("aria-pressed", String(!state.grid));
@@ -168,7 +181,7 @@ function createFrame(context) {
 
   /** Heads that the model does not have are left out; without any, the first with a kind is chosen. */
   function chooseHeads() {
-    const counts = context.model.models[0].heads;
+    const counts = context.model.models[store.get().model].heads;
     const there = (name) => { const { layer, head } = headPlace(name); return head <= (counts[layer - 1] ?? 0); };
     const heads = store.get().heads.filter(there);
     const usual = [...context.kinds].find(([name, [first]]) => there(name) && ["relation", "previous", "next"].includes(first.kind))?.[0];
@@ -190,6 +203,6 @@ function headTitle(context, heads) {
   return ["Heads ", ...heads.map((name, at) => {
     const swatch = make("span", { class: "swatch" });
     swatch.style.background = context.headColour(at);
-    return make("span", { class: "head-name" }, swatch, name);
+    return make("span", { class: "head-name" }, swatch, `${name} `);
   })];
 }

@@ -12,7 +12,7 @@ export function serverSource(base = "") {
     } catch {
       throw new Error("the server does not answer; is headscope view still running?");
     }
-    if (!answer.ok) throw new Error(await reason(answer));
+    if (!answer.ok) throw Object.assign(new Error(await reason(answer)), { status: answer.status });
     return answer;
   };
   return {

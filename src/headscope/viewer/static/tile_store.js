@@ -7,7 +7,7 @@ const KEPT = 1024; // tiles of 64 KiB
 const AT_ONCE = 6;
 const WAITING = 64;
 
-/** The tiles of one text; `onArrive` is called after each that comes, `onError` with the reason of each that does not. */
+/** The tiles of one text; `onArrive` is called after each that comes, `onError` with the error of each that does not. */
 export function tileStore(source, id, onArrive, onError) {
   const tiles = new RecentlyUsed(KEPT);
   const state = new Map(); // key -> "waiting", "asked" or "failed"
@@ -21,7 +21,7 @@ export function tileStore(source, id, onArrive, onError) {
       asked += 1;
       load().then(() => state.delete(key), (error) => {
         state.set(key, "failed");
-        onError(error.message);
+        onError(error);
       }).finally(() => {
         asked -= 1;
         next();

@@ -1,0 +1,87 @@
+"""The viewer's page: served on this machine, and looked at in Chromium."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import uvicorn
+from selenium.webdriver import Chrome
+from selenium.webdriver.support.wait import WebDriverWait
+
+from headscope import models, read
+from headscope.viewer.server import application
+from headscope.viewer.session import ViewSession
+from headscope.web.serve import listening
+from support.made_heads import model_of
+from support.profile_result import profile_result
+from support.tiny import tiny_bert, tiny_tokenizer
+
+READY = """return !document.querySelector('[aria-busy=true]') && !!document.querySelector('.view-place > *')"""
+FIRST, SECOND = "The old cat slept.", "It was not small."
+
+
+def session_of(*, seeds: tuple[int, ...] = (0,), max_tokens: int = 64) -> ViewSession:
+    """Tiny models of 3 layers with 4 heads, numbers of their heads, and a corpus of three texts."""
+    names = ("first", "second")
+    networks = [tiny_bert(seed, max_position_embeddings=max_tokens) for seed in seeds]
+    made = [models.wrap(each, tiny_tokenizer(max_tokens), names[at]) for at, each in enumerate(networks)]
+    corpus = read([FIRST, "A bird sat on the door.", "The river was very old."])
+    return ViewSession(tuple(made), (corpus,), model_of(profile_result(3, 4)))
+
+
+@contextmanager
+def served(session: ViewSession) -> Iterator[str]:
+    """The address of the page while the block runs."""
+    with listening(0) as socket:
+        server = uvicorn.Server(uvicorn.Config(application(session), log_level="warning"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{socket.getsockname()[1]}/"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def opened(
+    browser: Chrome, address: str, state: dict[str, str] | None = None, *, width: int = 1280, scheme: str = "light"
+) -> None:
+    """Open a state of the page in a window of a width; earlier logs are dropped."""
+    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    browser.get("about:blank")
+    for log in ("browser", "performance"):
+        browser.get_log(log)
+    browser.get(f"{address}#{urlencode(state or {})}")
+    settled(browser)
+
+
+def settled(browser: Chrome) -> None:
+    """Wait until nothing is read any more and two frames are drawn."""
+    WebDriverWait(browser, 20, 0.05).until(lambda window: window.execute_script(READY))
+    frames = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))"
+    browser.execute_async_script(frames)
+
+
+def state(browser: Chrome) -> str:
+    """The state in the address, once it rests."""
+    time.sleep(0.3)
+    return str(browser.execute_script("return decodeURIComponent(location.hash.slice(1))"))
+
+
+def picture(browser: Chrome) -> str:
+    """The picture of the chosen head as bytes in base64."""
+    settled(browser)
+    return str(browser.execute_script("return document.querySelector('.view-place canvas').toDataURL()"))
+
+
+def requests_of(browser: Chrome) -> list[str]:
+    """The addresses that the page asked for."""
+    messages: list[dict[str, Any]] = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
+    return [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]

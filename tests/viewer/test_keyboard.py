@@ -1,0 +1,117 @@
+"""The page by keyboard alone, on a phone, in both colour schemes, and by the rules of axe-core."""
+
+from importlib.resources import files
+
+import pytest
+from selenium.webdriver import ActionChains, Chrome, Keys
+
+from support.viewer_page import FIRST, SECOND, opened, picture, settled, state
+
+AXE = """const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.violations.map(
+    (each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(' | ')}`)));"""
+
+
+def press(browser: Chrome, *keys: str) -> None:
+    for key in keys:
+        ActionChains(browser).send_keys(key).perform()
+
+
+def focused(browser: Chrome) -> str:
+    return browser.switch_to.active_element.accessible_name
+
+
+def tab_to(browser: Chrome, name: str) -> None:
+    """Press the tab key until the focus is on an element whose name begins so."""
+    for _ in range(40):
+        press(browser, Keys.TAB)
+        if focused(browser).startswith(name):
+            return
+    raise AssertionError(f"the tab key does not reach '{name}'")
+
+
+def test_everything_is_reached_and_used_by_keyboard(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "h": "1-1"})
+    tab_to(browser, "Text")
+    press(browser, Keys.END, " It", Keys.ENTER)
+    settled(browser)
+    tab_to(browser, "Head 1-1")
+    press(browser, Keys.DOWN, Keys.RIGHT, Keys.ENTER)
+    assert focused(browser).startswith("Head 2-2") and "h=2-2" in state(browser)
+    press(browser, Keys.END, " ", Keys.HOME)
+    assert focused(browser).startswith("Head 2-1") and "h=2-2,2-4" in state(browser)
+    tab_to(browser, "Lines")
+    press(browser, Keys.RIGHT)
+    settled(browser)
+    assert focused(browser) == "Heat map" and "v=map" in state(browser)
+    tab_to(browser, "Attention map of head 2-2")
+    press(browser, Keys.RIGHT, Keys.DOWN)
+    assert browser.find_element("css selector", ".map-view .readout").text.startswith("“the” → “[CLS]”: 0.")
+    press(browser, Keys.ENTER, "+")
+    assert "p=q1k0" in state(browser) and "z=" in state(browser)
+
+
+def test_the_lines_are_read_by_keyboard(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "h": "1-1"})
+    tab_to(browser, "Attention lines of head 1-1")
+    press(browser, Keys.DOWN, Keys.DOWN)
+    readout = browser.find_element("css selector", ".lines-view .readout")
+    assert readout.text.startswith("“the” attends to “")
+    press(browser, Keys.RIGHT)
+    assert readout.text.startswith("“the” is looked at")
+    press(browser, Keys.ENTER)
+    assert "p=k1" in state(browser)
+    press(browser, Keys.ESCAPE)
+    assert "p=" not in state(browser)
+
+
+def test_the_focus_is_seen(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "h": "1-1"})
+    tab_to(browser, "Head 1-1")
+    outline = "return getComputedStyle(document.activeElement).outlineWidth"
+    assert browser.execute_script(outline) == "3px"
+
+
+@pytest.mark.parametrize("view", ["lines", "map", "card", "try", "examples"])
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_a_narrow_window_does_not_scroll_sideways(browser: Chrome, address: str, view: str, width: int) -> None:
+    opened(browser, address, {"t": FIRST, "t2": SECOND, "v": view, "h": "1-1"}, width=width)
+    browser.execute_script("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    settled(browser)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_a_resized_window_draws_the_picture_anew(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "v": "map", "h": "1-1"})
+    wide = picture(browser)
+    opened_width = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", opened_width)
+    narrow = picture(browser)
+    assert narrow != wide
+    canvas = "return document.querySelector('.view-place canvas').getBoundingClientRect().width"
+    assert 200 < browser.execute_script(canvas) <= 390
+
+
+def test_a_dark_page_has_dark_maps(browser: Chrome, address: str) -> None:
+    corner = """const canvas = document.querySelector('.grid-map canvas');
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        return Math.max(...data.filter((_, at) => at % 4 === 0));"""
+    page = "return getComputedStyle(document.body).backgroundColor"
+    opened(browser, address, {"t": FIRST}, scheme="dark")
+    assert browser.execute_script(page) == "rgb(18, 23, 29)" and browser.execute_script(corner) < 230
+    features = [{"name": "prefers-color-scheme", "value": "light"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    settled(browser)
+    assert browser.execute_script(page) == "rgb(255, 255, 255)" and browser.execute_script(corner) > 200
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["lines", "map", "card", "compare", "try", "examples"])
+def test_axe_core_finds_nothing(browser: Chrome, pair_address: str, view: str, scheme: str) -> None:
+    opened(browser, pair_address, {"t": FIRST, "t2": SECOND, "v": view, "h": "1-1,2-3"}, scheme=scheme)
+    browser.execute_script("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    settled(browser)
+    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    browser.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
+    browser.set_script_timeout(60)
+    assert browser.execute_async_script(AXE) == []

@@ -1,0 +1,172 @@
+"""Every view of the page in a browser: opened, clicked, typed into, read as text, without a word of the console."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from selenium.webdriver import ActionChains, Chrome, Keys
+from selenium.webdriver.support.select import Select
+
+from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, settled, state
+
+VIEWS = ["lines", "map", "card", "try", "examples"]
+
+
+def find(browser: Chrome, selector: str):
+    return browser.find_element("css selector", selector)
+
+
+def cell(browser: Chrome, head: str):
+    return find(browser, f"[data-head='{head}']")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_opens_without_a_word_and_without_another_site(browser: Chrome, address: str, view: str) -> None:
+    opened(browser, address, {"t": FIRST, "v": view, "h": "2-3"})
+    assert find(browser, "[role=tab][aria-selected=true]").get_attribute("data-value") == view
+    assert find(browser, ".pane h2").text.startswith("Head 2-3")
+    assert len(find(browser, ".pane .explain").text) > 30
+    assert browser.get_log("browser") == []
+    assert {urlsplit(each).netloc for each in requests_of(browser)} <= {urlsplit(address).netloc}
+
+
+def test_the_grid_has_all_heads_with_pictures_of_their_maps(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST})
+    cells = browser.find_elements("css selector", "[role=gridcell]")
+    assert [each.get_attribute("data-head") for each in cells] == [f"{x}-{y}" for x in (1, 2, 3) for y in (1, 2, 3, 4)]
+    pictures = browser.execute_script(
+        "return [...document.querySelectorAll('.grid-map canvas')].map((c) => c.toDataURL())"
+    )
+    assert len(set(pictures)) == 12
+    assert "previous" in cell(browser, "2-3").accessible_name
+    assert "strongest attention 0." in cell(browser, "2-3").accessible_name
+
+
+def test_a_click_chooses_a_head_and_with_control_several(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "h": "1-1"})
+    before = picture(browser)
+    cell(browser, "3-2").click()
+    assert picture(browser) != before and "h=3-2" in state(browser)
+    ActionChains(browser).key_down(Keys.CONTROL).click(cell(browser, "1-4")).key_up(Keys.CONTROL).perform()
+    assert "h=3-2,1-4" in state(browser)
+    assert find(browser, ".pane h2").text.split() == ["Heads", "3-2", "1-4"]
+
+
+def test_heads_are_sorted_and_framed_by_a_number(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST})
+    Select(find(browser, ".controls label:nth-child(2) select")).select_by_value("entropy")
+    Select(find(browser, ".controls label:nth-child(1) select")).select_by_value("entropy")
+    settled(browser)
+    words = [
+        float(each.text.split()[-1])
+        for each in browser.find_elements("css selector", "[role=row]:first-child .grid-word")
+    ]
+    assert words == sorted(words, reverse=True) and len(set(words)) == 4
+    assert find(browser, ".legend").text.startswith("Frames: entropy of attention, from ")
+    assert "c=entropy" in state(browser) and "o=entropy" in state(browser)
+
+
+def test_the_legend_shows_heads_of_one_kind(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST})
+    kind = find(browser, ".kind")
+    name = kind.text.split()[0]
+    kind.click()
+    bright = [each.get_attribute("data-word") for each in browser.find_elements("css selector", ".grid-cell:not(.dim)")]
+    assert set(bright) == {name}
+    find(browser, ".kind").click()
+    assert browser.find_elements("css selector", ".grid-cell.dim") == []
+
+
+def test_lines_are_read_and_pinned_by_the_pointer(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "h": "2-3"})
+    canvas = find(browser, ".lines-view .scroll-canvas")
+    whole = picture(browser)
+    size = canvas.size
+    ActionChains(browser).move_to_element_with_offset(
+        canvas, 40 - size["width"] // 2, 33 - size["height"] // 2
+    ).perform()
+    assert find(browser, ".lines-view .readout").text.startswith("“the” attends to “")
+    assert picture(browser) != whole
+    ActionChains(browser).click().move_to_element(find(browser, "h1")).perform()
+    assert "p=q1" in state(browser)
+    assert find(browser, ".lines-view .readout").text.startswith("“the” attends to “")
+
+
+def test_the_heat_map_reads_cell_row_and_column(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "h": "2-3", "v": "map", "p": "q2k1"})
+    said = find(browser, ".map-view .readout").text
+    assert said.startswith("“cat” → “old”: 0.") or said.startswith("“old” → “the”: 0.")
+    assert "Row: attends most to “" in said and "Column: looked at most by “" in said
+
+
+def test_a_text_is_typed_and_another_is_picked_from_the_corpus(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST})
+    first, second = browser.find_elements("css selector", ".text-form textarea")
+    first.clear()
+    first.send_keys("The dog ran")
+    second.send_keys("It was old", Keys.ENTER)
+    settled(browser)
+    assert "t=The+dog+ran&t2=It+was+old" in state(browser)
+    assert find(browser, "[data-field=across]").is_enabled()
+    find(browser, ".corpora summary").click()
+    settled(browser)
+    browser.find_elements("css selector", ".sentences button")[1].click()
+    settled(browser)
+    assert first.get_attribute("value") == "A bird sat on the door." and second.get_attribute("value") == ""
+
+
+def test_words_special_tokens_and_the_second_sentence_change_the_rows(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "t2": SECOND})
+    tokens = rows(browser)
+    assert tokens[0] == "[CLS]" and "##l" in tokens
+    Select(find(browser, "[data-field=unit]")).select_by_value("words")
+    assert rows(browser) == [
+        "[CLS]",
+        "The",
+        "old",
+        "cat",
+        "slept",
+        ".",
+        "[SEP]",
+        "It",
+        "was",
+        "not",
+        "small",
+        ".",
+        "[SEP]",
+    ]
+    find(browser, "[data-field=special]").click()
+    assert rows(browser) == ["The", "old", "cat", "slept", ".", "It", "was", "not", "small", "."]
+    find(browser, "[data-field=across]").click()
+    assert rows(browser) == ["The", "old", "cat", "slept", "."]
+    keys = browser.execute_script("return [...document.querySelectorAll('.facts td')].map((cell) => cell.textContent)")
+    assert all(key.split()[0] in ("It", "was", "not", "small", ".") for text in keys for key in text.split(", "))
+
+
+def rows(browser: Chrome) -> list[str]:
+    """The row names of the table that says what the picture shows."""
+    settled(browser)
+    browser.execute_script("document.querySelector('.facts').open = true")
+    settled(browser)
+    return browser.execute_script(
+        "return [...document.querySelectorAll('.facts tbody th')].map((cell) => cell.textContent)"
+    )
+
+
+def test_the_card_says_the_numbers_of_the_results(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "h": "2-3", "v": "card"})
+    card = find(browser, ".card-body")
+    assert "previous token 0.88" in card.text
+    assert browser.execute_script("return arguments[0].querySelectorAll('[style], [id], script').length", card) == 0
+
+
+def test_two_models_are_compared(browser: Chrome, pair_address: str) -> None:
+    opened(browser, pair_address, {"t": FIRST, "h": "2-3", "v": "compare", "p": "q2k1"})
+    figures = browser.find_elements("css selector", ".compare-maps figcaption")
+    assert [each.text for each in figures] == ["first", "second", "difference"]
+    canvases = "return [...document.querySelectorAll('.compare-maps canvas')].map((c) => c.toDataURL())"
+    assert len(set(browser.execute_script(canvases))) == 3
+    Select(find(browser, ".controls select")).select_by_value("difference")
+    settled(browser)
+    changes = [float(each.text) for each in browser.find_elements("css selector", ".grid-word")]
+    assert len(changes) == 12 and min(changes) > 0
+    assert browser.get_log("browser") == []
