@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fuzz.mutations import mutate
-from headscope import results
+from headscope import models, results
 from headscope.corpora import Options, read
 from headscope.corpora.readers import sample
 from headscope.errors import HeadscopeError
@@ -24,7 +24,12 @@ from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
 from headscope.studies.patterns.labels import agreement, application, labelled_maps, opened
 from headscope.studies.probe.word_vectors import read_vectors
+from headscope.viewer import server as viewer
+from headscope.viewer.example_index import example_index
+from headscope.viewer.session import ViewSession
+from headscope.viewer.text_store import identifier
 from support.profile_result import profile_result
+from support.tiny import tiny_bert, tiny_tokenizer
 from support.unlabelled import folder as map_folder
 
 OCCUPATIONS = {"male_occupations.txt": b"cook\nguard\n", "female_occupations.txt": b"nurse\nbaker\n"}
@@ -98,19 +103,39 @@ def read_config(content: bytes, folder: Path) -> object:
     return load_config(locate(str(folder)))
 
 
-def request(content: bytes, folder: Path) -> object:
-    """Send a mutated request to the labelling server; status 400 is a refusal, 500 a failure."""
+def label_request(content: bytes, folder: Path) -> object:
+    """Send a mutated request to the labelling server."""
+    map_folder(folder)
+    return request(application(opened(folder)), content)
+
+
+def view_request(content: bytes, folder: Path) -> object:
+    """Send a mutated request to the viewer of a tiny model."""
+    return request(_viewer(), content)
+
+
+@cache
+def _viewer() -> Any:
+    """The viewer; one text is kept, whose identifier is `TEXT`."""
+    model, corpus = models.wrap(tiny_bert(), tiny_tokenizer()), read(["It rained."])
+    session = ViewSession((model,), (corpus,), index=example_index(model, corpus))
+    session.text("It rained.")
+    return viewer.application(session)
+
+
+def request(app: Any, content: bytes) -> object:
+    """Send a mutated request to a server; status 400 is a refusal, 500 a failure."""
     head, _, body = content.partition(b"\n\n")
     first, *headers = head.split(b"\n")
-    method, _, path = first.partition(b" ")
+    method, _, whole = first.partition(b" ")
+    path, _, query = whole.partition(b"?")
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": "",
         "method": method.decode("latin-1"), "path": path.decode("utf-8", "surrogateescape"), "raw_path": path,
-        "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
+        "query_string": query, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
         "headers": [(name.lower(), value.strip()) for name, _, value in (each.partition(b":") for each in headers)],
     }  # fmt: skip
-    map_folder(folder)
-    status = asyncio.run(_answer(application(opened(folder)), scope, body))
+    status = asyncio.run(_answer(app, scope, body))
     assert status < 500, status
     if status >= 400:
         raise HeadscopeError(f"status {status}")
@@ -150,6 +175,8 @@ def _labels(folder: Path) -> bytes:
     return (map_folder(folder, label="block") / "labels.jsonl").read_bytes()
 
 
+HOST = b"\nhost: 127.0.0.1:8000\ncontent-type: application/json\n\n"
+TEXT = identifier("It rained.", None).encode()
 POST = b"POST /label\nhost: 127.0.0.1:8000\ncontent-type: application/json\n\n"
 GAP = b"ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
 LU = (
@@ -223,8 +250,17 @@ TARGETS: Mapping[str, Target] = {
     "labels": Target(_labels, read_labels),
     "result": Target(result_file, read_result),
     "configuration": Target(lambda folder: json.dumps(CONFIG).encode(), read_config),
-    "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', request),
-    "server, paths": Target(lambda folder: GET, request),
+    "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', label_request),
+    "server, paths": Target(lambda folder: GET, label_request),
+    "viewer, text": Target(
+        lambda folder: b"POST /api/text" + HOST + b'{"first": "It rained.", "second": "We slept."}', view_request
+    ),
+    "viewer, try": Target(
+        lambda folder: b"POST /api/try" + HOST + b'{"id": "%s", "heads": "1-2,3-*", "mode": "uniform"}' % TEXT,
+        view_request,
+    ),
+    "viewer, paths": Target(lambda folder: b"GET /api/tile/%s/1/2/0/0/0?model=0" % TEXT + HOST, view_request),
+    "viewer, examples": Target(lambda folder: b"GET /api/examples/1/2?by=sep" + HOST, view_request),
 }
 
 

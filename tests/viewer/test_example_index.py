@@ -9,15 +9,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headscope import models, read, results
+from headscope import models, read
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import Settings
 from headscope.engine.batches import collator
+from headscope.errors import HeadscopeError
 from headscope.linguistics.dependencies import ROOT, dependencies_of
 from headscope.models import Model
 from headscope.viewer.best_examples import NONE, BestExamples
-from headscope.viewer.example_index import LETTERS, IndexTally, entries, example_index, save
+from headscope.viewer.example_index import LETTERS, IndexTally, example_index
+from headscope.viewer.saved_index import entries, read_index, save
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 PER_HEAD = 4
@@ -103,9 +105,21 @@ def _bare_tokenizer() -> Any:
 
 def test_a_saved_index_is_read_back(corpus: Corpus, tmp_path: Path) -> None:
     index = example_index(wrapped(), corpus, per_head=2)
-    again = results.read(save(index, tmp_path))
+    again = read_index(save(index, tmp_path))
     assert again.attrs["n_examples"] == index.attrs["n_examples"] == 30 and again.attrs["study"] == "index"
     assert entries(again, 2, 3, "sep") == entries(index, 2, 3, "sep")
+
+
+@pytest.mark.parametrize("damage", ["text", "value", "dims"])
+def test_a_damaged_index_is_refused(corpus: Corpus, tmp_path: Path, damage: str) -> None:
+    index = example_index(wrapped(), corpus, per_head=2)
+    if damage == "dims":
+        index = index.isel(rank=0)
+    else:
+        index[damage][0, 0, 0, 0] = 10**6 if damage == "text" else np.nan
+    path = save(index, tmp_path)
+    with pytest.raises(HeadscopeError, match="make it again with 'headscope index'"):
+        read_index(path)
 
 
 def test_long_texts_are_cut_and_pairs_have_both_texts() -> None:

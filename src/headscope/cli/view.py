@@ -103,9 +103,9 @@ def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
 
 def _indexes(folders: list[str]) -> "list[xr.Dataset]":
     """The indexes of examples in some folders."""
-    from headscope import results
+    from headscope.viewer.saved_index import indexes_in, read_index
 
-    return [results.read(path) for folder in folders for path in sorted(Path(folder).rglob("examples.nc"))]
+    return [read_index(path) for folder in folders for path in indexes_in(folder)]
 
 
 def _results(folders: list[str], indexes: "list[xr.Dataset]") -> "list[MeasuredModel]":

@@ -7,7 +7,10 @@ from headscope import models
 from headscope.corpora import Corpus
 from headscope.engine import Settings
 from headscope.ranges import Range
-from headscope.viewer.example_index import example_index, save
+from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.viewer.example_index import example_index
+from headscope.viewer.focus_observer import DIRECTIONS
+from headscope.viewer.saved_index import save
 
 
 def index(
@@ -21,7 +24,7 @@ def index(
 ) -> dict[str, Any]:
     """Index the examples of a corpus in which each head is most itself, for 'headscope view'.
 
-    Returns: the file, and the numbers of examples, of kept texts and of classes and relations.
+    Returns: the file, and the numbers of examples, kept texts, token classes and relations.
 
     Arguments:
 
@@ -35,9 +38,11 @@ def index(
     Raises `HeadscopeError` if no example fits into the model, or the folder cannot be written to.
     """
     dataset = example_index(models.load(checkpoint, **loading), corpus, settings, per_head=per_head)
+    classes = [name for name in dataset["focus"].values.tolist() if name in TOKEN_CLASSES]
     return {
         "index": str(save(dataset, directory)),
         "examples": int(dataset.attrs["n_examples"]),
         "texts": dataset.sizes["kept_text"],
-        "by": ", ".join(dataset["focus"].values.tolist()),
+        "token_classes": len(classes),
+        "relations": (dataset.sizes["focus"] - len(classes)) // len(DIRECTIONS),
     }

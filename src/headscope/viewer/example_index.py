@@ -7,13 +7,11 @@ kept. The index grows with heads and relations, not with the corpus.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
@@ -23,11 +21,11 @@ from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.results.variables import Variables, by_layer
+from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.types import segment_text
 from headscope.viewer.best_examples import NONE, BestExamples
 from headscope.viewer.focus_observer import Focus, FocusObserver
 
-FILE = "examples.nc"
 LETTERS = 300
 # Texts that no head keeps any more are dropped when there are so many times more texts than kept ones.
 SPARE = 2
@@ -98,26 +96,6 @@ def example_index(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *
     return dataset.assign_attrs(provenance("index", model, corpus, settings) | attributes)
 
 
-def save(index: xr.Dataset, directory: str | Path) -> Path:
-    """Write `directory/examples.nc`, whole or not at all.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
-    """
-    return results.save(index, directory, FILE)
-
-
-def entries(index: xr.Dataset, layer: int, head: int, focus: str) -> list[dict[str, Any]]:
-    """The examples of a head and a focus, the highest value first, as a page reads them."""
-    chosen = index.sel(layer=layer, head=head, focus=focus)
-    first, second = index["first"].values, index["second"].values
-    pairs = zip(chosen["value"].values.tolist(), chosen["text"].values.tolist(), strict=True)
-    return [
-        {"text": str(first[text]), "value": value} | ({"second": str(second[text])} if second[text] else {})
-        for value, text in pairs
-        if text != NONE
-    ]
-
-
 def _texts(group: Iterable[Encoded]) -> dict[int, Texts]:
     examples = ((encoded.index, encoded.example) for encoded in group if encoded.example is not None)
     return {index: (_short(each.first), _short(each.second)) for index, each in examples}
@@ -130,9 +108,10 @@ def _short(sentences: Sequence[Any]) -> str:
 
 def _variables(tally: IndexTally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     numbers = sorted(tally.texts)
-    names = list(tally.best)
-    values = np.stack([by_layer(best.values, heads) for best in tally.best.values()])
-    examples = np.stack([by_layer(best.examples, heads) for best in tally.best.values()])
+    names = [name for name in TOKEN_CLASSES if name in tally.best]
+    names += sorted(tally.best.keys() - set(names))
+    values = np.stack([by_layer(best.values, heads) for best in map(tally.best.__getitem__, names)])
+    examples = np.stack([by_layer(best.examples, heads) for best in map(tally.best.__getitem__, names)])
     # [focus, layer, head, rank]
     text = np.where(examples >= 0, np.searchsorted(numbers, np.nan_to_num(examples)), NONE).astype(np.int32)
     variables = Variables({"focus": names}, "headscope index")

@@ -18,7 +18,7 @@ from headscope.report.cards import MeasuredModel, card
 from headscope.report.cards.page import card_fragment
 from headscope.report.kinds import COLOURS, MEANINGS, head_kinds
 from headscope.types import segment_text
-from headscope.viewer import example_index, tiles
+from headscope.viewer import saved_index, tiles
 from headscope.viewer.head_numbers import head_numbers
 from headscope.viewer.interventions import Interventions, Predictions
 from headscope.viewer.text_maps import TextMaps, most_tokens, text_maps
@@ -163,7 +163,7 @@ class ViewSession:
             raise Missing(f"the index has no '{by[:80]}'; {suggest(by[:80], self._focus)}")
         if layer not in self.index["layer"] or head not in self.index["head"]:
             raise Missing(f"the index has no head {layer}-{head}")
-        return example_index.entries(self.index, layer, head, by)
+        return saved_index.entries(self.index, layer, head, by)
 
     def page(self, corpus: str, page: int = 0) -> list[dict[str, str | None]]:
         """The texts of a page of a corpus, 20 a page.

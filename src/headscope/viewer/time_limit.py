@@ -17,7 +17,7 @@ class TimeUp(HeadscopeError):
 def time_limit(network: nn.Module, seconds: float) -> Iterator[None]:
     """Within this context the forward passes of a network end with `TimeUp` once the time is over.
 
-    The time is looked at before each module of the network.
+    The time is looked at before each module inside of the network.
     """
     end = time.monotonic() + seconds
 
@@ -25,7 +25,8 @@ def time_limit(network: nn.Module, seconds: float) -> Iterator[None]:
         if time.monotonic() > end:
             raise TimeUp(f"the model took longer than {seconds:g} s; use a shorter text, or a smaller corpus")
 
-    handles = [module.register_forward_pre_hook(check) for module in network.modules()]
+    # Not the network itself: contexts around a pass are entered in its hooks, and must be left again.
+    handles = [module.register_forward_pre_hook(check) for module in network.modules() if module is not network]
     try:
         yield
     finally:

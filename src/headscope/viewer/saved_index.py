@@ -1,0 +1,58 @@
+"""A saved index of examples: written, read and checked, and its entries."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from headscope import results
+from headscope.errors import HeadscopeError
+
+FILE = "examples.nc"
+PLACE = ("focus", "layer", "head", "rank")
+DIMS = {"value": PLACE, "text": PLACE, "first": ("kept_text",), "second": ("kept_text",)}
+
+
+def save(index: xr.Dataset, directory: str | Path) -> Path:
+    """Write `directory/examples.nc`, whole or not at all.
+
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    return results.save(index, directory, FILE)
+
+
+def indexes_in(folder: str | Path) -> Iterator[Path]:
+    """The indexes of a folder and those within it."""
+    yield from sorted(Path(folder).rglob(FILE))
+
+
+def read_index(path: Path) -> xr.Dataset:
+    """Read an index into memory.
+
+    Raises `HeadscopeError` if the file is no index.
+    """
+    index = results.read(path)
+    if any(name not in index or index[name].dims != dims for name, dims in DIMS.items()) or not _has_its_texts(index):
+        raise HeadscopeError(f"index '{path}' is damaged or of another program; make it again with 'headscope index'")
+    return index
+
+
+def entries(index: xr.Dataset, layer: int, head: int, focus: str) -> list[dict[str, Any]]:
+    """The examples of a head and a focus, the highest value first: text, value, and the second text of a pair."""
+    chosen = index.sel(layer=layer, head=head, focus=focus)
+    first, second = index["first"].values, index["second"].values
+    pairs = zip(chosen["value"].values.tolist(), chosen["text"].values.tolist(), strict=True)
+    return [
+        {"text": str(first[text]), "value": value} | ({"second": str(second[text])} if second[text] else {})
+        for value, text in pairs
+        if text >= 0
+    ]
+
+
+def _has_its_texts(index: xr.Dataset) -> bool:
+    """True if the numbers are those of texts, and the values are numbers where there is a text."""
+    text, value = index["text"], index["value"]
+    if text.dtype.kind != "i" or value.dtype.kind != "f" or not all(name in index.coords for name in PLACE[:3]):
+        return False
+    return bool((text < index.sizes["kept_text"]).all() and (value.notnull() | (text < 0)).all())
