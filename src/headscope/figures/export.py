@@ -38,9 +38,14 @@ def save_spec(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS
     if not formats:
         return []
     picture = svg(spec)
+    return [write_atomically(stem.with_name(f"{stem.name}.{name}"), of_svg(picture, name)) for name in formats]
+
+
+def of_svg(picture: str, format: str) -> bytes:
+    """The content of a file of an SVG picture; `format` is one of `FORMATS`."""
     convert: dict[str, Callable[[], bytes]] = {
         "svg": picture.encode,
         "pdf": lambda: require("vl_convert").svg_to_pdf(picture),
         "png": lambda: require("vl_convert").svg_to_png(picture, scale=PNG_SCALE),
     }
-    return [write_atomically(stem.with_name(f"{stem.name}.{name}"), convert[name]()) for name in formats]
+    return convert[format]()

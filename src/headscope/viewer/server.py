@@ -21,6 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from headscope.errors import HeadscopeError
+from headscope.viewer.export import MEDIA_TYPES, exported
 from headscope.viewer.session import Missing, ViewSession
 from headscope.viewer.time_limit import TimeUp
 from headscope.web.json_body import json_body
@@ -47,6 +48,7 @@ def application(session: ViewSession) -> ASGIApp:
         Route(f"/api/card/{head}", _answered(_card)),
         Route(f"/api/examples/{head}", _answered(_examples)),
         Route("/api/try", _answered(_try), methods=["POST"]),
+        Route("/api/export", _answered(_export), methods=["POST"]),
         Route("/api/corpus/{name:path}", _answered(_corpus)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -60,7 +62,7 @@ def _session(request: Request) -> ViewSession:
 
 
 async def _alone(request: Request, function: Callable[..., Value], *arguments: Any) -> Value:
-    """Run a function that runs a model, after those of other requests."""
+    """Run a function that takes long, after those of other requests."""
     lock: asyncio.Lock = request.app.state.model_lock
     try:
         async with asyncio.timeout(_session(request).seconds):
@@ -87,6 +89,16 @@ async def _text(request: Request) -> Response:
     if not isinstance(first, str) or not isinstance(second, str | None):
         raise HTTPException(400, "first must be a text, and second a text or null")
     return JSONResponse(await _alone(request, _session(request).text, first, second))
+
+
+async def _export(request: Request) -> Response:
+    posted = await json_body(request)
+    text, state, format = (posted.get(name) for name in ("id", "state", "format"))
+    if not (isinstance(text, str) and isinstance(state, str) and isinstance(format, str)):
+        raise HTTPException(400, "id, state and format must be texts")
+    content = await _alone(request, exported, _session(request), text, state, format)
+    headers = {"Content-Disposition": f'attachment; filename="headscope.{format}"'}
+    return Response(content, media_type=MEDIA_TYPES[format], headers=headers)
 
 
 async def _overview(request: Request) -> Response:

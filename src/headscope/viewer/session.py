@@ -12,6 +12,7 @@ import xarray as xr
 from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError, suggest
+from headscope.extras import missing
 from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.report.cards import MeasuredModel, card
@@ -41,6 +42,7 @@ class ViewSession:
 
     * `index`: the examples on which heads are most themselves; see `example_index`.
     * `seconds`: the most time of a request that runs a model.
+    * `stored`: descriptions of models that are not loaded: maps of texts are kept, and no other text can be read.
 
     One thread at a time may call `text` and `try_heads`; the others read what is kept.
     """
@@ -51,15 +53,17 @@ class ViewSession:
     index: xr.Dataset | None = None
     seconds: float = SECONDS
     texts: TextStore = field(default_factory=TextStore)
+    stored: tuple[dict[str, Any], ...] = ()
 
     def description(self) -> dict[str, Any]:
         """The models, the corpora and the results."""
         sources = self.measured.sources if self.measured else ()
         return {
-            "models": [_description(each) for each in self.interventions],
+            "models": [*map(_description, self.interventions), *self.stored],
             "corpora": [corpus.name for corpus in self.corpora],
             "results": [{name: str(each.result.attrs[name]) for name in ("study", "corpus")} for each in sources],
             "examples_by": self._focus,
+            "exports": ["html"] if missing("vl_convert") else ["html", "pdf"],
         }
 
     def text(self, first: str, second: str | None = None) -> dict[str, Any]:
@@ -90,7 +94,7 @@ class ViewSession:
     def tile(self, text: str, layer: int, head: int, zoom: int, row: int, column: int, model: int = 0) -> bytes:
         """A tile of a map; see `tiles.pack`."""
         maps = self.maps(text, model)
-        self._refuse_head(maps, layer, head)
+        self.refuse_head(maps, layer, head)
         cells = -(-len(maps.text) >> zoom) if 0 <= zoom < maps.zooms else 0
         if not (0 <= row * tiles.TILE < cells and 0 <= column * tiles.TILE < cells):
             raise Missing(f"there is no tile {zoom}/{row}/{column}: {len(maps.text)} tokens have {maps.zooms} zooms")
@@ -99,7 +103,7 @@ class ViewSession:
     def words(self, text: str, layer: int, head: int, model: int = 0) -> bytes:
         """The map between the words of a text; see `tiles.pack`."""
         maps = self.maps(text, model)
-        self._refuse_head(maps, layer, head)
+        self.refuse_head(maps, layer, head)
         if len(maps.text.words) > MOST_WORDS:
             raise HeadscopeError(f"the text has {len(maps.text.words):,} words; maps of words are for {MOST_WORDS}")
         return tiles.pack(maps.between_words(layer, head))
@@ -180,17 +184,25 @@ class ViewSession:
         segments = [[segment_text(each) for each in example.segments] for example in examples]
         return [{"first": each[0], "second": each[1] if each[1:] else None} for each in segments]
 
+    def kept(self, text: str) -> KeptText:
+        """A text that is kept, with its maps.
+
+        Raises `Missing` if it is not.
+        """
+        kept = self.texts.get(text)
+        if kept is None:
+            raise Missing(f"text '{text[:16]}' is not kept; send it again")
+        return kept
+
     def maps(self, text: str, model: int = 0) -> TextMaps:
         """The maps of a text that is kept.
 
         Raises `Missing` if it is not, or there is no such model.
         """
-        kept = self.texts.get(text)
-        if kept is None:
-            raise Missing(f"text '{text[:16]}' is not kept; send it again")
-        if not 0 <= model < len(self.models):
-            raise Missing(f"there is no model {model}: models are 0 to {len(self.models) - 1}")
-        return kept.maps[model]
+        maps = self.kept(text).maps
+        if not 0 <= model < len(maps):
+            raise Missing(f"there is no model {model}: models are 0 to {len(maps) - 1}")
+        return maps[model]
 
     @property
     def _focus(self) -> list[str]:
@@ -201,7 +213,7 @@ class ViewSession:
         with time_limit(model.network, self.seconds):
             return text_maps(model, text)
 
-    def _refuse_head(self, maps: TextMaps, layer: int, head: int) -> None:
+    def refuse_head(self, maps: TextMaps, layer: int, head: int) -> None:
         if not (1 <= layer <= len(maps.heads) and 1 <= head <= maps.heads[layer - 1]):
             raise Missing(f"there is no head {layer}-{head}: the model has {len(maps.heads)} layers")
 

@@ -1,0 +1,79 @@
+"""The data of a view for a page without a server: the answers of the server by their paths."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from headscope.viewer import tiles
+from headscope.viewer.session import MOST_WORDS, ViewSession
+from headscope.viewer.view_state import ViewState
+
+MOST_BYTES = 12 << 20
+USUAL = ("relation", "previous", "next")
+
+
+def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """The data that `embeddedSource` of source.js reads: `{"json": {path: value}, "bytes": {path: base64}}`.
+
+    All heads are small in the overview. The chosen heads come whole; then come the maps and cards of other heads until
+    there are `most_bytes` in all.
+
+    * `text`: the identifier of a text that the session keeps.
+    """
+    kept = session.kept(text)
+    answers = {"api/model": session.description(), "api/numbers": session.numbers}
+    data: dict[str, dict[str, Any]] = {
+        "json": answers | {"api/text": session.text(kept.first, kept.second)},
+        "bytes": {},
+    }
+    for model in range(len(kept.maps)):
+        data["bytes"][f"api/overview/{text}?model={model}"] = _base64(session.overview(text, model))
+    left = most_bytes
+    for path, content in _of_heads(session, text, state):
+        left -= len(content)
+        if left < 0:
+            break
+        kind, value = ("json", content) if isinstance(content, str) else ("bytes", _base64(content))
+        data[kind][path] = value
+    return data
+
+
+def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tuple[str, str | bytes]]:
+    """Maps and cards, the chosen heads first, then the others; coarse maps before fine ones."""
+    maps = session.maps(text)
+    heads = [(layer, head) for layer, number in enumerate(maps.heads, 1) for head in range(1, number + 1)]
+    chosen = [place for place in heads if place in (state.heads or usual_heads(session))]
+    others = [place for place in heads if place not in chosen]
+    for places in (chosen, others):
+        for model, zoom in product(range(len(session.kept(text).maps)), reversed(range(maps.zooms))):
+            for place in places:
+                yield from _tiles(session, text, place, zoom, model)
+        measured = [place for place in places if session.measured and place in session.measured.heads]
+        yield from ((f"api/card/{layer}/{head}", session.card(layer, head)) for layer, head in measured)
+
+
+def _tiles(
+    session: ViewSession, text: str, place: tuple[int, int], zoom: int, model: int
+) -> Iterator[tuple[str, bytes]]:
+    """The tiles of a head at a zoom; with the finest, the map between words."""
+    maps = session.maps(text, model)
+    if zoom >= maps.zooms or place[0] > len(maps.heads) or place[1] > maps.heads[place[0] - 1]:
+        return
+    path = f"{text}/{place[0]}/{place[1]}"
+    side = -(-len(maps.text) // (tiles.TILE << zoom))
+    for row, column in product(range(side), repeat=2):
+        content = session.tile(text, *place, zoom, row, column, model)
+        yield f"api/tile/{path}/{zoom}/{row}/{column}?model={model}", content
+    if not zoom and len(maps.text.words) <= MOST_WORDS:
+        yield f"api/words/{path}?model={model}", session.words(text, *place, model)
+
+
+def usual_heads(session: ViewSession) -> tuple[tuple[int, int], ...]:
+    """The head that a view without a chosen head shows: the first with a relation or a neighbour, else 1-1."""
+    kinds = [(layer, head) for layer, head, kind, _ in session.numbers["kinds"] if kind in USUAL]
+    return (kinds[0] if kinds else (1, 1),)
+
+
+def _base64(content: bytes) -> str:
+    return b64encode(content).decode()

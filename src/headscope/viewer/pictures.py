@@ -1,0 +1,106 @@
+"""A view as a chart for a paper: lines between tokens, heat maps, or the grid of all heads."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from headscope.errors import HeadscopeError
+from headscope.figures.atlas import AtlasCell, atlas
+from headscope.figures.attention_image import attention_images
+from headscope.figures.attention_lines import attention_lines
+from headscope.figures.map_image import map_image
+from headscope.report.kinds import COLOURS
+from headscope.viewer.embedded import usual_heads
+from headscope.viewer.session import MOST_WORDS, ViewSession
+from headscope.viewer.text_maps import TextMaps
+from headscope.viewer.view_state import ViewState
+
+MOST_LINES, MOST_CELLS = 512, 2048
+
+
+def picture(session: ViewSession, text: str, state: ViewState) -> Any:
+    """The Altair chart of a view.
+
+    * `text`: the identifier of a text that the session keeps.
+
+    Raises `HeadscopeError` for a view without a picture, a text of more tokens than it has room for, or heads that the
+    model does not have.
+    """
+    if state.view == "heads":
+        return _grid(session, text, state.model)
+    if state.view not in ("lines", "map", "compare"):
+        raise HeadscopeError(
+            f"view '{state.view}' has no picture; use lines, map, compare or heads, or save it as html"
+        )
+    models = range(len(session.kept(text).maps)) if state.view == "compare" else [state.model]
+    names = [model["name"] for model in session.description()["models"]]
+    units = {model: _units(session.maps(text, model), state) for model in models}
+    sides = [[_labels(session.maps(text, model), state, part) for part in units[model]] for model in models]
+    if any(side != sides[0] for side in sides):
+        raise HeadscopeError(
+            "a picture of two models needs the same tokens; save one model at a time, with m=0 and m=1"
+        )
+    rows, columns = sides[0]
+    maps = {
+        f"{layer}-{head}{f' of {names[model]}' if len(models) > 1 else ''}": _weights(
+            session, text, state, (layer, head, model), units[model]
+        )
+        for layer, head in state.heads or usual_heads(session)
+        for model in models
+    }
+    title = f"{names[state.model]}: attention"
+    draw, most = (attention_lines, MOST_LINES) if state.view == "lines" else (attention_images, MOST_CELLS)
+    if max(len(rows), len(columns)) > most:
+        raise HeadscopeError(
+            f"a picture of {state.view} has room for {most:,} tokens; use a shorter text, or save it as html"
+        )
+    return draw(maps, rows, columns, title)
+
+
+def _units(maps: TextMaps, state: ViewState) -> tuple[list[int], list[int]]:
+    """The rows and the columns of a picture, as `unitsOf` of units.js: numbers of tokens or words."""
+    text = maps.text
+    first = [word.tokens[0] for word in text.words] if state.words else list(range(len(text)))
+    plain = [place for place, token in enumerate(first) if not text.special[token]]
+    if state.across and 1 in text.segment:
+        sides = [[place for place in plain if text.segment[first[place]] == segment] for segment in (0, 1)]
+        return sides[0], sides[1]
+    kept = list(range(len(first))) if state.special else plain
+    return kept, kept
+
+
+def _labels(maps: TextMaps, state: ViewState, units: Sequence[int]) -> list[str]:
+    labels = [word.text for word in maps.text.words] if state.words else maps.text.tokens
+    return [labels[unit] for unit in units]
+
+
+def _weights(
+    session: ViewSession,
+    text: str,
+    state: ViewState,
+    place: tuple[int, int, int],
+    units: tuple[list[int], list[int]],
+) -> Float[np.ndarray, "query key"]:
+    """Attention between the units; `place` is layer, head and model."""
+    layer, head, model = place
+    maps = session.maps(text, model)
+    session.refuse_head(maps, layer, head)
+    if state.words and len(maps.text.words) > MOST_WORDS:
+        raise HeadscopeError(f"the text has {len(maps.text.words):,} words; maps of words are for {MOST_WORDS}")
+    tile = maps.between_words(layer, head) if state.words else maps.whole(layer, head)
+    return tile.attention[np.ix_(*units)]
+
+
+def _grid(session: ViewSession, text: str, model: int) -> Any:
+    """All heads as small maps, framed by what they do."""
+    maximum, levels = session.maps(text, model).overview
+    kinds = {(layer, head): (kind, word) for layer, head, kind, word in session.numbers["kinds"]} if not model else {}
+    cells = [
+        AtlasCell(layer, head, map_image(levels[layer - 1, head - 1]), *kinds.get((layer, head), ("mixed", "")))
+        for layer, number in enumerate(session.maps(text, model).heads, 1)
+        for head in range(1, number + 1)
+    ]
+    name = session.description()["models"][model]["name"]
+    return atlas(cells, COLOURS, f"{name}: all heads", cell=60 if maximum.shape[1] <= 12 else 44)

@@ -1,0 +1,57 @@
+"""The state of a view in Python: the fragment that `state.js` writes, as far as a picture needs it."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from headscope.errors import HeadscopeError, suggest
+
+VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
+HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """A view of a text.
+
+    * `view`: one of `VIEWS`; "heads" is the grid of all heads.
+    * `heads`: layer and head, from 1, of the chosen heads.
+    * `words`: maps between words, not pieces; `special`: with special tokens; `across`: first to second text only.
+    * `model`: 0, or 1 for the second model.
+    """
+
+    view: str = "lines"
+    heads: tuple[tuple[int, int], ...] = ()
+    words: bool = False
+    special: bool = True
+    across: bool = False
+    model: int = 0
+
+
+def parse_state(fragment: str) -> ViewState:
+    """The state that a fragment describes; what it does not name has its default.
+
+    Raises `HeadscopeError` for an unknown view or a name that is no head.
+
+    >>> parse_state("v=map&h=4-7,5-1&w=words").heads
+    ((4, 7), (5, 1))
+    """
+    given = {key: values[-1] for key, values in parse_qs(fragment.removeprefix("#"), max_num_fields=64).items()}
+    view = given.get("v", "lines")
+    if view not in VIEWS:
+        raise HeadscopeError(f"state: there is no view '{view[:40]}'; {suggest(view[:40], VIEWS)}")
+    return ViewState(
+        view=view,
+        heads=tuple(_place(name) for name in given.get("h", "").split(",") if name),
+        words=given.get("w") == "words",
+        special=given.get("s") != "0",
+        across=given.get("b", "0") != "0",
+        model=1 if given.get("m", "0") not in ("", "0") else 0,
+    )
+
+
+def _place(name: str) -> tuple[int, int]:
+    match = HEAD.fullmatch(name)
+    if match is None:
+        raise HeadscopeError(f"state: '{name[:40]}' is no head; write layer and head, e.g. h=4-7")
+    return int(match[1]), int(match[2])
