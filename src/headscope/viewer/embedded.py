@@ -22,13 +22,14 @@ def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int 
     * `text`: the identifier of a text that the session keeps.
     """
     kept = session.kept(text)
-    answers = {"api/model": session.description(), "api/numbers": session.numbers}
+    model = session.description() | {"examples_by": [], "exports": []}  # these need a server
+    answers = {"api/model": model, "api/numbers": session.numbers}
     data: dict[str, dict[str, Any]] = {
         "json": answers | {"api/text": session.text(kept.first, kept.second)},
         "bytes": {},
     }
-    for model in range(len(kept.maps)):
-        data["bytes"][f"api/overview/{text}?model={model}"] = _base64(session.overview(text, model))
+    for number in range(len(kept.maps)):
+        data["bytes"][f"api/overview/{text}?model={number}"] = _base64(session.overview(text, number))
     left = most_bytes
     for path, content in _of_heads(session, text, state):
         left -= len(content)
