@@ -146,10 +146,13 @@ def test_texts_that_are_refused(client: TestClient, posted: dict, status: int) -
         ({"heads": ["1-1"], "mode": "zero"}, 400),
         ({"id": "0123456789abcdef", "heads": "1-1", "mode": "zero"}, 404),
         ({"heads": "1-1," * 40_000, "mode": "zero"}, 413),
+        ({"heads": "1-\ud800", "mode": "zero"}, 400),
+        ({"id": "\ud800", "heads": "1-1", "mode": "zero"}, 404),
     ],
 )
 def test_heads_are_disabled_for_one_answer(client: TestClient, posted: dict, status: int) -> None:
-    answer = client.post("/api/try", json={"id": post(client, "The old cat.")["id"]} | posted)
+    content = json.dumps({"id": post(client, "The old cat.")["id"]} | posted)
+    answer = client.post("/api/try", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == status, answer.text
     if status == 200:
         assert answer.json()["kind"] == "neighbours" and answer.json()["heads"] == "1-2,3-*"

@@ -177,4 +177,5 @@ def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _error(status: int, line: str) -> Response:
-    return JSONResponse({"error": " ".join(line.split())}, status)
+    one_line = " ".join(line.split()).encode(errors="backslashreplace").decode()  # names may hold half a character
+    return JSONResponse({"error": one_line}, status)
