@@ -74,6 +74,8 @@ class Sentence:
     * `entity_scope`: within which document entity names are unique.
     * `links`: between words of the sentence, where the corpus has them beside its tree.
     * `question`: what the corpus asks about one of its pronouns, if anything.
+    * `phrases`: the words [start, end), counted from 0, of each phrase of two or more words, the longest first; None
+      where the corpus has no phrases.
 
     >>> Sentence("She slept.", words=((0, 3), (4, 9), (9, 10)), upos=("PRON", "VERB", "PUNCT")).forms
     ('She', 'slept', '.')
@@ -88,6 +90,7 @@ class Sentence:
     entity_scope: str = ""
     links: tuple[Link, ...] = ()
     question: Question | None = None
+    phrases: tuple[tuple[int, int], ...] | None = None
 
     @property
     def forms(self) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from headscope.encoding.word_attention import SPECIAL
 from headscope.linguistics.parsed_sentences import Parsed
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import NONE, Lexicon
-from headscope.studies.probe.roles import SPECIAL
 
 
 def sentence(heads: Sequence[int], relations: Sequence[str] = (), number: int = 0) -> Parsed:

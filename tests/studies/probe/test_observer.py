@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
+from headscope.encoding.word_attention import SPECIAL
 from headscope.engine.batches import collate
 from headscope.engine.half_precision_store import Store
 from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.studies.probe.observer import TreebankObserver
-from headscope.studies.probe.roles import SPECIAL
 from headscope.types import Example, Sentence
 from support.any_examples import examples, overlapping, spoken
 from support.hand_made import padded

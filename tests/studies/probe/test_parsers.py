@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from headscope.encoding.word_attention import SPECIAL
 from headscope.studies.probe.batches import Treebank, groups, padded
 from headscope.studies.probe.parsers import (
     DISTANCES,
@@ -14,7 +15,6 @@ from headscope.studies.probe.parsers import (
     DistanceParser,
     distances,
 )
-from headscope.studies.probe.roles import SPECIAL
 from headscope.studies.probe.train import loss, scored
 from support.parsed_maps import attention_score, lexicon_of, naive_loss, randomised, sentence, treebank_of, words_score
 

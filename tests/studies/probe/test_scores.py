@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 import torch
 
+from headscope.encoding.word_attention import SPECIAL
 from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import cycle
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.probe.batches import Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
 from headscope.studies.probe.parsers import AttentionParser
-from headscope.studies.probe.roles import SPECIAL
 from headscope.studies.probe.scores import Gold, predict, preferences
 from headscope.studies.probe.train import ParserRecipe, fit, scored
 from support.parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of

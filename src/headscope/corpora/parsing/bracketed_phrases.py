@@ -1,4 +1,4 @@
-"""Syntactic heads of words from a bracketed parse, word by word as in CoNLL-2012.
+"""Syntactic heads of words, and phrases, from a bracketed parse; the parse may be one column, as in CoNLL-2012.
 
 A phrase has the head of one of its parts, found by a short table after Collins (1999, appendix A); of a noun phrase it
 is the last noun among its own words, else the first noun phrase in it, and never the possessive 's.
@@ -41,11 +41,42 @@ def heads(bits: list[str], tags: list[str], line: int) -> tuple[int, ...]:
     >>> heads(["(TOP(S(NP*", "*)", "(VP*)", "*))"], ["DT", "NN", "VBD", "."], 1)
     (2, 3, 0, 3)
     """
-    if not any("(" in bit for bit in bits):
-        return ()
-    linked = [0] * len(bits)
-    _link(_tree(bits, tags, line), linked)
+    return heads_of(_tree(bits, tags, line), len(bits)) if any("(" in bit for bit in bits) else ()
+
+
+def phrases(bits: list[str], tags: list[str], line: int) -> tuple[tuple[int, int], ...] | None:
+    """The phrases of a sentence, see `spans_of`; None where it has no parse. Arguments as of `heads`."""
+    return spans_of(_tree(bits, tags, line)) if any("(" in bit for bit in bits) else None
+
+
+def heads_of(root: Phrase, words: int) -> tuple[int, ...]:
+    """The head of each of `words` words of a parse, from 1, and 0 for the root."""
+    linked = [0] * words
+    _link(root, linked)
     return tuple(linked)
+
+
+def spans_of(root: Phrase) -> tuple[tuple[int, int], ...]:
+    """The words [start, end) of each phrase of two or more words, each once, the longest first.
+
+    >>> house = Phrase("NP", [Phrase("DT", word=0), Phrase("NN", word=1)])
+    >>> spans_of(Phrase("", [Phrase("S", [house, Phrase("VBD", word=2)])]))
+    ((0, 3), (0, 2))
+    """
+    spans: set[tuple[int, int]] = set()
+    _span(root, spans)
+    return tuple(sorted(spans, key=lambda span: (span[0] - span[1], span)))
+
+
+def _span(phrase: Phrase, spans: set[tuple[int, int]]) -> tuple[int, int]:
+    """The words of a phrase; those of it and its parts join `spans`."""
+    if not phrase.parts:
+        return phrase.word, phrase.word + 1
+    parts = [_span(part, spans) for part in phrase.parts]
+    whole = parts[0][0], parts[-1][1]
+    if whole[1] - whole[0] > 1:
+        spans.add(whole)
+    return whole
 
 
 def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:

@@ -70,11 +70,13 @@ def _sentence(block: list[tuple[int, str]], scope: str | None) -> Sentence:
     if scope is None:
         raise Bad(rows[0].line, "the sentence stands outside of '#begin document (NAME); part 000' and '#end document'")
     starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
+    bits, tags = [row.parse for row in rows], [row.tag for row in rows]
     return Sentence(
         " ".join(row.form for row in rows),
         words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),
         upos=tuple(upos(row.tag) for row in rows),
-        heads=bracketed_phrases.heads([row.parse for row in rows], [row.tag for row in rows], rows[0].line),
+        heads=bracketed_phrases.heads(bits, tags, rows[0].line),
+        phrases=bracketed_phrases.phrases(bits, tags, rows[0].line),
         mentions=_mentions(rows),
         entity_scope=scope,
     )

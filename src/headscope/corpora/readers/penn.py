@@ -73,8 +73,16 @@ def _row(number: int, place: int, line: str) -> ConlluRow:
     if len(columns) != 3:
         raise Bad(number, f"{len(columns)} columns, expected word, tag and head, separated by tabs")
     form, tag, head = columns
-    form = ESCAPED.get(form, form.replace("\\/", "/").replace("\\*", "*"))
-    return ConlluRow(number, place, form, upos(tag), head, "_", {})
+    return ConlluRow(number, place, unescaped(form), upos(tag), head, "_", {})
+
+
+def unescaped(form: str) -> str:
+    """A word as it stands in the text.
+
+    >>> unescaped("-LRB-"), unescaped("1\\\\/2")
+    ('(', '1/2')
+    """
+    return ESCAPED.get(form, form.replace("\\/", "/").replace("\\*", "*"))
 
 
 def upos(tag: str) -> str:

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headscope.encoding.word_attention import SPECIAL
 from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed
 from headscope.studies.probe.lexicon import NONE, Lexicon
-from headscope.studies.probe.roles import SPECIAL
 
 # Most pairs of tokens of a batch: with 144 features a batch is then of 36 MB.
 CELLS = 1 << 16

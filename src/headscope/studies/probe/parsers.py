@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headscope.studies.probe.roles import SPECIAL
+from headscope.encoding.word_attention import SPECIAL
 
 Attention = Float[Tensor, "sentence token token feature"]
 WordVectors = Float[Tensor, "sentence token number"]

@@ -1,0 +1,118 @@
+"""Treebanks with bracketed phrases, as the Penn Treebank (.mrg): a file, or a folder of them.
+
+NLTK ships a tenth of the treebank ("treebank", in combined/). Words stand between blanks, with the brackets and
+quotation marks that the treebank escapes; traces (-NONE-) are left out. Heads are made from the phrases
+(`parsing.bracketed_phrases`), relations there are none.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+
+from headscope.corpora import kinds
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.bracketed_phrases import Phrase, heads_of, spans_of
+from headscope.corpora.parsing.limits import DEEPEST
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.readers.penn import unescaped, upos
+from headscope.types import Example, Sentence
+
+SUFFIXES = (".mrg", ".ptb")
+TOKEN = re.compile(r"[()]|[^\s()]+")
+TRACE = "-NONE-"
+Token = tuple[int, str]
+
+
+def locate(source: str, options: Options) -> list[str]:
+    """The file itself, or all files of a folder that end in .mrg or .ptb, in the order of their names.
+
+    Raises `HeadscopeError` if there is none.
+    """
+    folder = Path(source)
+    files = [str(path) for path in sorted(folder.glob("*")) if path.suffix in SUFFIXES] if folder.is_dir() else []
+    return files or kinds.existing(source, options)
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
+    """Each sentence with its phrases and their heads."""
+    for tokens in _trees(source):
+        line = tokens[0][0]
+        try:
+            root, words = _tree(tokens)
+        except Bad as bad:
+            yield bad
+            continue
+        if words:
+            yield Example(f"{Path(source).name}:{line}", (_sentence(root, words),))
+        else:
+            yield Skipped("trees without words")
+
+
+def _trees(source: str) -> Iterator[list[Token]]:
+    """The tokens of each outermost bracket, with the numbers of their lines; the last may be left open."""
+    tokens: list[Token] = []
+    depth = 0
+    for number, line in lines(source):
+        for token in TOKEN.findall(line):
+            tokens.append((number, token))
+            depth += {"(": 1, ")": -1}.get(token, 0)
+            if depth <= 0:
+                yield tokens
+                tokens, depth = [], 0
+    if tokens:
+        yield tokens
+
+
+def _tree(tokens: list[Token]) -> tuple[Phrase, list[tuple[str, str]]]:
+    """The phrases of a sentence, and the form and tag of each of its words."""
+    opened, words = [Phrase("")], []
+    form = ""
+    before = ""
+    for line, token in tokens:
+        if token == "(":
+            if form:
+                raise Bad(line, f"a phrase stands beside the word '{form[:40]}' within a bracket")
+            opened.append(Phrase(""))
+            if len(opened) > DEEPEST:
+                raise Bad(line, f"the parse is nested more than {DEEPEST} levels deep")
+        elif token == ")":
+            if len(opened) == 1:
+                raise Bad(line, "the bracket ')' closes a phrase that is not open")
+            _close(opened, words, form)
+            form = ""
+        elif before == "(":
+            opened[-1].label = token
+        elif len(opened) == 1 or opened[-1].parts or form:
+            raise Bad(line, f"'{token[:40]}' is neither a label nor the word of a bracket of its own, as in (NN house)")
+        else:
+            form = token
+        before = token
+    if len(opened) > 1:
+        raise Bad(tokens[0][0], f"the parse leaves the phrase '{opened[-1].label[:40]}' open")
+    return opened[0], words
+
+
+def _close(opened: list[Phrase], words: list[tuple[str, str]], form: str) -> None:
+    """Hang the last phrase on the one around it, unless it is a trace or has no words."""
+    phrase = opened.pop()
+    if form and phrase.label != TRACE:
+        phrase.word = len(words)
+        words.append((unescaped(form), phrase.label))
+    if phrase.parts or phrase.word >= 0:
+        opened[-1].parts.append(phrase)
+
+
+def _sentence(root: Phrase, words: list[tuple[str, str]]) -> Sentence:
+    starts = accumulate((len(form) + 1 for form, _ in words), initial=0)
+    heads, tags = heads_of(root, len(words)), tuple(upos(tag) for _, tag in words)
+    relations = ("root" if not head else "punct" if tag == "PUNCT" else "dep" for head, tag in zip(heads, tags, strict=True))
+    return Sentence(
+        " ".join(form for form, _ in words),
+        words=tuple((start, start + len(form)) for start, (form, _) in zip(starts, words, strict=False)),
+        upos=tags,
+        heads=heads,
+        deprel=tuple(relations),
+        phrases=spans_of(root),
+    )
