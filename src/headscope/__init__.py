@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     prune: Study
     relations: Study
     syntax: Study
+    trees: Study
 
 _PUBLIC = {
     "Corpus": ("corpora", "Corpus"),
@@ -79,6 +80,7 @@ __all__ = [
     "save_result",
     "syntax",
     "tidy",
+    "trees",
     "wrap",
     "write_report",
 ]

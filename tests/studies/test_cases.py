@@ -12,6 +12,7 @@ NO_MENTIONS, ONE_LABEL = "has no coreference; name a treebank", "have the label 
 REFUSED = {
     **{("syntax", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("probe", case): NO_TREES for case in ("not annotated", "no feature")},
+    **{("trees", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},
     **{("coreference", case): NO_MENTIONS for case in ("not annotated", "no feature")},
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "prune")},

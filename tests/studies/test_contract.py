@@ -22,6 +22,7 @@ PASSAGE = "made-{n}\t{text}\t{pronoun}\t{at}\tAnn\t0\tTRUE\tTom\t8\tFALSE\tnone"
 PRO = (
     "1 [The developer] argued with the designer because [he] slept.\n\n2 The designer met [the chief] and saw [him].\n"
 )
+BRACKETS = "( (S (NP (DT The) (JJ old) (NN cat)) (VP (VBD saw) (NP (PRP her))) (. .)) )\n"
 # Names that the page of every study asks for beside a variable: most variables have neither.
 BESIDE = ("_ci", "_n_examples")
 # What the frame of every page asks for: a command adds it to the result of a study that reads a corpus.
@@ -57,6 +58,9 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     for source in ((gap(folder), "--kind", "gap"), (winobias(folder), "--kind", "winobias", "--task", "type1")):
         words = ("coreference", folder / "model", *source, "--resamples", "20")
         found["coreference"].append(run(*words, out=folder / f"out-{source[2]}"))
+    (folder / "phrases.mrg").write_text(BRACKETS * 4, encoding="utf-8")
+    words = ("trees", folder / "model", folder / "phrases.mrg", "--resamples", "20")
+    found["trees"].append(run(*words, out=folder / "out-phrases"))
     assert [each.errors for runs in found.values() for each in runs if each.status] == []
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     results.save(run_template(model, headscope.read("sample"), Settings(resamples=20)), folder / "template")

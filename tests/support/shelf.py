@@ -57,6 +57,8 @@ def _treebanks(folder: Path, data: Path) -> None:
     with ZipFile(data / "nltk" / "dependency_treebank.zip") as packed:
         names = [name for name in packed.namelist() if name.endswith(".dp")][:3]
         packed.extractall(folder, names)
+    with ZipFile(data / "nltk" / "treebank.zip") as packed:
+        packed.extractall(folder, [f"treebank/combined/wsj_000{number}.mrg" for number in (1, 2, 5)])
     words = sorted({line.split("\t")[1].lower() for line in quarter.decode().splitlines() if line[:1].isdigit()})
     (folder / "glove.6B.100d.txt").write_text("".join(f"{word} 0.5 -0.5\n" for word in words), encoding="utf-8")
 

@@ -47,6 +47,9 @@ DIMENSIONS = {
     "focus": "class of a token, or relation, that a head attends to",
     "rank": "place among the examples of a head, from 1 for the highest value",
     "kept_text": "text that an index of examples keeps",
+    "special_tokens": "whether trees have special tokens as nodes (kept), or words alone (left_out)",
+    "root": "root of a tree: the gold root, the best root, or none (undirected)",
+    "distance": "distance between the attention of two neighbouring words",
     "bound": "bound of a 95% interval",
 }
 

@@ -75,11 +75,13 @@ def tally_by_input(
     values: Float[np.ndarray, "case head *dims"],
     inputs: Int[np.ndarray, " case"],
     draws: Float[np.ndarray, "resample input"] | UInt8[np.ndarray, "resample input"],
+    cases: Int[np.ndarray, " case"] | None = None,
 ) -> Tally:
     """The tally of values over cases (words, links); inputs are resampled whole: their cases depend on each other.
 
     * `inputs`: the number of the input of each case, in ascending order.
     * `draws`: how often each resample has each input.
+    * `cases`: how many cases each row of `values` is the sum of; by default one.
 
     >>> tally_by_input(np.array([[1.0], [0.0], [1.0]]), np.array([0, 0, 1]), np.ones((3, 2))).mean.round(3)
     array([0.667])
@@ -87,6 +89,8 @@ def tally_by_input(
     present, starts, counts = np.unique(inputs, return_index=True, return_counts=True)
     dtype = np.result_type(values, np.int64)
     sums = np.add.reduceat(values, starts, dtype=dtype) if len(inputs) else values.astype(dtype)
+    if cases is not None and len(inputs):
+        counts = np.add.reduceat(cases, starts)
     # [input, *dims]
     valid = np.broadcast_to(counts.reshape(-1, *[1] * (values.ndim - 2)), (len(present), *values.shape[2:]))
     chunks = [slice(first, first + CHUNK) for first in range(0, max(1, len(present)), CHUNK)]

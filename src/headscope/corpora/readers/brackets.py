@@ -107,12 +107,12 @@ def _close(opened: list[Phrase], words: list[tuple[str, str]], form: str) -> Non
 def _sentence(root: Phrase, words: list[tuple[str, str]]) -> Sentence:
     starts = accumulate((len(form) + 1 for form, _ in words), initial=0)
     heads, tags = heads_of(root, len(words)), tuple(upos(tag) for _, tag in words)
-    relations = ("root" if not head else "punct" if tag == "PUNCT" else "dep" for head, tag in zip(heads, tags, strict=True))
+    relations = ["punct" if tag == "PUNCT" else "dep" for tag in tags]
     return Sentence(
         " ".join(form for form, _ in words),
         words=tuple((start, start + len(form)) for start, (form, _) in zip(starts, words, strict=False)),
         upos=tags,
         heads=heads,
-        deprel=tuple(relations),
+        deprel=tuple(relation if head else "root" for relation, head in zip(relations, heads, strict=True)),
         phrases=spans_of(root),
     )

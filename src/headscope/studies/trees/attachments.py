@@ -1,0 +1,78 @@
+"""Dependency trees of attention, and the words whose syntactic head they find."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from headscope.linguistics.arborescences import Contraction
+from headscope.linguistics.parsed_sentences import ROOT, Parsed
+from headscope.linguistics.undirected_trees import undirected_trees
+
+# Numbers of the score matrices that are parsed at a time: 16 MB.
+CELLS = 1 << 21
+Maps = Float[np.ndarray, "sentence unit node node"]
+Found = Int[np.ndarray, "sentence unit"]
+
+
+def scored(sentence: Parsed) -> Int[np.ndarray, " word"]:
+    """The words that are scored: those with an annotated head, without root and punctuation."""
+    return np.flatnonzero((sentence.heads > ROOT) & (sentence.relations != "punct"))
+
+
+def without_special(maps: Maps, special: int) -> Maps:
+    """The maps without their first `special` nodes, divided by what is left of each row."""
+    words = maps[..., special:, special:]
+    return words / np.maximum(words.sum(-1, keepdims=True), np.finfo(np.float32).tiny)
+
+
+def attachments(
+    maps: Maps, special: int, sentences: Sequence[Parsed]
+) -> tuple[Int[np.ndarray, "root score sentence unit"], Bool[np.ndarray, "sentence unit"]]:
+    """Parse sentences of equal length by their maps, the dependent in the row.
+
+    * `special`: number of special tokens before the words; a word that hangs on one of them has no right head.
+
+    Returns: how many words of each sentence get their head, and are linked with it (the axis `score`), for a tree from
+    the gold root and for the best tree; and whether the root of the latter is the gold root.
+    """
+    count, units, nodes, _ = maps.shape
+    gold = np.array([_gold_root(sentence) for sentence in sentences])
+    graphs = maps.reshape(-1, nodes, nodes).astype(np.float64)  # [sentence and unit, dependent, head]
+    wanted = np.repeat(gold, units)
+    heads, best = np.empty((2, len(graphs), nodes), dtype=np.int32), np.empty(len(graphs), dtype=np.int32)
+    for first in range(0, len(graphs), max(1, CELLS // nodes**2)):
+        part = slice(first, first + max(1, CELLS // nodes**2))
+        contraction = Contraction(graphs[part])
+        best[part] = contraction.best_root()
+        roots = np.where(wanted[part] < 0, best[part], wanted[part] + special)
+        heads[0, part], heads[1, part] = contraction.heads(roots), contraction.heads(best[part])
+    placed = heads[:, :, special:].reshape(2, count, units, nodes - special) - special  # [root, sentence, unit, word]
+    found = np.stack([_right(each, sentences) for each in placed])
+    return found, best.reshape(count, units) - special == gold[:, None]
+
+
+def links(maps: Maps, special: int, sentences: Sequence[Parsed]) -> Found:
+    """How many words are linked with their head in the best undirected tree; attention of both directions is added."""
+    count, units, nodes, _ = maps.shape
+    graphs = (maps + maps.swapaxes(-1, -2)).reshape(-1, nodes, nodes)  # [sentence and unit, node, node]
+    neighbours = undirected_trees(graphs)[:, special:].reshape(count, units, nodes - special) - special
+    return _right(neighbours, sentences)[1]
+
+
+def _gold_root(sentence: Parsed) -> int:
+    roots = np.flatnonzero(sentence.heads == ROOT)
+    return int(roots[0]) if len(roots) else -1
+
+
+def _right(
+    heads: Int[np.ndarray, "sentence unit word"], sentences: Sequence[Parsed]
+) -> Int[np.ndarray, "score sentence unit"]:
+    """Words with the right head, and words linked with it."""
+    counts = []
+    for predicted, sentence in zip(heads, sentences, strict=True):
+        dependent = scored(sentence)
+        head = sentence.heads[dependent] - 1
+        right = predicted[:, dependent] == head
+        counts.append([right.sum(1), (right | (predicted[:, head] == dependent)).sum(1)])
+    return np.array(counts).swapaxes(0, 1)  # [score, sentence, unit]

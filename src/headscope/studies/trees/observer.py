@@ -1,0 +1,134 @@
+"""Observer of attention between words: the trees of each head, of the mean of each layer, and of that of all heads."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.batch import Batch
+from headscope.encoding.treebank_batch import sentences_of
+from headscope.encoding.word_attention import SPECIAL, WordAttention
+from headscope.linguistics.parsed_sentences import ROOT, Parsed
+from headscope.results.vocabulary import DIRECTIONS
+from headscope.studies.trees.attachments import attachments, links, scored, without_special
+from headscope.studies.trees.phrases import distances, gold_phrases, scores, simple_scores, words_of
+from headscope.studies.trees.rows import DISTANCES, OFFSETS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
+
+Maps = Float[np.ndarray, "sentence head node node"]
+
+
+class TreeObserver:
+    """Parse the sentences of a batch by its attention, and keep only counts; see `TreeRows`.
+
+    * `heads`: number of heads of each layer; `bias`: to the right, of phrases; `seed`: of random trees.
+    * `counts`: of sentences and words that cannot be parsed, see `parsed_sentences.parsed`.
+    """
+
+    batch: Batch
+
+    def __init__(self, heads: tuple[int, ...], *, bias: float = 0.0, seed: int = 0, counts: Counter[str] | None = None):
+        self.means, self.bias, self.seed = means_of(heads), bias, seed
+        self.counts = Counter() if counts is None else counts
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and expect this one."""
+        self.batch, self.attention = batch, WordAttention(batch)
+
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+    ) -> None:
+        """See `Observer`."""
+        self.attention.add(layer, attention, examples, queries)
+
+    def finish(self) -> TreeRows:
+        """The counts of the sentences of the batch; sentences of equal length are parsed together."""
+        whole = self.attention.whole().numpy()
+        has_role = self.attention.members[:, :, :SPECIAL].any(1).cpu().numpy()
+        alike: dict[tuple[int, int], list[tuple[Parsed, np.ndarray, int]]] = defaultdict(list)
+        for row, sentence in sentences_of(self.batch, self.counts):
+            if len(sentence) > 1:
+                roles = np.flatnonzero(has_role[row])
+                nodes = np.concatenate([roles, sentence.words + SPECIAL])
+                alike[len(sentence), len(roles)].append((sentence, whole[row][:, nodes[:, None], nodes], row))
+        parts = [self._rows(special, group) for (_, special), group in alike.items()]
+        return TreeRows.concatenate(parts) if parts else self._rows(0, [])
+
+    def _rows(self, special: int, group: list[tuple[Parsed, np.ndarray, int]]) -> TreeRows:
+        """The rows of sentences of equal length, each with its maps and the row of its example."""
+        sentences, units = [sentence for sentence, *_ in group], len(self.means)
+        size = len(sentences[0]) + special if group else 1
+        maps = np.array([each for _, each, _ in group]).reshape(-1, self.means.shape[1], size, size)
+        shape = (len(group), units, len(DIRECTIONS), len(SPECIAL_TOKENS))
+        found, root = np.zeros((2, *shape, len(ROOTS)), dtype=np.uint16), np.zeros(shape, dtype=bool)
+        if group:
+            self._parse(np.einsum("uh,shij->suij", self.means, maps, optimize=True), special, sentences, found, root)
+        rooted = np.array([bool((each.heads == ROOT).any()) for each in sentences], dtype=bool)
+        bracketed, f1, simple_f1 = self._phrases(maps, special, group)
+        return TreeRows(
+            np.array([each.input for each in sentences], dtype=np.int64),
+            np.array([each.number for each in sentences], dtype=np.int64),
+            np.array([len(scored(each)) for each in sentences], dtype=np.int64),
+            rooted,
+            found[0],
+            found[1],
+            root & rooted[:, None, None, None],
+            np.array([_offsets(each) for each in sentences], dtype=np.uint16).reshape(-1, len(OFFSETS)),
+            bracketed,
+            f1,
+            simple_f1,
+        )
+
+    def _parse(
+        self, maps: np.ndarray, special: int, sentences: Sequence[Parsed], found: np.ndarray, root: np.ndarray
+    ) -> None:
+        """Fill in [score, sentence, unit, direction, special tokens, root] and [sentence, unit, direction, ...]."""
+        for kept, (between, nodes) in enumerate(((maps, special), (without_special(maps, special), 0))):
+            for direction, each in enumerate((between, between.swapaxes(-1, -2))):
+                # [root, score, sentence, unit] -> [score, sentence, unit, root]
+                counts, root[:, :, direction, kept] = attachments(each, nodes, sentences)
+                found[:, :, :, direction, kept, :2] = np.moveaxis(counts, 0, -1)
+            found[1, :, :, :, kept, 2] = links(between, nodes, sentences)[:, :, None]
+
+    def _phrases(self, maps: Maps, special: int, group: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Whether each sentence has phrases, and the F1 of its trees; distances of heads are averaged, as in the paper.
+
+        The random tree of a sentence depends on the seed and its place in the corpus alone.
+        """
+        f1 = np.zeros((len(group), len(self.means), len(DISTANCES), len(SPECIAL_TOKENS)), dtype=np.float32)
+        bracketed, simple_f1 = np.zeros(len(group), dtype=bool), np.zeros((len(group), len(SIMPLE)), dtype=np.float32)
+        for number, (sentence, _, row) in enumerate(group):
+            if (gold := self._gold(sentence, row)) is None:
+                continue
+            bracketed[number] = True
+            simple_f1[number] = simple_scores(gold, np.random.default_rng([self.seed, sentence.input, sentence.number]))
+            rows = maps[number][:, words_of(sentence) + special]
+            for kept, first in enumerate((0, special)):
+                for place, each in enumerate(distances(rows[..., first:]).values()):
+                    f1[number, :, place, kept] = scores(self.means @ each, gold, self.bias)
+        return bracketed, f1, simple_f1
+
+    def _gold(self, sentence: Parsed, row: int) -> np.ndarray | None:
+        annotated = self.batch.examples[row].sentences
+        phrases = annotated[sentence.number].phrases
+        before = sum(len(each.words) for each in annotated[: sentence.number])
+        return None if phrases is None else gold_phrases(sentence, phrases, before)
+
+
+def means_of(heads: tuple[int, ...]) -> Float[np.ndarray, "unit head"]:
+    """Weights that make units of heads: each head, the mean of each layer, the mean of all.
+
+    >>> means_of((1, 2)).round(2).tolist()[3:]
+    [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.33, 0.33, 0.33]]
+    """
+    total, layer = sum(heads), np.repeat(np.arange(len(heads)), heads)
+    layers = (layer == np.arange(len(heads))[:, None]) / np.array(heads)[:, None]
+    return np.concatenate([np.eye(total), layers, np.full((1, total), 1 / total)]).astype(np.float32)
+
+
+def _offsets(sentence: Parsed) -> np.ndarray:
+    """How many scored words have their head at each of `OFFSETS`."""
+    dependent = scored(sentence)
+    away = sentence.heads[dependent] - 1 - dependent
+    return np.array([(away == offset).sum() for offset in OFFSETS])

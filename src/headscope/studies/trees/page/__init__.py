@@ -1,0 +1,1 @@
+"""The page of `trees` for report, cards and viewer; never imports torch."""

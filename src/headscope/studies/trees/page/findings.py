@@ -1,0 +1,150 @@
+"""Findings of `trees`: parses of attention alone, beside trees that need no model."""
+
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.report.parts import Finding
+from headscope.report.wording import estimate
+from headscope.studies.trees.page.summary import (
+    BASELINES,
+    DISTANCES,
+    METRICS,
+    ROOTS,
+    SPECIAL,
+    ChosenTree,
+    arrow,
+    baseline,
+    chosen,
+    chosen_phrases,
+)
+
+
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The best tree of a head, what the root and special tokens change, and phrases."""
+    return [*_best(result), *_random(result), *_best_phrases(result)]
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """All findings, each with its baseline and interval."""
+    return [
+        *(each for metric in METRICS for each in _scores(result, metric)),
+        *_roots(result),
+        *_special(result),
+        *_means(result),
+        *_phrases(result),
+        *_limits(result),
+    ]
+
+
+def _best(result: xr.Dataset) -> Iterator[Finding]:
+    for each in chosen(result, "uas")[:1]:
+        other = baseline(result, "uas", "fixed_offset")
+        yield Finding(
+            "Dependency trees",
+            f"The spanning tree of head {each.head} ({each.words}) gives {each.score.value:.0%} of the words their "
+            f"syntactic head; the best fixed offset gives {other.value:.0%}.",
+        )
+
+
+def _random(result: xr.Dataset) -> Iterator[Finding]:
+    for each in chosen(result, "uas")[:1]:
+        if each.random is not None:
+            text = f"With random weights the best head gives {each.random.value:.0%} of the words their syntactic head."
+            yield Finding("Learned in training", text)
+
+
+def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
+    for each in chosen_phrases(result)[:1]:
+        right = estimate(result, "baseline_f1", baseline="right_branching")
+        yield Finding(
+            "Phrases",
+            f"The phrases of head {each.head} have an F1 of {100 * each.score.value:.0f}, those of right-branching "
+            f"trees {100 * right.value:.0f}.",
+        )
+
+
+def _scores(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+    for each in chosen(result, metric)[:1]:
+        others = ", ".join(
+            f"{BASELINES[name]} {baseline(result, metric, name).percent}"
+            for name in ("right_branching", "left_branching", "fixed_offset")
+        )
+        random = f"; the best head with random weights has {each.random.percent}" if each.random is not None else ""
+        yield Finding(
+            METRICS[metric],
+            f"Head {each.head} ({_how(each)}) has {each.score.percent} of "
+            f"{int(result['chosen_score_n_examples'].max()):,} held-out words, a gain of {each.gain.points} points "
+            f"over the best fixed offset. Trees without a model: {others}{random}.",
+        )
+
+
+def _how(each: ChosenTree) -> str:
+    return each.words if each.direction == "both" else f"{each.direction}, {each.words}"
+
+
+def _roots(result: xr.Dataset) -> Iterator[Finding]:
+    by_root = {each.root: each for each in reversed(chosen(result, "uas"))}
+    if {"gold", "best"} <= set(by_root):
+        gold, best = by_root["gold"], by_root["best"]
+        accuracy = result["root_accuracy"].max()
+        yield Finding(
+            "The root",
+            f"With the gold root the best head ({gold.head}) has a UAS of {gold.score.percent}, without it "
+            f"({best.head}) {best.score.percent}. No head finds the root of more than {100 * float(accuracy):.1f}% of "
+            "the sentences.",
+        )
+
+
+def _special(result: xr.Dataset) -> Iterator[Finding]:
+    by_special = {each.special: each for each in reversed(chosen(result, "uas"))}
+    if set(SPECIAL) <= set(by_special):
+        kept, without = by_special["kept"], by_special["left_out"]
+        yield Finding(
+            "Special tokens",
+            f"Where [CLS] and [SEP] are nodes of the tree the best head ({kept.head}) has a UAS of "
+            f"{kept.score.percent}, without them ({without.head}) {without.score.percent}: words that look at a "
+            "special token have no head among words.",
+        )
+
+
+def _means(result: xr.Dataset) -> Iterator[Finding]:
+    layers = result["layer_uas"]
+    if bool(layers.notnull().any()):
+        best = layers[layers.argmax(...)]
+        place = {dim: best[dim].item() for dim in layers.dims}
+        model = result["model_uas"]
+        top = model[model.argmax(...)]
+        yield Finding(
+            "Averages of heads",
+            f"Of the means of a layer's heads layer {place['layer']} has the highest UAS, "
+            f"{estimate(result, 'layer_uas', **place).percent} ({arrow(place['direction'])}, "
+            f"{ROOTS[place['root']]}, {SPECIAL[place['special_tokens']]}); the mean of all heads has "
+            f"{100 * float(top):.1f}%. These are scores on all sentences.",
+        )
+
+
+def _phrases(result: xr.Dataset) -> Iterator[Finding]:
+    for each in chosen_phrases(result)[:1]:
+        others = ", ".join(
+            f"{BASELINES[name]} {estimate(result, 'baseline_f1', baseline=name).cell('.1f', 100)[0]}"
+            for name in BASELINES
+            if name != "fixed_offset"
+        )
+        random = f", best head with random weights {each.random.cell('.1f', 100)[0]}" if each.random else ""
+        score, bounds = each.score.cell(".1f", 100)
+        yield Finding(
+            "Phrases",
+            f"Head {each.head} ({DISTANCES[each.distance]}, {SPECIAL[each.special]}) has an F1 of {score} [{bounds}] "
+            f"on held-out sentences, {each.gain.points} points from right-branching. Trees without a model: "
+            f"{others}{random}.",
+        )
+
+
+def _limits(result: xr.Dataset) -> Iterator[Finding]:
+    yield Finding(
+        "Limits",
+        "A spanning tree uses all edges of a head at once: a head with one clear relation may have a poor tree. Heads "
+        "were chosen on one half of the inputs and scored on the other; the tables by head have all sentences. Roots "
+        "and punctuation are not scored.",
+    )

@@ -1,0 +1,107 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.passes import Pass, PassResult
+from headscope.engine.provenance import provenance
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.random_weights import untrained
+from headscope.ranges import Range
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.split_half import split_in_half
+from headscope.studies.trees.observer import TreeObserver
+from headscope.studies.trees.rows import TreeRows
+from headscope.studies.trees.scores import Split, joined
+from headscope.studies.trees.variables import to_variables
+
+
+def run(
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    random: bool = True,
+    bias: Annotated[float, Range(0)] = 0.0,
+) -> xr.Dataset:
+    """`uas` and `uuas[layer, head, direction, special_tokens, root]` of trees that are made of attention alone.
+
+    The attention between words of each head is a graph; its maximum spanning tree is the head's parse. The dependent
+    looks at its head, or the head at its dependent (`direction`).
+
+    * `root`: the tree starts at the gold root, or at the root whose tree is best; `undirected` is the best tree of the
+      attention in both directions, added, and has no `uas`.
+    * `special_tokens`: `kept`, [CLS] and [SEP] are nodes too, and a word on one of them has a wrong head; `left_out`,
+      words alone, attention divided by what is left of each row.
+    * `uas`: share of words that get their syntactic head; `uuas`: that are linked with it, in whatever direction. Roots
+      and punctuation are nodes, and not scored, whatever the root: scores with and without it compare.
+    * `root_accuracy`: share of sentences whose best tree has the gold root.
+    * `layer_uas`, `model_uas` and so on: of the mean attention of a layer's heads, and of all heads.
+    * `chosen_score[metric, special_tokens, root]`: the best head of one half of the inputs, on the other half;
+      `chosen_gain` over the best fixed offset, `random_score` with random weights, `baseline_score[metric, baseline]`.
+
+    For a corpus with phrases, `f1[layer, head, distance, special_tokens]`: a sentence is split where the attention of
+    neighbouring words is furthest apart. Distances of heads are averaged for `layer_f1` and `model_f1`. Differences
+    from the released code of Kim et al.: the model reads special tokens and punctuation, which phrases leave out;
+    sentences whose phrases are only single words and the whole are left out.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `random`: Also parse with the attention of random weights.
+    * `bias`: Bias of phrases to the right; the paper uses 0 and 1.5.
+
+    Raises `HeadscopeError` if the corpus has no dependency trees, or no example that fits into the model.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), read("sample", Options(limit=20)), random=False)
+    >>> result["uas"].dims
+    ('layer', 'head', 'direction', 'special_tokens', 'root')
+    """
+    _refuse_without_trees(corpus)
+    settings.on_total(corpus.n_examples * (1 + random))
+    attributes = provenance("trees", model, corpus, settings)
+    parsed = _parse(model, corpus, settings, bias)
+    rows, random_rows = joined(parsed.value), None
+    _refuse_without_words(corpus, rows)
+    if random and "interrupted" not in parsed.attributes:
+        whole = replace(settings, keep_interrupted=False)
+        random_rows = joined(_parse(untrained(model, settings.seed), corpus, whole, bias).value)
+    inputs = int(rows.input.max()) + 1
+    draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
+    split = Split(draws, split_in_half(inputs, settings.seed))
+    variables = to_variables(rows, random_rows, model.capture.heads, split)
+    options = json.dumps({"random": random, "bias": bias})
+    attributes |= {"n_words": int(rows.words.sum()), "n_sentences": len(rows), "options": options}
+    return results.check(xr.Dataset(variables, attrs=attributes | parsed.attributes))
+
+
+def _parse(model: Model, corpus: Corpus, settings: Settings, bias: float) -> PassResult[list[TreeRows]]:
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+    observer = TreeObserver(model.capture.heads, bias=bias, seed=settings.seed, counts=words.counts)
+    return Pass(model, corpus, settings, words).gather(observer)
+
+
+def _refuse_without_trees(corpus: Corpus) -> None:
+    if not any(sentence.heads for example in corpus for sentence in example.sentences):
+        raise HeadscopeError(
+            f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U, .mrg), or parse it with "
+            "--annotate"
+        )
+
+
+def _refuse_without_words(corpus: Corpus, rows: TreeRows) -> None:
+    if not len(rows):
+        raise HeadscopeError(f"corpus '{corpus.name}' has no sentence of two words; name a larger treebank")

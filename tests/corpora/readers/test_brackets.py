@@ -1,0 +1,95 @@
+"""Treebanks with bracketed phrases."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headscope.corpora import Options, read
+from headscope.errors import HeadscopeError
+from headscope.types import Example, Sentence
+from support.written import corpus
+
+GOOD = """
+( (S
+    (NP-SBJ (DT The) (JJ old) (NN cat) )
+    (VP (VBD saw)
+      (NP (-NONE- *T*-1) )
+      (PP (IN in) (NP (-LRB- -LRB-) (CD 1\\/2) (NNS doors)) ))
+    (. .) ))
+"""
+
+
+def test_a_sentence_with_its_phrases_and_heads() -> None:
+    expected = Sentence(
+        "The old cat saw in ( 1/2 doors .",
+        ((0, 3), (4, 7), (8, 11), (12, 15), (16, 18), (19, 20), (21, 24), (25, 30), (31, 32)),
+        ("DET", "ADJ", "NOUN", "VERB", "ADP", "PUNCT", "NUM", "NOUN", "PUNCT"),
+        (3, 3, 4, 0, 4, 8, 8, 5, 4),
+        ("dep", "dep", "dep", "root", "dep", "punct", "dep", "dep", "punct"),
+        phrases=((0, 9), (3, 8), (4, 8), (0, 3), (5, 8)),
+    )
+    assert list(corpus("wsj.mrg", GOOD)) == [Example("wsj.mrg:2", (expected,))]
+
+
+def test_several_trees_in_a_line_and_trees_without_words() -> None:
+    found = corpus("wsj.mrg", "(S (NN rain)) (S (VB go) (RB on)) ((S (-NONE- *)))\n")
+    assert [each.n_words for each in found] == [1, 2] and found.skipped == {"trees without words": 1}
+    assert [each.sentences[0].phrases for each in found] == [(), ((0, 2),)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("(S (NN rain)\n(NN door)", "line 1: the parse leaves the phrase 'S' open"),
+        ("\n) (S (NN rain))", "line 2: the bracket '\\)' closes a phrase that is not open"),
+        ("(S (NN rain) door)", "line 1: 'door' is neither a label nor the word of a bracket"),
+        ("rain", "line 1: 'rain' is neither a label nor the word"),
+        ("(S (NN rain (NN door)))", "line 1: a phrase stands beside the word 'rain'"),
+        ("(S" * 300, "line 1: the parse is nested more than 200 levels deep"),
+    ],
+)
+def test_a_bad_tree_is_refused_with_its_line_or_counted(content: str, said: str) -> None:
+    with pytest.raises(HeadscopeError, match=said):
+        corpus("wsj.mrg", content)
+    if content.count("(") == content.count(")"):
+        kept = corpus("wsj.mrg", f"{GOOD}\n{content}", Options(skip_bad=True))
+        assert kept.skipped["bad"] == 1
+
+
+def test_a_folder_is_all_of_its_files_in_order(tmp_path: Path) -> None:
+    for name in ("wsj_2.mrg", "wsj_1.mrg", "README"):
+        (tmp_path / name).write_text(GOOD)
+    assert [each.id for each in read(tmp_path, Options(kind="brackets"))] == ["wsj_1.mrg:2", "wsj_2.mrg:2"]
+
+
+words = st.text("abcxyz.,0", min_size=1, max_size=4)
+trees = st.recursive(words, lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=8)
+
+
+def bracketed(tree: str | list) -> str:
+    return f"(NN {tree})" if isinstance(tree, str) else f"(NP {' '.join(map(bracketed, tree))})"
+
+
+def leaves(tree: str | list) -> list[str]:
+    return [tree] if isinstance(tree, str) else [leaf for part in tree for leaf in leaves(part)]
+
+
+def phrases(tree: str | list, start: int = 0) -> set[tuple[int, int]]:
+    if isinstance(tree, str):
+        return set()
+    found, at = {(start, start + len(leaves(tree)))}, start
+    for part in tree:
+        found |= phrases(part, at)
+        at += len(leaves(part))
+    return {(first, last) for first, last in found if last - first > 1}
+
+
+@settings(deadline=None)
+@given(trees)
+def test_any_tree_is_read_with_all_its_phrases(tree: str | list) -> None:
+    (example,) = corpus("any.mrg", bracketed(tree))
+    sentence = example.sentences[0]
+    assert sentence.forms == tuple(leaves(tree)) and sentence.heads.count(0) == 1
+    assert set(sentence.phrases or ()) == phrases(tree)

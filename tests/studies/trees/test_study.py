@@ -1,0 +1,81 @@
+"""Heads whose trees are planted are chosen; the study as a whole, its options, and corpora that it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import headscope
+from headscope import Settings
+from headscope.corpora import read
+from headscope.errors import HeadscopeError
+from headscope.studies.trees import study
+from headscope.types import Example
+from support.made_answers import tree
+from support.planted import looks_at_offset, looks_from_to, planted
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
+from support.tiny import tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=20, batch_tokens=200)
+HEADS = {(1, 2): looks_from_to(DETERMINERS | SUBJECTS | ADJECTIVES), (2, 3): looks_at_offset(1)}
+GOLD = {"special_tokens": "left_out", "root": "gold"}
+
+
+@pytest.fixture(scope="module")
+def model() -> headscope.Model:
+    return headscope.wrap(planted(HEADS), tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def result(model: headscope.Model) -> xr.Dataset:
+    return study.run(model, TREEBANK, QUICK)
+
+
+def test_a_head_whose_words_look_at_their_heads_is_chosen(result: xr.Dataset) -> None:
+    sharp = result.sel(layer=1, head=2, direction="dependent_to_head")
+    assert (sharp["uas"].sel(root=["gold", "best"], special_tokens="left_out") == 1).all()
+    chosen = result.sel(GOLD | {"metric": "uas"})
+    assert (int(chosen["chosen_layer"]), int(chosen["chosen_head"])) == (1, 2)
+    assert chosen["chosen_direction"] == "dependent_to_head" and chosen["chosen_score"] == 1
+    assert chosen["chosen_gain"] > 0.1 and (chosen["chosen_gain_ci"] > 0).all()
+    assert chosen["random_score"] < 1
+
+
+def test_a_head_of_the_next_token_has_the_right_branching_tree(result: xr.Dataset) -> None:
+    following = result["uas"].sel(GOLD | {"layer": 2, "head": 3, "direction": "dependent_to_head"})
+    # Its best tree from the gold root leaves the words behind the root where they are.
+    assert float(following) > 0.4
+    assert not np.isnan(result["baseline_score"].sel(baseline=["right_branching", "left_branching"])).any()
+
+
+def test_undirected_trees_have_no_uas_and_one_uuas(result: xr.Dataset) -> None:
+    assert result["uas"].sel(root="undirected").isnull().all()
+    both = result["uuas"].sel(root="undirected")
+    xr.testing.assert_equal(both.isel(direction=0, drop=True), both.isel(direction=1, drop=True))
+    assert both.sel(layer=1, head=2, special_tokens="left_out").min() == 1
+
+
+def test_baselines_are_those_of_the_other_half() -> None:
+    sentences = [Example(f"{n}", (tree("the cat saw", (2, 3, 0), "det nsubj root"),)) for n in range(8)]
+    result = study.run(headscope.wrap(tiny_bert(), tiny_tokenizer()), corpus_of(sentences), QUICK, random=False)
+    base = result["baseline_score"].sel(metric="uas")
+    assert base.sel(baseline=["right_branching", "left_branching", "fixed_offset"]).values.tolist() == [1, 0, 1]
+    assert result["baseline_score"].sel(metric="uuas", baseline="left_branching") == 1
+    assert "random_score" not in result and "f1" not in result
+    assert json.loads(result.attrs["options"]) == {"random": False, "bias": 0.0}
+    assert (result.attrs["n_words"], result.attrs["n_sentences"]) == (16, 8)
+
+
+def test_batches_do_not_change_numbers(model: headscope.Model, result: xr.Dataset) -> None:
+    other = study.run(model, TREEBANK, Settings(resamples=20, batch_tokens=60))
+    names = [name for name in result.data_vars if result[name].dtype.kind == "f"]
+    xr.testing.assert_allclose(result[names], other[names])
+
+
+def test_a_corpus_without_trees_or_of_single_words_is_refused(model: headscope.Model) -> None:
+    with pytest.raises(HeadscopeError, match="has no dependency trees; name a treebank"):
+        study.run(model, read(["It rained.", "We stayed in."]), QUICK)
+    single = corpus_of([Example("r", (tree("rain", (0,), "root"),))])
+    with pytest.raises(HeadscopeError, match="has no sentence of two words"):
+        study.run(model, single, QUICK)
