@@ -30,7 +30,7 @@ def test_a_corpus_is_read_from_standard_input(model: str, tmp_path: Path) -> Non
     assert result.exit_code == 0, result.output
     assert "on standard input, 2 examples" in result.stdout
     assert figures(tmp_path) == set() and (tmp_path / "report.html").is_file()
-    assert f"report: {tmp_path / 'report.html'}" in result.stdout and "s in all" in result.stdout
+    assert f"report: {tmp_path / 'report.html'}" in result.stdout and " s: loading " in result.stdout
 
 
 def test_quiet_prints_nothing(model: str, tmp_path: Path) -> None:

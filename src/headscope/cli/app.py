@@ -11,7 +11,9 @@ import typer
 from headscope import __version__, catalog
 from headscope.cli.errors import user_errors
 from headscope.cli.export import export
+from headscope.cli.formats import formats
 from headscope.cli.head import head
+from headscope.cli.options import Debug, Figures, NoFigures
 from headscope.cli.study import command, tool, verbs
 from headscope.cli.view import view
 
@@ -86,13 +88,16 @@ def report(
         list[Path],
         typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
     ],
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    figures: Figures = "svg",
+    no_figures: NoFigures = False,
+    debug: Debug = False,
 ) -> None:
     """Write the page and the figures of a saved result again; of several, also `heads.html`, and each page shows what
     all results of the model say of its heads."""
     with user_errors(debug):
+        files = formats(figures, no_figures)
         from headscope.report import rebuild, rebuild_all
 
         alone = len(directories) == 1 and (directories[0] / "result.nc").exists()
-        for page in [rebuild(directories[0])] if alone else rebuild_all(*directories):
+        for page in [rebuild(directories[0], formats=files)] if alone else rebuild_all(*directories, formats=files):
             typer.echo(page)

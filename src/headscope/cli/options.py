@@ -113,7 +113,7 @@ RemoteCode = Annotated[
 ]
 
 Json = Annotated[bool, Option("--json", help="Print the result as JSON instead of a table.")]
-Figures = Annotated[str, Option(metavar="FORMATS", help="Formats of the figure files, separated by commas.")]
+Figures = Annotated[str, Option(metavar="FORMATS", help="Formats of the figure files: svg, pdf, png, or several.")]
 NoFigures = Annotated[bool, Option("--no-figures", help="Write no figure files; the page has its figures.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]
 Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]
@@ -148,7 +148,7 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     examples: Examples = 3,
     revision: Revision = None,
     remote_code: RemoteCode = False,
-    figures: Figures = "svg,pdf,png",
+    figures: Figures = "svg",
     no_figures: NoFigures = False,
     quiet: Quiet = False,
     json: Json = False,

@@ -19,9 +19,9 @@ def loading(what: str, *, quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(
-    name: str, total: int | None, *, quiet: bool = False
-) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]]]:
-    """A bar with count, rate and time left, shown once the number of inputs is known.
+    name: str, total: int | None, *, quiet: bool = False, rate: bool = True
+) -> Iterator[tuple[Callable[[int], None], Callable[[int | None], None]]]:
+    """A bar with count, rate and time left, shown once there is a total, which may be None while it is unknown.
 
     Yields: a function of a number of inputs that are done, and a function of the total.
     """
@@ -31,9 +31,9 @@ def progress_bar(
     def advance(done: int) -> None:
         progress.advance(task, done)
         speed = progress.tasks[0].speed
-        progress.update(task, rate=f"{speed:.0f}/s" if speed else "")
+        progress.update(task, rate=f"{speed:.0f}/s" if speed and rate else "")
 
-    def expect(total: int) -> None:
+    def expect(total: int | None) -> None:
         progress.start()
         progress.update(task, total=total)
 

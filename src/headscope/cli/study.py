@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -12,16 +11,16 @@ from typing import Any
 import typer
 
 from headscope import catalog
+from headscope.cli.clock import Clock
 from headscope.cli.errors import INTERRUPTED, numbers_kept, user_errors
+from headscope.cli.formats import formats
 from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
 from headscope.cli.options import shared
 from headscope.cli.progress import loading, progress_bar
-from headscope.errors import HeadscopeError, suggest
 
 ALWAYS = {"json", "debug"}
 DRAWING = {"quiet", "figures", "no_figures"}
-FORMATS = ("svg", "pdf", "png")
 
 
 def command(study: str) -> Callable[..., None]:
@@ -72,10 +71,11 @@ def _command(
 
 
 def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
-    started, quiet, formats = time.monotonic(), given["quiet"], _formats(given)
+    clock, quiet, files = Clock(), given["quiet"], formats(given["figures"], given["no_figures"])
     given["out"] = given["out"] or Path("out") / study
     with loading("reading", quiet=quiet):
         ready = made(inputs, given)
+    clock.stop("loading")
     directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
     with progress_bar(study, _examples(ready), quiet=quiet) as (progress, expect):
         ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect, keep_interrupted=True)
@@ -90,14 +90,18 @@ def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given
 
             result = with_maps_of(result, ready, given["examples"])
             results.save(result, directory)
+        clock.stop(study)
         if given["json"]:
             typer.echo(json.dumps(terminal.as_json(result, directory / "report.html"), allow_nan=False))
         elif not quiet:
             terminal.print_result(result)
-        with progress_bar("figures", None, quiet=quiet) as (progress, expect):
-            page = report.write(result, directory, formats=formats, on_figure=partial(_on_figure, progress, expect))
+        drawing = "page and figures" if files else "page"
+        with progress_bar(drawing, None, quiet=quiet, rate=False) as (progress, expect):
+            expect(None)
+            page = report.write(result, directory, formats=files, on_figure=partial(_on_figure, progress, expect))
+        clock.stop(drawing)
         if not given["json"] and not quiet:
-            terminal.print_end(result, directory, page, time.monotonic() - started)
+            terminal.print_end(result, directory, page, str(clock))
     if "interrupted" in result.attrs:
         raise typer.Exit(INTERRUPTED)
 
@@ -114,19 +118,7 @@ def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:
     typer.echo(json.dumps(without_nan(outcome)) if given["json"] else in_lines(outcome))
 
 
-def _formats(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The formats of the figure files.
-
-    Raises `HeadscopeError` for an unknown format.
-    """
-    wanted = () if given["no_figures"] else tuple(each.strip() for each in given["figures"].split(","))
-    for each in wanted:
-        if each not in FORMATS:
-            raise HeadscopeError(f"figures '{each}': {suggest(each, FORMATS)}")
-    return wanted
-
-
-def _on_figure(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:
+def _on_figure(progress: Callable[[int], None], expect: Callable[[int | None], None], done: int, total: int) -> None:
     if done == 1:
         expect(total)
     progress(1)

@@ -65,8 +65,8 @@ def print_result(result: xr.Dataset) -> None:
         _line(console, f"interrupted {attrs['interrupted']}; what was done is kept")
 
 
-def print_end(result: xr.Dataset, directory: Path, page: Path, seconds: float) -> None:
-    """The main findings, the saved models, the page, and the time that the whole command took."""
+def print_end(result: xr.Dataset, directory: Path, page: Path, duration: str) -> None:
+    """The main findings, the saved models, the page, and the duration of the command."""
     console = Console()
     for finding in study_page(result).highlights():
         _line(console, f"{finding.topic}: {finding.text}")
@@ -74,7 +74,7 @@ def print_end(result: xr.Dataset, directory: Path, page: Path, seconds: float) -
         if folder.is_dir():
             _line(console, f"model: {folder}")
     _line(console, f"report: {page}")
-    _line(console, f"{seconds:.1f} s in all")
+    _line(console, duration)
 
 
 def _line(console: Console, text: str) -> None:

@@ -12,8 +12,9 @@ import xarray as xr
 from headscope import results
 from headscope.errors import DrawingError, HeadscopeError
 from headscope.extras import missing
-from headscope.figures.export import FORMATS, save_spec
+from headscope.figures.export import DEFAULT_FORMATS
 from headscope.figures.fit import COLUMN, fitted
+from headscope.figures.parallel import Save, saving
 from headscope.files import write_atomically
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import index
@@ -29,6 +30,7 @@ from headscope.report.study_page import StudyPage, study_page
 from headscope.report.tables import Table, complete, top_heads
 
 Part = TypeVar("Part")
+ATLAS = "the figure of the atlas"
 
 
 def write(
@@ -36,7 +38,7 @@ def write(
     directory: str | Path,
     *,
     others: Sequence[xr.Dataset] = (),
-    formats: Sequence[str] = FORMATS,
+    formats: Sequence[str] = DEFAULT_FORMATS,
     on_figure: Callable[[int, int], None] = lambda done, total: None,
 ) -> Path:
     """Write `directory/report.html` and the files of its figures in `directory/figures`; return the path of the page.
@@ -46,7 +48,8 @@ def write(
     Without vl-convert the page has no figures, and says so.
 
     * `others`: further results of the same model; the atlas shows what they say of its heads, too.
-    * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none, which takes a third of the time.
+    * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none.
+      PDF and PNG take longer than the page.
     * `on_figure`: called after each figure with the number of figures that are done and their total.
 
     Raises `HeadscopeError` for another format or if the folder cannot be written to, `DrawingError` if the page was
@@ -54,19 +57,22 @@ def write(
     """
     directory, failed = Path(directory), Failures()
     page = study_page(results.check(result))
-    atlas = failed.attempt("the atlas", lambda: atlas_of(result, others), None)
-    figures = failed.attempt("the figures", lambda: [_safe(figure) for figure in page.figures()], [])
-    if missing("vl_convert"):
-        figures, formats = [], ()
+    if undrawable := bool(missing("vl_convert")):
+        formats = ()
     specs: dict[str, dict[str, Any]] = {}
-    for done, figure in enumerate(figures, 1):
-        spec = failed.attempt(f"figure '{figure.name}'", partial(_saved, figure, directory, formats), None)
-        specs |= {} if spec is None else {figure.name: spec}
-        on_figure(done, len(figures))
-    kept = [figure for figure in figures if figure.name in specs]
-    if atlas and formats:
-        failed.attempt("the figure of the atlas", partial(_saved, atlas.figure(), directory, formats), {})
-    contents = _contents(page, kept, failed, atlas, others)
+    with saving(formats) as save:  # the files are made while the tables and cards are
+        start = partial(_start, directory=directory, save=save)
+        atlas = failed.attempt("the atlas", lambda: atlas_of(result, others), None)
+        figures = failed.attempt("the figures", lambda: [] if undrawable else [*map(_safe, page.figures())], [])
+        finishing = [failed.attempt(f"figure '{each.name}'", partial(start, each), dict) for each in figures]
+        picture = failed.attempt(ATLAS, lambda: start(atlas.figure()) if atlas and formats else dict, dict)
+        contents = _contents(page, failed, atlas, others)
+        for done, (figure, finish) in enumerate(zip(figures, finishing, strict=True), 1):
+            if spec := failed.attempt(f"figure '{figure.name}'", finish, {}):
+                specs[figure.name] = spec
+            on_figure(done, len(figures))
+        failed.attempt(ATLAS, picture, {})
+    contents |= _placed([figure for figure in figures if figure.name in specs], beside_findings=not atlas)
     html = rendered("page.html", specs, formats=formats, columns=True, failed=failed, **contents)
     path = write_atomically(directory / "report.html", html)
     if failed:
@@ -90,21 +96,33 @@ class Failures(list[str]):
             return instead
 
 
-def _saved(figure: Figure, directory: Path, formats: Sequence[str]) -> dict[str, Any]:
-    """Save a figure's files; return its specification."""
+def _start(figure: Figure, directory: Path, save: Save) -> Callable[[], dict[str, Any]]:
+    """Begin to save a figure in both widths. Returns: a function that waits for its files and gives its chart."""
     spec: dict[str, Any] = figure.chart.to_dict(validate=False)
-    save_spec(spec, directory / "figures" / figure.name, formats)
-    save_spec(fitted(spec, COLUMN), directory / "figures" / f"{figure.name}-column", formats)
-    return spec
+    stem = directory / "figures" / figure.name
+    files = [save(spec, stem), save(fitted(spec, COLUMN), stem.with_name(f"{stem.name}-column"))]
+
+    def finish() -> dict[str, Any]:
+        for file in files:
+            file.result()
+        return spec
+
+    return finish
 
 
-def _contents(
-    page: StudyPage, figures: list[Figure], failed: Failures, atlas: Atlas | None, others: Sequence[xr.Dataset]
-) -> dict[str, Any]:
-    """The values of the template."""
+def _placed(figures: list[Figure], *, beside_findings: bool) -> dict[str, Any]:
+    """The figures in the template: the first one beside the findings or not, and all others by section."""
+    first = 1 if beside_findings else 0
+    return {
+        "opening": figures[0] if figures else None,
+        "sections": [(title, list(each)) for title, each in groupby(figures[first:], lambda figure: figure.section)],
+    }
+
+
+def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Sequence[xr.Dataset]) -> dict[str, Any]:
+    """The values of the template, without the figures."""
     result = page.result
     names, ranked = results.means(result), number_names(result)
-    first = 0 if atlas else 1  # without an atlas the first figure stands beside the findings
     top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in ranked], [])
     return {
         "attrs": result.attrs,
@@ -116,11 +134,9 @@ def _contents(
         "names": NAMES,
         "numbers": failed.attempt("the order of heads", lambda: head_values(model_of(result, *others)), []),
         "cards": failed.attempt("the cards", lambda: _cards(result, others, atlas), []) if atlas else [],
-        "opening": figures[0] if figures else None,
         "findings": failed.attempt("the findings", page.findings, []),
         "own": failed.attempt("the scores", page.tables, []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
-        "sections": [(title, list(each)) for title, each in groupby(figures[first:], lambda figure: figure.section)],
         "top": [table for table in top if table is not None],
         "heads": failed.attempt("the table of heads", lambda: _heads(result), None),
         "tables": failed.attempt("the tables", lambda: [complete(result, name) for name in names], []),

@@ -6,13 +6,13 @@ from pathlib import Path
 import xarray as xr
 
 from headscope import results
-from headscope.figures.export import FORMATS
+from headscope.figures.export import DEFAULT_FORMATS
 from headscope.report.cards import MeasuredModel, gather, write_heads
 from headscope.report.cards.model_results import found_in
 from headscope.report.page import write
 
 
-def rebuild(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> Path:
+def rebuild(directory: str | Path, *, formats: Sequence[str] = DEFAULT_FORMATS) -> Path:
     """Write the page of a saved result again; return its path. `formats` as for `write`.
 
     Raises `HeadscopeError` if the folder has no result or cannot be written to.
@@ -20,7 +20,7 @@ def rebuild(directory: str | Path, *, formats: Sequence[str] = FORMATS) -> Path:
     return write(results.read(directory), directory, formats=formats)
 
 
-def rebuild_all(*directories: str | Path, formats: Sequence[str] = FORMATS) -> Iterator[Path]:
+def rebuild_all(*directories: str | Path, formats: Sequence[str] = DEFAULT_FORMATS) -> Iterator[Path]:
     """Write the pages of all results in some folders again, and `heads.html` in the first of these; their paths.
 
     The atlas of each page shows what all results of its model say of the heads. `heads.html` has all cards.

@@ -236,7 +236,7 @@ def test_the_clearest_maps_are_drawn_with_their_tokens(tmp_path: Path) -> None:
     page = write_card(Card(model_of(with_maps()), 1, 1), tmp_path)
     assert page.name == "head-1-1.html" and "t0" in page.read_text() and "t12" in page.read_text()
     files = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert {"head-1-1-maps.svg", "head-1-1-standing.pdf"} <= files
+    assert {"head-1-1-maps.svg", "head-1-1-standing.svg"} <= files
     other = write_card(Card(model_of(with_maps()), 1, 2), tmp_path, alone=False)
     assert other.name == "head-1-2-tiny-abababab.html" and '-maps"' not in other.read_text()
 

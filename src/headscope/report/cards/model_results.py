@@ -67,7 +67,7 @@ class MeasuredModel:
         """The mean over heads of the numbers, with enough cases, in which a head is among the first."""
         whole = self.numbers
         first = (whole["rank"] <= FIRST) & (whole["value"] > whole["median"]) & ~(whole["n"] < LEAST_CASES)
-        return int(np.count_nonzero(first)) / len(self.heads)
+        return int(np.count_nonzero(first)) / max(1, len(self.heads))
 
     @cached_property
     def heads(self) -> list[tuple[int, int]]:

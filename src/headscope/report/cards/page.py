@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headscope.extras import missing
-from headscope.figures.export import FORMATS, save_spec
+from headscope.figures.export import DEFAULT_FORMATS, save_spec
 from headscope.files import write_atomically
 from headscope.report.atlas import Place, atlas_of_heads
 from headscope.report.cards.card import Card
@@ -35,7 +35,7 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     for name, spec in specs.items():
         save_spec(spec, directory / "figures" / name)
     page = rendered(
-        "card.html", specs, card=card, model=card.model, formats=FORMATS, figures=figures, tables=_tables(card)
+        "card.html", specs, card=card, model=card.model, formats=DEFAULT_FORMATS, figures=figures, tables=_tables(card)
     )
     return write_atomically(directory / f"{stem}.html", page)
 

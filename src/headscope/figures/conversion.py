@@ -1,0 +1,53 @@
+"""Charts as SVG, PDF and PNG, by vl-convert; run as a script, a process that converts the charts of another one.
+
+vl-convert draws one chart at a time in a process. The script imports nothing of headscope, so that it starts quickly.
+"""
+
+import base64
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+PNG_SCALE = 2
+FORMATS = ("svg", "pdf", "png")
+
+
+def to_svg(spec: dict[str, Any], version: str) -> str:
+    """A Vega-Lite specification of a version ("6.1") as SVG; nothing is fetched."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(spec, vl_version=version, allowed_base_urls=[])
+
+
+def from_svg(picture: str, format: str) -> bytes:
+    """The content of a file of an SVG picture: svg, pdf or png."""
+    import vl_convert
+
+    if format == "svg":
+        return picture.encode()
+    return vl_convert.svg_to_pdf(picture) if format == "pdf" else vl_convert.svg_to_png(picture, scale=PNG_SCALE)
+
+
+def to_files(spec: dict[str, Any], version: str, formats: Sequence[str]) -> dict[str, bytes]:
+    """The content of a file of a chart in each format."""
+    picture = to_svg(spec, version)
+    return {name: from_svg(picture, name) for name in formats}
+
+
+def serve() -> None:
+    """Answer each line on stdin, the arguments of `to_files`, with a line on stdout: the contents or an error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks; the end of stdin ends this one
+    to_svg({"mark": "point"}, sys.argv[1])  # the first chart starts an engine, which takes half a second
+    for line in sys.stdin:
+        try:
+            files = to_files(**json.loads(line))
+            answer: dict[str, Any] = {name: base64.b64encode(content).decode() for name, content in files.items()}
+        except Exception as error:
+            answer = {"error": str(error)}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    serve()
