@@ -20,7 +20,8 @@ export function compareView(context) {
   const same = context.comparable();
   const places = [0, 1].map((each) => context.place(name, each));
   const titles = [...model.models.map((each) => each.name), ...(same ? ["difference"] : [])];
-  const readout = make("output", { class: "readout", "aria-live": "polite" }, same ? "Point at a cell to read both models." : APART);
+  const readout = make("output", { class: "readout", "aria-live": "polite" });
+  let focus = [store.get().pin.query, store.get().pin.key];
   const largestOfBoth = () => [0, 1].map((each) => context.maximum(name, each));
   let maxima = largestOfBoth();
   let bitmaps = pictures(context.dark());
@@ -29,8 +30,9 @@ export function compareView(context) {
     ...store.get(), height: context.height() * (index === 2 ? 1 : 0.7),
     onFocus(row, column, pinned) {
       if (!same) return;
+      focus = [row, column];
       for (const map of maps) map.point(row, column);
-      if (row !== null) readout.textContent = say(row, column);
+      say();
       if (pinned) store.set({ pin: { query: row, key: column } }, true);
     },
     onScroll: (left, top) => {
@@ -44,13 +46,21 @@ export function compareView(context) {
       ...(same ? [differenceBitmaps(tiles, ...places, { maximum: Math.max(...maxima), dark })] : [])];
   }
 
-  function say(row, column) {
+  /** The cell in focus in both models. */
+  function say() {
+    const [row, column] = focus;
+    const there = same && units.rows.includes(row) && units.columns.includes(column);
+    readout.textContent = there ? sayBoth(row, column) : same ? "Point at a cell to read both models." : APART;
+  }
+
+  function sayBoth(row, column) {
     const [one, other] = places.map((place) => cellValue(tiles, place, row, column));
     const pair = `${quoted(units.labels[row])} → ${quoted(units.labels[column])}`;
     if (one === null || other === null) return pair;
     return `${pair}: ${share(one)} in ${titles[0]}, ${share(other)} in ${titles[1]}, difference ${(one - other > 0 ? "+" : "") + share(one - other)}.`;
   }
 
+  say();
   const figure = (index) => make("figure", { class: index === 2 ? "wide" : "" }, make("figcaption", {}, titles[index]), maps[index].element);
   return {
     element: make("div", { class: "compare-view" }, readout, make("div", { class: "compare-maps" }, titles.map((_, index) => figure(index))), zoomButtons(...maps)),
@@ -58,6 +68,7 @@ export function compareView(context) {
       const before = String(maxima);
       maxima = largestOfBoth();
       if (String(maxima) !== before) bitmaps = pictures(context.dark());
+      say();
       for (const map of maps) map.redraw();
     },
     svg: () => mapSvg(pictures(false).slice(0, same ? 3 : 1).map((bitmap, at) => ({ title: `${name}, ${titles[at]}`, bitmap })), units),

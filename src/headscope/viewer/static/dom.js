@@ -84,3 +84,8 @@ export function fitted(canvas, width, height) {
 export function share(value) {
   return value.toFixed(2);
 }
+
+/** A number in three significant digits. */
+export function short(value) {
+  return String(Number(value.toPrecision(3)));
+}

@@ -2,24 +2,27 @@
 
 import { paintSmall, paintSmallDifference, smallDifference } from "./bitmaps.js";
 import { smallMap } from "./binary.js";
-import { choice, focusItem, make, share } from "./dom.js";
+import { choice, focusItem, make, share, short } from "./dom.js";
+import { gridLegend } from "./grid_legend.js";
 import { legible, scaleColour } from "./palette.js";
 import { headPlace } from "./state.js";
+import { SENTENCES } from "./words.js";
 
-const DIFFERENCE = { name: "difference", long_name: "Difference of the two models on this text", units: "" };
+const DIFFERENCE = { name: "difference", long_name: "difference on this text", units: "" };
 
 export function headGrid(context) {
   const { store } = context;
   const cells = new Map(); // head's name -> its cell
   let colours = { values: new Map(), low: 0, high: 1 };
   const rows = make("div", { class: "grid-rows", role: "grid", "aria-label": "All heads, layers from top to bottom", "aria-multiselectable": "true", onkeydown: keys });
-  const legend = make("div", { class: "legend", role: "group", "aria-label": "Kinds of heads: show one kind" });
+  const legend = gridLegend(context);
   const controls = make("div", { class: "controls" });
   const status = make("output", { class: "readout", "aria-live": "polite" });
+  const explain = make("p", { class: "explain" });
   const several = make("input", { type: "checkbox" });
   const element = make("section", { class: "grid-section", "aria-label": "All heads" },
     make("h2", {}, `All heads of ${context.model.models.map((each) => each.name).join(" and ")}`),
-    make("p", { class: "explain" }, context.sentences.grid), controls, make("div", { class: "grid-scroll" }, rows), legend, status);
+    explain, controls, make("div", { class: "grid-scroll" }, rows), legend.element, status);
 
   /** Numbers of heads that a cell can be coloured or sorted by. */
   function measured() {
@@ -37,9 +40,10 @@ export function headGrid(context) {
   }
 
   function update() {
-    const { colour, sort } = store.get();
+    const { colour, sort, view } = store.get();
     const numbers = measured();
     const valuesOf = (name) => new Map((numbers.find((each) => each.name === name)?.values ?? []).map(([layer, head, value]) => [`${layer}-${head}`, value]));
+    explain.textContent = view === "compare" && context.comparable() ? SENTENCES.differences : SENTENCES.grid;
     drawControls(numbers, colour, sort);
     drawRows(valuesOf(sort), valuesOf(colour), numbers.find((each) => each.name === colour));
   }
@@ -65,7 +69,7 @@ export function headGrid(context) {
     const span = [...values.values()].filter(Number.isFinite);
     colours = { values, low: Math.min(...span), high: Math.max(...span) };
     for (const [name, cell] of cells) dressCell(name, cell);
-    drawLegend(number, colours);
+    legend.update([...cells.keys()], number, colours);
     choose();
   }
 
@@ -120,30 +124,6 @@ export function headGrid(context) {
     status.textContent = name ? describe(name) : "";
   }
 
-  function drawLegend(number, { low, high }) {
-    if (number) {
-      legend.replaceChildren(make("span", { class: "quiet" }, `Frames: ${number.long_name}, from ${short(low)} (pale) to ${short(high)} (full)${number.units ? `, in ${number.units}` : ""}.`));
-      return;
-    }
-    const counts = new Map();
-    for (const name of cells.keys()) {
-      const [first] = context.kindsOf(name);
-      if (first) counts.set(first.kind, (counts.get(first.kind) ?? 0) + 1);
-    }
-    legend.replaceChildren(...Object.keys(context.numbers.colours).filter((kind) => counts.has(kind)).map((kind) => {
-      const button = make("button", { type: "button", class: "kind", title: context.numbers.meanings?.[kind], "aria-pressed": String(store.get().kind === kind), onclick: () => filter(kind) },
-        context.kindName(kind), make("small", {}, ` ${counts.get(kind)}`));
-      button.style.setProperty("--frame", legible(context.numbers.colours[kind], context.dark()));
-      return button;
-    }));
-  }
-
-  function filter(kind) {
-    const at = [...legend.children].findIndex((button) => button.matches(":focus"));
-    store.set({ kind: store.get().kind === kind ? "" : kind });
-    legend.children[at]?.focus();
-  }
-
   function pick(name, add) {
     const { heads: before } = store.get();
     const rest = before.filter((each) => each !== name);
@@ -192,9 +172,4 @@ export function headGrid(context) {
       return { canvas, frame: frameOf(head, false) ?? "#d9dee4", word: cell.dataset.word };
     })),
   };
-}
-
-/** A number in three significant digits. */
-function short(value) {
-  return String(Number(value.toPrecision(3)));
 }

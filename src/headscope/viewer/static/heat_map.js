@@ -1,12 +1,13 @@
 /** An attention map as tiles on a canvas, at any zoom, with readouts of the row and the column in focus. */
 
 import { drawRuns } from "./bitmaps.js";
+import { drawLabels } from "./map_labels.js";
+import { pageStyle, scrollCanvas } from "./scroll_canvas.js";
 import { runsOf } from "./units.js";
-import { cutText, pageStyle, scrollCanvas } from "./scroll_canvas.js";
 
 const LARGEST_CELL = 34;
 const LEGIBLE = 9; // pixels a cell from which tokens are written beside it
-export const ZOOMS = [0.125, 0.25, 0.5, 1, 2, 4, 8, 12, 16, 24, 34, 48];
+const ZOOMS = [0.125, 0.25, 0.5, 1, 2, 4, 8, 12, 16, 24, 34, 48];
 
 /**
  * `picture`: {units, bitmap(zoom, row, column), label}; units from `unitsOf`.
@@ -139,7 +140,7 @@ export function heatMap(picture, options) {
     pen.strokeRect(x - 0.5, y - 0.5, units.columns.length * cell + 1, units.rows.length * cell + 1);
     if (focus) drawFocus(pen, style, x, y);
     pen.restore();
-    drawLabels(pen, style, window, x, y);
+    drawLabels(pen, style, { units, shape, window, focus, x, y });
   }
 
   function range(scroll, room, all) {
@@ -157,50 +158,6 @@ export function heatMap(picture, options) {
     pen.strokeStyle = style.accent;
     pen.lineWidth = 2;
     pen.strokeRect(x + column * cell - 1, y + row * cell - 1, cell + 2, cell + 2);
-  }
-
-  function drawLabels(pen, style, window, x, y) {
-    const { left, top, cell, named, width, height } = shape;
-    const size = named ? Math.min(12, cell + 1) : 11;
-    pen.font = `${size}px ${style.font}`;
-    pen.textBaseline = "middle";
-    pen.textAlign = "right";
-    const clip = (px, py, wide, high, write) => {
-      pen.save();
-      pen.beginPath();
-      pen.rect(px, py, wide, high);
-      pen.clip();
-      write();
-      pen.restore();
-    };
-    clip(0, top, left, height - top, () => names(window.rows, focus?.[0], (at, words, dark) => {
-      pen.fillStyle = dark ? style.accent : style.quiet;
-      pen.fillText(cutText(pen, words(units.rows[at]), left - 10), left - 6, y + (at + 0.5) * cell);
-    }));
-    clip(left, 0, width - left, top, () => names(window.columns, focus?.[1], (at, words, dark) => {
-      pen.save();
-      pen.translate(x + (at + 0.5) * cell, top - 5);
-      if (named) pen.rotate(-Math.PI / 2);
-      pen.textAlign = named ? "left" : "center";
-      pen.textBaseline = named ? "middle" : "bottom";
-      pen.fillStyle = dark ? style.accent : style.quiet;
-      pen.fillText(cutText(pen, words(units.columns[at]), named ? top - 8 : 100), 0, 0);
-      pen.restore();
-    }));
-  }
-
-  /** Write the tokens of a range, or numbers at round steps where there is no room for tokens. */
-  function names([first, end], focused, write) {
-    const token = (unit) => units.labels[unit];
-    if (shape.named) {
-      for (let at = first; at < end; at += 1) write(at, token, at === focused);
-      return;
-    }
-    const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].find((each) => each * shape.cell >= 44) ?? 5000;
-    for (let at = Math.ceil(first / step) * step; at < end; at += step) {
-      if (focused === undefined || Math.abs(at - focused) * shape.cell > 40) write(at, (unit) => String(unit + 1), false);
-    }
-    if (focused >= first && focused < end) write(focused, token, true);
   }
 
   focus = pinned();

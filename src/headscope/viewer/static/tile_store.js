@@ -45,7 +45,7 @@ export function tileStore(source, id, onArrive, onError) {
     else ask(key, async () => tiles.set(key, await source.tile(id, place, zoom, row, column)));
     return null;
   };
-  return { tile, failed: (place) => [...state].some(([key, value]) => value === "failed" && key.startsWith(placeName(place))) };
+  return { tile };
 }
 
 /** Attention of one query to all keys, or null while a tile is missing. */

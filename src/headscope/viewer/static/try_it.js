@@ -13,6 +13,7 @@ export function tryView(context) {
   const button = make("button", { type: "submit", class: "primary" }, "Switch off");
   const form = make("form", { class: "try-form", onsubmit: (event) => { event.preventDefault(); run(); } },
     make("label", { class: "choice grow" }, make("span", {}, "Heads (4-* is all of layer 4)"), field), select, button);
+  const hint = make("p", { class: "quiet" }, whatChanges(context.model.models[0]));
   if (!source.live) answer.append(make("p", { class: "quiet" }, "The model is not part of this page; headscope view has it."));
   else if (off) run();
 
@@ -28,7 +29,14 @@ export function tryView(context) {
     }
     button.disabled = false;
   }
-  return { element: make("div", { class: "try-view" }, form, answer), destroy() {} };
+  return { element: make("div", { class: "try-view" }, form, hint, answer), destroy() {} };
+}
+
+/** What this model predicts. */
+function whatChanges({ can_fill_mask: fills, mask_token: mask, task_labels: labels }) {
+  if (fills) return `The model predicts masked words: write ${mask ?? "[MASK]"} in the text in the place of a word.`;
+  if (labels?.length) return `The model predicts one of ${labels.length} classes: ${labels.join(", ")}.`;
+  return "This model has no prediction of its own: what changes are the sentences of the corpus that it finds nearest to the text.";
 }
 
 function tables({ before, after }) {

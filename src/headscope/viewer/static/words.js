@@ -2,10 +2,11 @@
 
 export const SENTENCES = {
   grid: "Every small picture is one head: its rows are the tokens that look, its columns the tokens that are looked at, and a strong colour is much attention. Choose a head to see it large.",
+  differences: "Every small picture is the difference of one head between the two models: blue where the first attends more, brown where the second does. An empty one did not change.",
   lines: "Each line runs from a token (left) to a token that it attends to (right); a stronger line is more attention. Point at a token to see its lines alone, click to keep them.",
   map: "Each row is a token that looks, each column a token that is looked at: the stronger the colour, the more attention.",
   card: "All that the results at hand say about this head, with ranks among all heads.",
-  compare: "The same head and text in two models, and the difference: blue where the first attends more, brown where the second does.",
+  compare: "The same head and text in two models, and the difference of both.",
   try: "Switch heads off and see what the model says without them.",
   examples: "Sentences of the corpus in which this head is most itself. Choose one to see its map.",
 };

@@ -1,0 +1,47 @@
+/** What the components share: source, state, data of the text, and small questions about heads. */
+
+import { smallMap } from "./binary.js";
+import { afterRest } from "./dom.js";
+import { headColour } from "./palette.js";
+import { createStore, headPlace } from "./state.js";
+import { SIDE, tileValue } from "./tile_store.js";
+
+/** The context of a viewer; `data` is filled with each text, `complain(message)` shows an error. */
+export function createContext(source, state, options, complain) {
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const store = createStore(state, options.onState);
+  const redraw = () => context.redraw?.();
+  const remember = afterRest((fields) => store.set(typeof fields === "function" ? fields() : fields, true), 200);
+  scheme.addEventListener("change", redraw);
+  const context = {
+    source, store, complain, remember, data: null, model: null, numbers: null, kinds: new Map(), view: null,
+    dark: () => scheme.matches,
+    headColour: (at) => headColour(at, scheme.matches),
+    height: () => options.height ?? Math.max(280, Math.min(680, innerHeight * 0.68)),
+    show: (first, second) => store.set({ first, second, at: [0, 0], zoom: 0, pin: { query: null, key: null } }),
+    kindsOf: (name) => context.kinds.get(name) ?? [],
+    place: (name, model = store.get().model) => ({ ...headPlace(name), model, words: context.data.unitsOf[model].words }),
+    maximum: (name, model = store.get().model) => largest(context, name, model),
+    sameHeads: () => new Set(context.model.models.map((each) => String(each.heads))).size === 1,
+    comparable: () => context.data.overviews.length > 1 && context.sameHeads() && context.data.text.same_tokens !== false,
+    destroy() {
+      scheme.removeEventListener("change", redraw);
+      remember.cancel();
+      context.view?.destroy();
+    },
+  };
+  return context;
+}
+
+/** The largest attention of a head among the rows and columns on show; of the whole map where that is more than one tile. */
+function largest(context, name, model) {
+  const { tiles, overviews } = context.data;
+  const units = context.data.unitsOf[model];
+  const { layer, head } = headPlace(name);
+  const usual = smallMap(overviews[model], layer, head).maximum || 1;
+  const whole = units.rows.length === units.labels.length && units.columns.length === units.labels.length;
+  if ((whole && !units.words) || units.labels.length > SIDE) return usual;
+  const tile = tiles.tile(context.place(name, model), 0, 0, 0);
+  if (!tile) return usual;
+  return Math.max(...units.rows.map((row) => units.columns.reduce((most, column) => Math.max(most, tileValue(tile, row, column)), 0))) || 1;
+}
