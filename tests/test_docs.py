@@ -29,7 +29,7 @@ QUICK = {"finetune": ["--epochs", "1"], "probe": ["--epochs", "1", "--seeds", "1
 TINY = ClassifierRecipe(
     synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
 )
-AFTER = ("head", "report")  # these read what other commands of a page write
+AFTER = ("head", "report", "view")  # these read what other commands of a page write
 
 
 @pytest.fixture(scope="session")
@@ -40,11 +40,12 @@ def shelf(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def workplace(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the shelf as the current folder; a page for labels is not served, and training is short."""
+    """A copy of the shelf as the current folder; pages are not served, and training is short."""
     shutil.copytree(shelf, tmp_path, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(patterns_commands, "RECIPE", TINY)
     monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
+    monkeypatch.setattr("headscope.web.serve.serve_on", lambda *given: None)
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, lambda *given: None)
     return tmp_path
@@ -82,7 +83,7 @@ def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
         run("headscope ablate MODEL --task mrpc --data glue -o out/ablate")
     for command in in_order(PAGES[name]):
         run(command)
-        if "-o" in shlex.split(command) and "patterns " not in command and "headscope head" not in command:
+        if "-o" in shlex.split(command) and shlex.split(command)[1] not in ("patterns", "head", "index"):
             assert (workplace / shlex.split(command)[-1] / "report.html").is_file() or "-o out " in command
 
 
