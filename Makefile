@@ -33,6 +33,7 @@ bench: $(READY)  ## time and memory, side by side
 	$(BIN)/python -m benchmarks.ablate
 	$(BIN)/python -m benchmarks.patterns
 	$(BIN)/python -m benchmarks.prune
+	$(BIN)/python -m benchmarks.viewer
 
 docs: $(READY)  ## the site, in out/site; needs no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

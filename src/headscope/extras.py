@@ -13,8 +13,8 @@ NEEDS = {
     "onnxruntime": ("ONNX files need", "onnxruntime", "onnx"),
     "onnxscript": ("ONNX files need", "onnxscript", "onnx"),
     "spacy": ("annotation needs", "spacy", "annotate"),
-    "starlette": ("local pages need", "starlette", "label"),
-    "uvicorn": ("local pages need", "uvicorn", "label"),
+    "starlette": ("local pages need", "starlette", "view"),
+    "uvicorn": ("local pages need", "uvicorn", "view"),
     "vl_convert": ("figures need", "vl-convert", "figures"),
 }
 

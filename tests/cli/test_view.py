@@ -66,6 +66,14 @@ def test_a_port_that_is_taken_is_reported_first(folder: Path) -> None:
     assert result.exit_code == 2 and "--port" in result.stderr
 
 
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_the_extra_one_line_names_it(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    result = CliRunner().invoke(application(["view"]), ["view"])
+    assert result.exit_code == 2
+    assert result.stderr == f"headscope: local pages need {package}: pip install 'headscope[view]'\n"
+
+
 def test_results_about_another_model_are_refused(folder: Path) -> None:
     given = ["view", str(folder / "model"), str(folder / "out"), "--no-browser"]
     result = CliRunner().invoke(application(given), given)

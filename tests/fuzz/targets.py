@@ -259,6 +259,10 @@ TARGETS: Mapping[str, Target] = {
         lambda folder: b"POST /api/try" + HOST + b'{"id": "%s", "heads": "1-2,3-*", "mode": "uniform"}' % TEXT,
         view_request,
     ),
+    "viewer, export": Target(
+        lambda folder: b"POST /api/export" + HOST + b'{"id": "%s", "state": "v=lines&h=1-2", "format": "html"}' % TEXT,
+        view_request,
+    ),
     "viewer, paths": Target(lambda folder: b"GET /api/tile/%s/1/2/0/0/0?model=0" % TEXT + HOST, view_request),
     "viewer, examples": Target(lambda folder: b"GET /api/examples/1/2?by=sep" + HOST, view_request),
 }

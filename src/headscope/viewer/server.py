@@ -36,13 +36,13 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def application(session: ViewSession) -> ASGIApp:
     """The page and its data. Requests that run a model wait for each other, at most as long as one may take."""
-    head = "{layer:int}/{head:int}"
+    head = "{layer}/{head}"
     routes = [
         Route("/", _index),
         Route("/api/model", _answered(_model)),
         Route("/api/text", _answered(_text), methods=["POST"]),
         Route("/api/overview/{text}", _answered(_overview)),
-        Route(f"/api/tile/{{text}}/{head}/{{zoom:int}}/{{row:int}}/{{column:int}}", _answered(_tile)),
+        Route(f"/api/tile/{{text}}/{head}/{{zoom}}/{{row}}/{{column}}", _answered(_tile)),
         Route(f"/api/words/{{text}}/{head}", _answered(_words)),
         Route("/api/numbers", _answered(_numbers)),
         Route(f"/api/card/{head}", _answered(_card)),
@@ -118,7 +118,7 @@ async def _numbers(request: Request) -> Response:
 
 
 async def _card(request: Request) -> Response:
-    return HTMLResponse(await run_in_threadpool(_session(request).card, **request.path_params))
+    return HTMLResponse(await run_in_threadpool(_session(request).card, **_place(request)))
 
 
 async def _corpus(request: Request) -> Response:
@@ -128,7 +128,7 @@ async def _corpus(request: Request) -> Response:
 
 async def _examples(request: Request) -> Response:
     by = request.query_params.get("by", "")
-    return JSONResponse(await run_in_threadpool(_session(request).examples, **request.path_params, by=by))
+    return JSONResponse(await run_in_threadpool(_session(request).examples, **_place(request), by=by))
 
 
 async def _try(request: Request) -> Response:
@@ -141,13 +141,21 @@ async def _try(request: Request) -> Response:
 
 async def _bytes(function: Callable[..., bytes], request: Request) -> Response:
     """The bytes that a function makes for the values of a path and the model of the query."""
-    content = await run_in_threadpool(function, **request.path_params, model=_number(request, "model"))
+    content = await run_in_threadpool(function, **_place(request), model=_number(request, "model"))
     return Response(content, media_type="application/octet-stream")
+
+
+def _place(request: Request) -> dict[str, Any]:
+    """The values of a path: the identifier of a text, and whole numbers."""
+    return {name: each if name == "text" else _whole(name, each) for name, each in request.path_params.items()}
 
 
 def _number(request: Request, name: str) -> int:
     """A whole number of the query, by default 0."""
-    text = request.query_params.get(name, "0")
+    return _whole(name, request.query_params.get(name, "0"))
+
+
+def _whole(name: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise HTTPException(400, f"{name} must be a whole number from 0")
     return int(text)
