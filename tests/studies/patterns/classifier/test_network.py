@@ -95,7 +95,7 @@ def test_fused_normalisations_change_nothing(tmp_path: Path) -> None:
 
 def test_the_shipped_weights_are_small_and_say_what_they_learnt_from() -> None:
     path = Path(network.__file__).with_name(WEIGHTS)
-    assert path.stat().st_size < 1 << 20
+    assert path.stat().st_size < 1_200_000
     card = load().card
     assert len(card["texts"]) == len(set(card["texts"])) > 100
     assert {"seed", "recipe", "temperature", "cross_validation", "held_out"} <= set(card)
@@ -117,3 +117,22 @@ def test_a_file_that_is_no_classifier_is_refused(tmp_path: Path) -> None:
 def test_planted_sizes_are_those_that_the_classifier_takes() -> None:
     assert (min(SIZES), max(SIZES)) == (4, MOST_TOKENS)
     assert set(LEAST) <= set(PATTERNS)
+
+
+@pytest.mark.parametrize("length", [size for size in SIZES if size >= 8])
+def test_a_column_and_a_diagonal_are_both_where_neither_is_a_trace(length: int) -> None:
+    column, diagonal, even = (
+        np.eye(length)[np.zeros(length, int)],
+        np.eye(length),
+        np.full((length, length), 1 / length),
+    )
+    expected = {0.01: "vertical", 0.4: "vertical_diagonal", 0.6: "vertical_diagonal", 0.99: "diagonal"}
+    found = {share: told(0.95 * (share * diagonal + (1 - share) * column) + 0.05 / length) for share in expected}
+    assert found == expected
+
+
+@pytest.mark.parametrize("length", [size for size in SIZES if size >= 16])
+def test_parallels_far_from_the_diagonal_are_heterogeneous(length: int) -> None:
+    """Tokens that occur in both sentences attend to each other."""
+    apart = abs(np.arange(length)[:, None] - np.arange(length))
+    assert told(0.9 * (apart == length // 2) + 0.1 / length) == "heterogeneous"

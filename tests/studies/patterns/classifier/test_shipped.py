@@ -19,8 +19,7 @@ def labelled(real_data: Path) -> list[labelled_maps.Map]:
     folder = real_data.parent / "patterns"
     if not folder.is_dir():
         pytest.skip(f"no labelled maps in '{folder}'")
-    # Maps from 1000 on came later: the weights know nothing of them.
-    return [each for each in labelled_maps.read(folder) if each.id < 1000]
+    return labelled_maps.read(folder)
 
 
 def test_the_held_out_scores_of_the_card_are_those_of_the_weights(labelled: list[labelled_maps.Map]) -> None:

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from headscope.studies.patterns.classifier.grid import SIZE
 from headscope.studies.patterns.classifier.picture import Cells, Pictures, along_diagonals
+from headscope.studies.patterns.classifier.variance_shares import N_SHARES, variance_shares
 
-N_NUMBERS = 118
+N_NUMBERS = 118 + N_SHARES
 # Shares of the map's maximum from which a cell counts as visible.
 VISIBLE = (0.05, 0.1, 0.2, 0.4)
 # Half the widths of a band, in tokens.
@@ -25,7 +26,7 @@ def numbers(maps: Pictures) -> Float[Tensor, "map number"]:
     features = [*_columns(maps, median, quarter), *_scale(maps)]
     for standing_out in (maps.maximum - median[:, None], maps.root - median.sqrt()[:, None]):
         features += [*_bands(maps, standing_out.clamp(min=0)), *_parallels(maps, standing_out.clamp(min=0))]
-    raw = torch.stack([*features, *_reach(maps), *_rest(maps)], dim=1)
+    raw = torch.stack([*features, *_reach(maps), *_rest(maps), *variance_shares(maps)], dim=1)
     return raw.sign() * torch.log1p(3 * raw.abs())
 
 

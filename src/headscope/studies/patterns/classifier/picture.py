@@ -16,12 +16,15 @@ PerMap = Float[Tensor, "map 1 1"]
 class Pictures:
     """Maps that fill the grid, so that a line is a line at any length.
 
+    * `cells`: the maximum of each cell of the grid, not stretched, over the `largest`; `inside`: 1 in cells of the map.
     * `maximum`, `mean`: of each cell, over the `largest` of the map; `root`: the square root of `maximum`.
     * `cls`, `sep`: 1 in the columns of these tokens.
     * `first`: 0 in columns that repeat the one before, as stretching makes them.
     * `length`: in tokens; `distance`: of the cell from the main diagonal, in tokens.
     """
 
+    cells: Cells
+    inside: Cells
     maximum: Cells
     mean: Cells
     root: Cells
@@ -41,8 +44,19 @@ def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
     largest = maximum.amax((1, 2), keepdim=True).clamp(min=1e-9)
     first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(maximum.dtype)
     distance = _apart(grids.device) * length
+    cells, inside = grids[:, 0].float() / largest, (grids[:, -1] > 0).to(maximum.dtype)
     return Pictures(
-        maximum / largest, mean / largest, (maximum / largest).sqrt(), cls, sep, first, largest, length, distance
+        cells,
+        inside,
+        maximum / largest,
+        mean / largest,
+        (maximum / largest).sqrt(),
+        cls,
+        sep,
+        first,
+        largest,
+        length,
+        distance,
     )
 
 
@@ -54,10 +68,14 @@ def offsets(device: torch.device) -> Float[Tensor, "row column"]:
 
 def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
     """The mean over each parallel to the main diagonal, as if each were longer by `extra` cells of 0."""
-    # [cell, offset]
-    member = torch.nn.functional.one_hot(offsets(values.device).flatten(), 2 * SIZE - 1).to(values.dtype)
+    member = membership(values)
     # [map, cell] @ [cell, offset]
     return values.flatten(1) @ (member / (member.sum(0) + extra))
+
+
+def membership(values: Cells) -> Float[Tensor, "cell offset"]:
+    """1 where a cell lies on a parallel to the main diagonal, on the device of `values`."""
+    return torch.nn.functional.one_hot(offsets(values.device).flatten(), 2 * SIZE - 1).to(values.dtype)
 
 
 def _sources(grids: Float[Tensor, "map channel row column"]) -> Int[Tensor, "map place"]:

@@ -8,7 +8,6 @@ from jaxtyping import Int
 
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.evaluate import labels_of
 from headscope.studies.patterns.training.examples import Batch, Examples, synthetic_examples, views
 from headscope.studies.patterns.training.learner import Learner, State
 from headscope.studies.patterns.training.recipe import ClassifierRecipe
@@ -29,14 +28,10 @@ class Curriculum:
     def learner(self, chosen: MapNumbers) -> Learner:
         """A learner of the maps with these numbers."""
         torch.manual_seed(self.seed)
-        labels = labels_of(self.maps)[chosen]
-        # Rare patterns come more often than in the maps, though less often than common ones.
-        weight = np.bincount(labels)[labels] ** -float(self.recipe.balance)
-        weight /= weight.sum()
         random, recipe = np.random.default_rng(self.seed), self.recipe
 
         def batch() -> Batch:
-            maps = random.choice(chosen, recipe.real, p=weight)
+            maps = random.choice(chosen, recipe.real)
             views = maps + len(self.maps) * random.integers(0, recipe.views, recipe.real)
             return _joined(self.views.batch(views), _some(self.made, recipe.made, random))
 

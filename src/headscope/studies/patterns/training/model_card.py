@@ -11,7 +11,13 @@ PARTS = {
     "held_out": "Held out: texts that nothing was learnt from and nothing was chosen by",
 }
 SCORES = ("accuracy", "macro_f1")
-WHO = {"classifier": "classifier", "rule": "rule", "annotator_a": "annotator A", "annotator_b": "annotator B"}
+WHO = {
+    "classifier": "classifier",
+    "rule": "rule",
+    "annotator_a": "annotator A",
+    "annotator_b": "annotator B",
+    "between_annotators": "annotator B against A",
+}
 
 
 def page(card: Mapping[str, Any]) -> str:
@@ -22,7 +28,8 @@ def page(card: Mapping[str, Any]) -> str:
 def _scores(card: Mapping[str, Any]) -> Iterator[str]:
     yield "# How well the classifier tells patterns\n"
     yield "Scores on labelled maps, with 95% bootstrap intervals over texts. Beside it a rule that has a threshold for"
-    yield "each of three numbers (column, diagonal, even squares), and each annotator against the final label.\n"
+    yield "each of three numbers (column, diagonal, even squares), each annotator against the final label, to which"
+    yield "both contributed, and one annotator against the other: the agreement of two readers.\n"
     for name, title in PARTS.items():
         part = card[name]
         counted = part["classifier"]["n_by_class"]

@@ -10,7 +10,6 @@ class ClassifierRecipe:
     """Numbers of maps and steps of a training.
 
     * `synthetic`: number of made-up maps; `first_steps`: batches of them alone, of `first_batch` maps each.
-    * `balance`: exponent of the weights against rare patterns: 0 for none, 1 for the same number of each.
     * `views`: of each labelled map; `real`, `made`: views and made-up maps of a batch afterwards.
     * `steps`: most batches; every `check` batches the cross-validated loss is looked at, and after `patience` looks
       that found no lower one training stops.
@@ -19,7 +18,6 @@ class ClassifierRecipe:
     synthetic: int = 8000
     first_steps: int = 250
     first_batch: int = 96
-    balance: float = 0.5
     views: int = 16
     real: int = 64
     made: int = 24

@@ -20,6 +20,9 @@ Part = Bool[np.ndarray, " map"]
 def scorecard(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classifier: Classifier) -> dict[str, Any]:
     """The scores of a classifier, of the rule, and of the annotators, in cross-validation and held out.
 
+    The annotators are scored against the final label, to which both contributed, and `between_annotators` against each
+    other: as one reader agrees with another.
+
     * `crossed`: the probabilities of all maps but the held-out ones, from learners that had not seen their texts.
 
     Returns: scores by who gave the labels, of all maps and (if there are both) of the parts `random` and `boundary`.
@@ -29,17 +32,18 @@ def scorecard(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classif
     probabilities = np.zeros((len(maps), len(PATTERNS)))
     probabilities[learnt] = crossed
     probabilities[held_out] = probabilities_of([maps[place] for place in np.flatnonzero(held_out).tolist()], classifier)
-    everyone = {"classifier": probabilities, "rule": _certain(_ruled(maps, labels, folds))}
-    for who in ("annotator_a", "annotator_b"):
-        votes = [getattr(each, who) for each in maps]
-        if all(votes):
-            everyone[who] = _certain(np.array([PATTERNS.index(vote) for vote in votes]))
+    everyone = {"classifier": (labels, probabilities), "rule": (labels, _certain(_ruled(maps, labels, folds)))}
+    votes = [[each.annotator_a, each.annotator_b] for each in maps]
+    if all(map(all, votes)):
+        first, second = np.array([[PATTERNS.index(vote) for vote in pair] for pair in votes]).T  # each [map]
+        everyone |= {"annotator_a": (labels, _certain(first)), "annotator_b": (labels, _certain(second))}
+        everyone["between_annotators"] = (first, _certain(second))
     texts, boundary = np.array([text(each) for each in maps]), np.array([is_boundary(each) for each in maps])
 
     def scores_of(part: Part) -> dict[str, Any]:
         return {
-            who: scores(labels[part], each[part], texts[part].tolist(), frequent(labels))
-            for who, each in everyone.items()
+            who: scores(expected[part], each[part], texts[part].tolist(), frequent(labels))
+            for who, (expected, each) in everyone.items()
         }
 
     card = {"cross_validation": scores_of(learnt), "held_out": scores_of(held_out)}
