@@ -40,8 +40,8 @@ def _shares(cells: Cells, inside: Cells, member: Float[Tensor, "cell offset"]) -
 
     of_columns = column.square() * (side / total)[:, None]
     of_parallels = parallel.square() * counts / total[:, None]
-    explained = [row.square().sum(1) * side / total, of_columns.sum(1), of_parallels.sum(1)]
-    rest = (1 - sum(explained)).clamp(min=0)
+    explained = torch.stack([row.square().sum(1) * side / total, of_columns.sum(1), of_parallels.sum(1)])
+    rest = (1 - explained.sum(0)).clamp(min=0)
     yield from (*explained, rest)
 
     first, second, _, fourth = (of_columns * (column > 0)).topk(4, dim=1).values.unbind(1)
