@@ -5,7 +5,7 @@ reads 4,096 tokens. Real gestures scroll and point; the page counts the time bet
 second or better, that is 95% of frames within 20 ms.
 
     python -m benchmarks.viewer_frames                  # 4,096 tokens
-    python -m benchmarks.viewer_frames --tokens 512
+    python -m benchmarks.viewer_frames --tokens 2048 --layers 12
 """
 
 import argparse
@@ -39,12 +39,12 @@ COUNT = """window.frames_ = []; let last = 0; const count = (now) => {
 READY = "return !document.querySelector('[aria-busy=true]') && !!document.querySelector('.view-place canvas')"
 
 
-def session_of(tokens: int) -> ViewSession:
-    """A random model of 2 layers with 12 heads that reads `tokens` tokens."""
+def session_of(tokens: int, layers: int) -> ViewSession:
+    """A random model of `layers` layers with 12 heads that reads `tokens` tokens."""
     tokenizer = load("minilm", device="cpu").tokenizer
     tokenizer.model_max_length = tokens
     torch.manual_seed(0)
-    config = BertConfig(hidden_size=96, num_hidden_layers=2, num_attention_heads=12, intermediate_size=96)
+    config = BertConfig(hidden_size=96, num_hidden_layers=layers, num_attention_heads=12, intermediate_size=96)
     config.max_position_embeddings, config.initializer_range = tokens, 0.3
     network = BertModel(config)
     network.set_attn_implementation("eager")
@@ -129,13 +129,25 @@ def opened(window: webdriver.Chrome, address: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokens", type=int, default=4096, help="length of the text, in tokens")
-    tokens = parser.parse_args().tokens
-    session = session_of(tokens)
+    parser.add_argument("--layers", type=int, default=2, help="layers of the model, of 12 heads each")
+    given = parser.parse_args()
+    tokens = given.tokens
+    session = session_of(tokens, given.layers)
     text = " ".join(np.random.default_rng(0).choice(WORDS, tokens))
     start = time.perf_counter()
     session.text(text)
     seconds = round(time.perf_counter() - start, 2)
-    print(json.dumps({"machine": machine(), "cores": os.cpu_count(), "tokens": tokens, "model_s": seconds}))
+    print(
+        json.dumps(
+            {
+                "machine": machine(),
+                "cores": os.cpu_count(),
+                "tokens": tokens,
+                "layers": given.layers,
+                "model_s": seconds,
+            }
+        )
+    )
     views = {"heat map, fit": "v=map&h=2-3", "heat map, 8 px": "v=map&h=2-3&z=8", "lines": "v=lines&h=2-3,1-4"}
     with served(session) as address, chromium() as window:
         for name, state in views.items():

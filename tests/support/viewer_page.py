@@ -13,6 +13,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope import models, read
+from headscope.viewer.example_index import example_index
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
 from headscope.web.serve import listening
@@ -25,12 +26,13 @@ FIRST, SECOND = "The old cat slept.", "It was not small."
 
 
 def session_of(*, seeds: tuple[int, ...] = (0,), max_tokens: int = 64) -> ViewSession:
-    """Tiny models of 3 layers with 4 heads, numbers of their heads, and a corpus of three texts."""
+    """Tiny models of 3 layers with 4 heads, numbers of their heads, and a corpus of three texts with its index."""
     names = ("first", "second")
     networks = [tiny_bert(seed, max_position_embeddings=max_tokens) for seed in seeds]
     made = [models.wrap(each, tiny_tokenizer(max_tokens), names[at]) for at, each in enumerate(networks)]
     corpus = read([FIRST, "A bird sat on the door.", "The river was very old."])
-    return ViewSession(tuple(made), (corpus,), model_of(profile_result(3, 4)))
+    index = example_index(made[0], corpus)
+    return ViewSession(tuple(made), (corpus,), model_of(profile_result(3, 4)), index)
 
 
 @contextmanager

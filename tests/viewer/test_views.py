@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.support.select import Select
+from selenium.webdriver.support.wait import WebDriverWait
 
 from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, settled, state
 
@@ -169,4 +170,39 @@ def test_two_models_are_compared(browser: Chrome, pair_address: str) -> None:
     settled(browser)
     changes = [float(each.text) for each in browser.find_elements("css selector", ".grid-word")]
     assert len(changes) == 12 and min(changes) > 0
+    assert browser.get_log("browser") == []
+
+
+def test_heads_are_switched_off_and_an_error_is_said(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "v": "try", "h": "2-3"})
+    field = find(browser, ".try-form input")
+    assert field.get_attribute("value") == "2-3"
+    field.clear()
+    field.send_keys("2-*,1-1", Keys.ENTER)
+    settled(browser)
+    WebDriverWait(browser, 10).until(lambda window: window.find_elements("css selector", ".answer table"))
+    captions = [each.text for each in browser.find_elements("css selector", ".answer caption")]
+    assert captions == ["all heads", "without these heads"]
+    before, after = (table(browser, at) for at in (0, 1))
+    assert len(before) == len(after) == 3 and before != after
+    assert "x=2-*,1-1" in state(browser)
+    field.clear()
+    field.send_keys("9-9", Keys.ENTER)
+    WebDriverWait(browser, 10).until(lambda window: window.find_elements("css selector", ".answer [role=alert]"))
+    assert "9-9" in find(browser, ".answer").text
+
+
+def table(browser: Chrome, at: int) -> list[str]:
+    rows = browser.find_elements("css selector", ".answer table")[at].find_elements("css selector", "tbody tr")
+    return [row.text for row in rows]
+
+
+def test_an_example_of_a_head_is_shown(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": FIRST, "v": "examples", "h": "2-3", "e": "punct"})
+    buttons = browser.find_elements("css selector", ".examples button")
+    assert len(buttons) == 3
+    chosen = buttons[-1].text
+    buttons[-1].click()
+    settled(browser)
+    assert find(browser, ".text-form textarea").get_attribute("value") == chosen
     assert browser.get_log("browser") == []
