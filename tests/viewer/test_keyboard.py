@@ -45,10 +45,10 @@ def test_everything_is_reached_and_used_by_keyboard(browser: Chrome, address: st
     settled(browser)
     assert focused(browser) == "Heat map" and "v=map" in state(browser)
     tab_to(browser, "Attention map of head 2-2")
-    press(browser, Keys.RIGHT, Keys.DOWN)
-    assert browser.find_element("css selector", ".map-view .readout").text.startswith("“the” → “[CLS]”: 0.")
+    press(browser, Keys.RIGHT, Keys.RIGHT, Keys.RIGHT, Keys.DOWN)
+    assert browser.find_element("css selector", ".map-view .readout").text.startswith("“the” → “old”: 0.")
     press(browser, Keys.ENTER, "+")
-    assert "p=q1k0" in state(browser) and "z=" in state(browser)
+    assert "p=q1k2" in state(browser) and "z=" in state(browser)
 
 
 def test_the_lines_are_read_by_keyboard(browser: Chrome, address: str) -> None:
