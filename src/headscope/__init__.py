@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     profile: Study
     prune: Study
     relations: Study
+    structure: Study
     syntax: Study
     trees: Study
 
@@ -78,6 +79,7 @@ __all__ = [
     "read_task",
     "relations",
     "save_result",
+    "structure",
     "syntax",
     "tidy",
     "trees",

@@ -11,6 +11,7 @@ NO_TREES, NO_LINKS = "has no dependency trees; name a treebank", "has no annotat
 NO_MENTIONS, ONE_LABEL = "has no coreference; name a treebank", "have the label '0'; name the right column"
 REFUSED = {
     **{("syntax", case): NO_TREES for case in ("not annotated", "no feature")},
+    **{("structure", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("probe", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("trees", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},

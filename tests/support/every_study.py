@@ -48,6 +48,7 @@ QUICK = {
     "patterns": ("--shown", "1"),
     "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     "prune": ("--share", "0.5", "--step", "0.25"),
+    "structure": ("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "4"),
 }
 
 

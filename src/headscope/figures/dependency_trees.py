@@ -1,0 +1,82 @@
+"""The trees of a sentence as arcs over and under its words, as Figure 2 of Hewitt and Manning (2019)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from headscope.figures.theme import CATEGORIES, INK, finished
+from headscope.figures.tidy import inline
+
+Edge = Sequence[int]
+LETTER, GAP, POINTS = 7.2, 16, 17  # pixels of a letter and between words; points of an arc
+STEP, MARGIN = 22, 16  # pixels by which an arc is higher than one that is a word shorter
+OVER, UNDER, MISSED = CATEGORIES[2], CATEGORIES[0], CATEGORIES[1]
+
+
+def dependency_trees(
+    words: Sequence[str], over: Iterable[Edge], under: Iterable[Edge], title: str = ""
+) -> alt.LayerChart:
+    """Gold edges over the words of a sentence, and predicted edges under them; those that are no gold edge are dashed.
+
+    * `over`, `under`: pairs of places of two words, from 0.
+
+    >>> len(dependency_trees(["She", "slept", "."], [(0, 1)], [(0, 1)]).layer)
+    2
+    """
+    gold, predicted = ({(min(edge), max(edge)) for edge in edges} for edges in (over, under))
+    centres, width = _places(words)
+    highest = max((_height(edge) for edge in gold | predicted), default=STEP)
+    arcs = [
+        *(row for edge in sorted(gold) for row in _arc(edge, centres, 1, "gold tree")),
+        *(
+            row
+            for edge in sorted(predicted)
+            for row in _arc(edge, centres, -1, "predicted, right" if edge in gold else "predicted, wrong")
+        ),
+    ]
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-highest - MARGIN, highest + MARGIN], nice=False))
+    kinds = ["gold tree", "predicted, right", "predicted, wrong"]
+    lines = alt.Chart(inline(arcs)).mark_line(strokeWidth=1.6, aria=False).encode(
+        x=x,
+        y=y,
+        detail="edge:N",
+        order="point:Q",
+        color=alt.Color(
+            "kind:N",
+            scale=alt.Scale(domain=kinds, range=[OVER, UNDER, MISSED]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
+        strokeDash=alt.StrokeDash("kind:N", scale=alt.Scale(domain=kinds, range=[[1, 0], [1, 0], [4, 3]]), legend=None),
+    )  # fmt: skip
+    text = [{"x": place, "y": 0, "word": word} for place, word in zip(centres, words, strict=True)]
+    names = alt.Chart(inline(text)).mark_text(fontSize=12, color=INK, aria=False).encode(x=x, y=y, text="word:N")
+    chart = alt.layer(lines, names).properties(width=width, height=2 * (highest + MARGIN))
+    right = len(gold & predicted)
+    return finished(chart, title, f"{' '.join(words)}: {right} of {len(gold)} edges of the gold tree are predicted.")
+
+
+def _places(words: Sequence[str]) -> tuple[list[float], float]:
+    """The centre of each word, and the width of all, in pixels."""
+    ends = np.cumsum([len(word) * LETTER + GAP for word in words])
+    starts = np.concatenate([[0], ends[:-1]])
+    return ((starts + ends) / 2).tolist(), float(ends[-1])
+
+
+def _height(edge: Edge) -> float:
+    return STEP * min(6, abs(edge[1] - edge[0])) ** 0.8
+
+
+def _arc(edge: Edge, centres: Sequence[float], side: int, kind: str) -> list[dict[str, Any]]:
+    """The points of half an ellipse between two words."""
+    first, last = (centres[place] for place in edge)
+    turn = np.linspace(np.pi, 0, POINTS)
+    across = (first + last) / 2 + np.cos(turn) * (last - first) / 2
+    up = side * (9 + np.sin(turn) * _height(edge))
+    name = f"{edge[0]}-{edge[1]} {side}"
+    return [
+        {"x": round(float(at), 1), "y": round(float(height), 1), "edge": name, "point": number, "kind": kind}
+        for number, (at, height) in enumerate(zip(across, up, strict=True))
+    ]

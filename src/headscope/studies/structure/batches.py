@@ -1,0 +1,69 @@
+"""Sentences with their hidden states in padded batches, for probes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from headscope.studies.structure.gold_trees import depths, distances
+from headscope.studies.structure.treebank_states import Treebank
+
+# Sentences are sorted by length within so many batches.
+WINDOW = 32
+
+
+@dataclass(frozen=True)
+class Padded:
+    """A batch of sentences, padded with zeros.
+
+    * `real`: which words are not padding.
+    """
+
+    numbers: list[int]
+    states: Float[Tensor, "space sentence word width"]
+    distances: Float[Tensor, "sentence word other"]
+    depths: Float[Tensor, "sentence word"]
+    real: Bool[Tensor, "sentence word"]
+
+
+class GoldTrees:
+    """Distances and depths of all sentences of a treebank, as small integers."""
+
+    def __init__(self, treebank: Treebank):
+        each = [distances(sentence.heads) for sentence in treebank.sentences]
+        kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in treebank.sentences) else np.uint8
+        self.distances = [torch.from_numpy(one.astype(kind)) for one in each]
+        self.depths = [torch.from_numpy(depths(sentence.heads).astype(kind)) for sentence in treebank.sentences]
+
+
+def groups(treebank: Treebank, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
+    """The sentences of `order` in batches of `most` sentences of similar lengths."""
+    lengths = np.array([len(sentence) for sentence in treebank.sentences])
+    batches: list[list[int]] = []
+    for first in range(0, len(order), most * WINDOW):
+        window = order[first : first + most * WINDOW]
+        window = window[np.argsort(lengths[window], kind="stable")]
+        batches += [window[start : start + most].tolist() for start in range(0, len(window), most)]
+    return batches
+
+
+def padded(
+    treebank: Treebank, gold: GoldTrees, numbers: Sequence[int], spaces: Sequence[int], device: torch.device
+) -> Padded:
+    """One batch of sentences, in some of the spaces."""
+    lengths = [len(treebank.sentences[number]) for number in numbers]
+    words, width = max(lengths), treebank.states[numbers[0]].shape[-1]
+    states = torch.zeros(len(spaces), len(numbers), words, width)
+    apart = torch.zeros(len(numbers), words, words)
+    deep = torch.zeros(len(numbers), words)
+    whole = len(spaces) == len(treebank.states[numbers[0]])
+    for place, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
+        kept = treebank.states[number]
+        states[:, place, :length] = kept if whole else kept[spaces]
+        apart[place, :length, :length] = gold.distances[number]
+        deep[place, :length] = gold.depths[number]
+    real = torch.arange(words) < torch.tensor(lengths)[:, None]
+    return Padded(list(numbers), *(each.to(device) for each in (states, apart, deep, real)))

@@ -1,0 +1,1 @@
+"""The page of `structure` for report and viewer; never imports torch."""

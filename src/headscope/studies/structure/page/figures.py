@@ -1,0 +1,47 @@
+"""Figures of `structure`: the four scores by layer beside baselines, and trees of a few sentences."""
+
+import json
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.figures import curve, with_interval
+from headscope.figures.dependency_trees import dependency_trees
+from headscope.report.parts import Figure
+from headscope.studies.structure.page.summary import BASELINES, NAMES, chosen
+
+SCORES, TREES = "Scores by layer", "Trees"
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result."""
+    return [*(_by_layer(result, name) for name in NAMES), *_trees(result)]
+
+
+def _by_layer(result: xr.Dataset, name: str) -> Figure:
+    layers = result[name]["layer"]
+    series = {"hidden states": with_interval(result, name).drop_vars("n_examples", errors="ignore")}
+    if f"{name}_random" in result:
+        series["random weights"] = with_interval(result, f"{name}_random")
+    for label, words in BASELINES.items():
+        constant = result[f"{name}_baseline"].sel(baseline=label, drop=True).expand_dims(layer=layers)
+        series[words] = constant.assign_coords(lower=constant, upper=constant)
+    array = xr.concat(list(series.values()), "series", coords="different", compat="equals")
+    array = array.assign_coords(series=list(series)).rename(name).assign_attrs(result[name].attrs)
+    array = array.assign_attrs(long_name=NAMES[name])
+    caption = (
+        f"{result[name].attrs['long_name'].capitalize()}; 95% intervals over sentences. "
+        "Probes of all layers and baselines are trained alike. After Hewitt and Manning (2019), Table 1 and Figure 4."
+    )
+    return Figure(name, SCORES, curve(array.transpose("layer", "series"), "layer"), caption, name)
+
+
+def _trees(result: xr.Dataset) -> Iterator[Figure]:
+    layer = chosen(result).number
+    for number, tree in enumerate(json.loads(result.attrs["trees"]), 1):
+        caption = (
+            f"Gold tree over the words, and under them the tree of the distance probe of layer {layer}; dashed edges "
+            "are wrong. Punctuation is left out. After Hewitt and Manning (2019), Figure 2."
+        )
+        chart = dependency_trees(tree["words"], tree["gold"], tree["predicted"])
+        yield Figure(f"tree-{number}", TREES, chart, caption, "uuas")

@@ -1,0 +1,74 @@
+"""Findings of `structure`: trees in the hidden states of each layer, beside baselines."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.report.parts import Finding
+from headscope.report.wording import estimate
+from headscope.studies.structure.page.summary import NAMES, SHARES, best_baseline, chosen, training
+
+
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The best layer beside the best baseline, random weights, and the last layer."""
+    layer = chosen(result)
+    uuas, (name, base) = layer.scores["uuas"], best_baseline(result)
+    if not np.isfinite(uuas.value):
+        return findings(result)
+    text = f"A linear map of layer {layer.number} gives {uuas.value:.0%} of the edges of the trees; "
+    every = [Finding("Trees", f"{text}{name}: {base.value:.0%}.")]
+    if "uuas_random" in result:
+        random = float(result["uuas_random"].sel(layer=layer.number))
+        every.append(Finding("Learned in training", f"With random weights of the model it gives {random:.0%}."))
+    root = layer.scores["root_accuracy"].value
+    every.append(Finding("Root", f"The depth probe finds the root of {root:.0%} of the sentences."))
+    last = int(result["layer"].max())
+    if last != layer.number:
+        end = float(result["uuas"].sel(layer=last))
+        held = f"The last layer gives {end:.0%}, layer {layer.number} {uuas.value:.0%}."
+        every.append(Finding("Last layer", held))
+    return every
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """All findings: the scores of the chosen layer, gains over random weights, the course over layers, limits."""
+    return [*_scores(result), *_gains(result), *_course(result), *_limits(result)]
+
+
+def _scores(result: xr.Dataset) -> Iterator[Finding]:
+    layer = chosen(result)
+    for name, score in layer.scores.items():
+        if np.isfinite(score.value):
+            words, base = best_baseline(result, name)
+            value, other = (each.percent if name in SHARES else each.text for each in (score, base))
+            cases = f"n = {int(result[f'{name}_n_examples']):,} {result[f'{name}_n_examples'].attrs['units']}"
+            yield Finding(NAMES[name], f"Layer {layer.number}: {value}. Best baseline ({words}): {other}. {cases}.")
+
+
+def _gains(result: xr.Dataset) -> Iterator[Finding]:
+    if "uuas_gain" in result:
+        layer = chosen(result).number
+        gain = estimate(result, "uuas_gain", layer=layer)
+        yield Finding(
+            "Learned in training",
+            f"Layer {layer} gives {gain.points} points more of the edges than the same layer with random weights. "
+            "What random weights give comes from the words and their places, and from the probe itself.",
+        )
+
+
+def _course(result: xr.Dataset) -> Iterator[Finding]:
+    values = ", ".join(f"{100 * value:.0f}%" for value in result["uuas"].values)
+    yield Finding("By layer", f"Share of edges from the first layer to the last: {values}.")
+
+
+def _limits(result: xr.Dataset) -> Iterator[Finding]:
+    read, recipe = training(result), json.loads(result.attrs["recipe"])
+    ranks = ", ".join(map(str, recipe["ranks"]))
+    yield Finding(
+        "Limits",
+        f"Probes of rank {ranks} were trained on {read['sentences']:,} sentences of {read['corpus']} and scored on "
+        f"{int(result.attrs['test_sentences']):,} others. The layer was chosen on held-out training sentences. A tree "
+        "that a probe can read is no evidence that the model uses it.",
+    )

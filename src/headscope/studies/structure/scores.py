@@ -1,0 +1,181 @@
+"""Scores of probes on the sentences of a treebank (Hewitt and Manning 2019, section 3.2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.stats import rankdata
+
+from headscope.linguistics.parsed_sentences import ROOT
+from headscope.statistics.bootstrap import interval, tally
+from headscope.statistics.columns import Columns
+from headscope.studies.structure import probes
+from headscope.studies.structure.batches import GoldTrees, groups, padded
+from headscope.studies.structure.gold_trees import scored
+from headscope.studies.structure.train import Fitted
+from headscope.studies.structure.treebank_states import Treebank
+
+# Correlations are means over sentences of equal length, then over these lengths.
+LENGTHS = np.arange(5, 51)
+CHUNK = 32  # sentences
+
+
+@dataclass(frozen=True)
+class SentenceScores(Columns):
+    """Scores of each sentence in each space; the last space is the linear order of the words.
+
+    * `length`: in words; `edges`: of the gold tree, without punctuation; `has_root`: whether its root is scored.
+    * `right`: number of edges of the predicted tree that are gold; `root`: whether the shallowest word is the root.
+    * `distance_spearman`, `norm_spearman`: rank correlation with gold distances (mean over words) and depths.
+    """
+
+    length: Int[np.ndarray, " sentence"]
+    edges: Int[np.ndarray, " sentence"]
+    has_root: Bool[np.ndarray, " sentence"]
+    right: Float[np.ndarray, "sentence space"]
+    root: Float[np.ndarray, "sentence space"]
+    distance_spearman: Float[np.ndarray, "sentence space"]
+    norm_spearman: Float[np.ndarray, "sentence space"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of each space: its value, its values in the resamples, and the number of cases."""
+
+    mean: Float[np.ndarray, " space"]
+    resampled: Float[np.ndarray, "resample space"]
+    count: int
+
+    @property
+    def interval(self) -> Float[np.ndarray, "space 2"]:
+        """The 95% percentile bootstrap interval."""
+        return interval(self.resampled)
+
+    def __getitem__(self, spaces: slice) -> "Score":
+        """The score in some of the spaces."""
+        return Score(self.mean[spaces], self.resampled[:, spaces], self.count)
+
+    def __sub__(self, other: "Score") -> "Score":
+        """The gain in each space, over the same sentences and resamples."""
+        return Score(self.mean - other.mean, self.resampled - other.resampled, self.count)
+
+
+def score(treebank: Treebank, gold: GoldTrees, fitted: Fitted, device: torch.device) -> SentenceScores:
+    """The scores of all sentences of a treebank, in its order."""
+    rows: list[tuple] = [()] * len(treebank)
+    for numbers, apart, deep in _predictions(treebank, gold, fitted, device):
+        for place, number in enumerate(numbers):
+            words = len(treebank.sentences[number])
+            rows[number] = _row(treebank, gold, number, apart[:, place, :words, :words], deep[:, place, :words])
+    return SentenceScores(*map(np.array, zip(*rows, strict=True)))
+
+
+def predicted_edges(
+    treebank: Treebank, number: int, fitted: Fitted, space: int, device: torch.device
+) -> list[tuple[int, int]]:
+    """The edges that the distance probe of one space predicts for a sentence, by the places of the words."""
+    states = treebank.states[number][space : space + 1, None].float().to(device)
+    with torch.inference_mode():
+        apart = probes.distances(probes.project(states, fitted.maps["distance"][space : space + 1]))
+    return sorted(spanning_edges(apart[0, 0].cpu().numpy(), scored(treebank.sentences[number])))
+
+
+def spanning_edges(distances: Float[np.ndarray, "word other"], kept: Bool[np.ndarray, " word"]) -> set[tuple[int, int]]:
+    """The edges of the minimum spanning tree over some of the words.
+
+    >>> sorted(spanning_edges(np.array([[0, 1, 2], [1, 0, 9], [2, 9, 0]]), np.full(3, True)))
+    [(0, 1), (0, 2)]
+    """
+    places = np.flatnonzero(kept)
+    # A distance of 0 would be no edge to scipy; adding 1 to all changes no tree.
+    found = minimum_spanning_tree(distances[np.ix_(places, places)] + 1.0).tocoo()
+    return {(min(pair), max(pair)) for pair in zip(places[found.row].tolist(), places[found.col].tolist(), strict=True)}
+
+
+def scores(each: SentenceScores, draws: Float[np.ndarray, "resample sentence"]) -> dict[str, Score]:
+    """The four scores of a treebank by name."""
+    rooted = each.has_root.astype(np.int64)
+    return {
+        "uuas": _mean(each.right, each.edges, draws),
+        "root_accuracy": _mean(each.root, rooted, draws),
+        "distance_spearman": _by_length(each.distance_spearman, each.length, draws),
+        "norm_spearman": _by_length(each.norm_spearman, each.length, draws),
+    }
+
+
+def _mean(values: np.ndarray, cases: np.ndarray, draws: np.ndarray) -> Score:
+    sums = tally(values, cases, draws)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Score(sums.mean, sums.resampled_total / sums.resampled_count[:, None], int(sums.count))
+
+
+def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Score:
+    """The mean over lengths of the means over the sentences of each length; lengths that have none do not count."""
+    totals, resampled, there, drawn = [], [], [], []
+    for length in LENGTHS[np.isin(LENGTHS, lengths)]:
+        of_length = lengths == length
+        sums = tally(values[of_length], np.ones(of_length.sum(), dtype=bool), draws[:, of_length])
+        totals.append(sums.mean)
+        there.append(int(sums.count))
+        drawn.append(sums.resampled_count > 0)
+        resampled.append(sums.resampled_total / np.maximum(sums.resampled_count, 1)[:, None])
+    if not totals:
+        nothing = np.full(values.shape[1], np.nan)
+        return Score(nothing, np.full((len(draws), values.shape[1]), np.nan), 0)
+    number = np.sum(drawn, axis=0)[:, None]  # [resample, 1]
+    mean = np.divide(np.sum(resampled, axis=0), number, out=np.full(resampled[0].shape, np.nan), where=number > 0)
+    return Score(np.mean(totals, axis=0), mean, sum(there))
+
+
+def _predictions(treebank: Treebank, gold: GoldTrees, fitted: Fitted, device: torch.device):
+    """Batches of sentences: their numbers, and predicted distances and depths, the linear order last."""
+    spaces = list(range(len(fitted.maps["distance"])))
+    for numbers in groups(treebank, CHUNK, np.arange(len(treebank))):
+        batch = padded(treebank, gold, numbers, spaces, device)
+        with torch.inference_mode():
+            apart = probes.distances(probes.project(batch.states, fitted.maps["distance"])).cpu().numpy()
+            deep = probes.depths(probes.project(batch.states, fitted.maps["depth"])).cpu().numpy()
+        places = np.arange(apart.shape[-1])
+        linear = np.broadcast_to(abs(places[:, None] - places), (1, *apart.shape[1:]))
+        yield (
+            numbers,
+            np.concatenate([apart, linear]),
+            np.concatenate([deep, np.broadcast_to(places, linear.shape[:-1])]),
+        )
+
+
+def _row(treebank: Treebank, gold: GoldTrees, number: int, apart: np.ndarray, deep: np.ndarray) -> tuple:
+    """The row of a sentence in `SentenceScores`."""
+    sentence = treebank.sentences[number]
+    kept, distances = scored(sentence), gold.distances[number].numpy().astype(float)
+    edges = spanning_edges(distances, kept)
+    roots = kept & (sentence.heads == ROOT)
+    shallowest = np.where(kept, deep, np.inf).argmin(-1)
+    return (
+        len(sentence),
+        len(edges),
+        bool(roots.any()),
+        [len(edges & spanning_edges(each, kept)) for each in apart],
+        roots[shallowest],
+        spearman(apart, distances).mean(-1),
+        spearman(deep, gold.depths[number].numpy()),
+    )
+
+
+def spearman(predicted: Float[np.ndarray, "*dims word"], gold: np.ndarray) -> Float[np.ndarray, "*dims"]:
+    """Rank correlation along the last axis, ties shared; 0 where one side is constant.
+
+    >>> spearman(np.array([[1.0, 2, 3], [1, 1, 1]]), np.array([0, 1, 2]))
+    array([1., 0.])
+    """
+    one, other = _centred(predicted), _centred(gold)
+    scale = np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
+    return np.divide((one * other).sum(-1), scale, out=np.zeros(scale.shape), where=scale > 0)
+
+
+def _centred(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    ranks = rankdata(values, axis=-1)
+    return ranks - ranks.mean(-1, keepdims=True)

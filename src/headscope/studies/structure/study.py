@@ -1,0 +1,140 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+import time
+from typing import Annotated, Any
+
+import numpy as np
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.provenance import provenance
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.random_weights import untrained
+from headscope.ranges import Range
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.structure.batches import GoldTrees
+from headscope.studies.structure.example_trees import example_trees
+from headscope.studies.structure.scores import Score, score, scores
+from headscope.studies.structure.train import Fitted, ProbeRecipe, fit
+from headscope.studies.structure.treebank_states import UNCONTEXTUAL, CapturedStates, capture_states
+from headscope.studies.structure.variables import to_variables
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    training: Corpus | None = None,
+    rank: str = "64",
+    random: bool = True,
+    epochs: Annotated[int, Range(1)] = 30,
+    batch: Annotated[int, Range(1)] = 20,
+    learning_rate: Annotated[float, Range(0)] = 0.001,
+    held_out: Annotated[float, Range(0, 1)] = 0.1,
+    memory: Annotated[float, Range(0)] = 4.0,
+    trees: Annotated[int, Range(0)] = 3,
+) -> xr.Dataset:
+    """`uuas[layer]`: the share of edges of the gold tree that the tree of a distance probe has, punctuation left out.
+
+    * `distance_spearman[layer]`: rank correlation of predicted and gold distances, averaged over lengths 5 to 50.
+    * `root_accuracy[layer]`, `norm_spearman[layer]`: root and rank correlation by a depth probe.
+    * `X_baseline[baseline]`: of embeddings, of their mean that decays from the nearest word, and of the linear order.
+    * `X_random[layer]`: of the same model with random weights; `X_gain[layer]`: the gain over it.
+
+    Probes are trained on `training`, or without one on four sentences of five of the corpus, and tested on the fifth.
+    A part of the training sentences is held out: it ends the training, and chooses the rank and the layer that the
+    page names. Both probes are those of the released code of Hewitt and Manning (L1 loss, Adam, learning rate divided
+    by ten after each epoch without improvement), for all layers at a time.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Treebank to test on.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `training`: Treebank to train on; by default, four fifths of `corpus`, and the last fifth is tested.
+    * `rank`: Rank of the probes; of several ("16,64,128"), the best on held-out sentences for each layer.
+    * `random`: Also probe the model with random weights.
+    * `epochs`: Largest number of passes over the training sentences.
+    * `batch`: Sentences of a step.
+    * `learning_rate`: Learning rate of Adam.
+    * `held_out`: Share of the training sentences for early stopping and for choices.
+    * `memory`: Gigabytes of hidden states to keep in memory; the rest goes to disk.
+    * `trees`: Number of sentences whose trees are drawn.
+
+    Raises `HeadscopeError` if a corpus has no dependency trees or too few sentences, or the disk is full.
+    """
+    started = time.monotonic()
+    if not memory >= 0:
+        raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
+    recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
+    attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
+    budget = int(memory * 1e9)
+    with capture_states(model, corpus, training, settings, budget) as states:
+        settings.on_total(_steps(corpus, training, states, recipe, random))
+        fitted, tested, held = _probed(model, states, recipe, settings)
+        layer = 1 + int(np.argmax(held["uuas"].mean[: -len(UNCONTEXTUAL) - 1]))
+        drawn = example_trees(states.test, GoldTrees(states.test), fitted, layer, trees, settings.seed, model.device)
+        attributes |= states.test_read | {
+            "training": json.dumps(_training(training or corpus, states)),
+            "test_sentences": len(states.test),
+            "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
+            "chosen_layer": layer,
+            "trees": json.dumps(drawn, ensure_ascii=False),
+        }
+    of_random = None
+    if random:
+        with capture_states(untrained(model, settings.seed), corpus, training, settings, budget) as states:
+            of_random = _probed(model, states, recipe, settings)[1]
+    attributes |= {
+        "recipe": json.dumps(recipe.as_settings()),
+        "duration_s": round(time.monotonic() - started, 3),
+    }
+    return results.check(xr.Dataset(to_variables(tested, held, of_random, fitted), attrs=attributes))
+
+
+def _probed(
+    model: Model, states: CapturedStates, recipe: ProbeRecipe, settings: Settings
+) -> tuple[Fitted, dict[str, Score], dict[str, Score]]:
+    """Returns: the probes, their scores on test sentences, and those on held-out training sentences."""
+    gold = GoldTrees(states.train)
+    fitted = fit(states.train, gold, recipe, settings.seed, model.device, settings.on_progress)
+    held = states.train[fitted.held_out]
+    return fitted, *(_scores(each, fitted, model, settings) for each in (states.test, held))
+
+
+def _scores(treebank: Any, fitted: Fitted, model: Model, settings: Settings) -> dict[str, Score]:
+    draws = poisson_draws(range(len(treebank)), settings.seed, settings.resamples)
+    return scores(score(treebank, GoldTrees(treebank), fitted, model.device), draws)
+
+
+def _ranks(text: str) -> tuple[int, ...]:
+    """The ranks of a list such as "16,64".
+
+    Raises `HeadscopeError` for a rank that is no number from 1 to 100,000.
+    """
+    try:
+        ranks = tuple(dict.fromkeys(int(each) for each in text.split(",")))
+    except ValueError:
+        ranks = ()
+    if not ranks or not all(0 < each <= 100_000 for each in ranks):
+        raise HeadscopeError(f"rank '{text}': use a number from 1, or several such as 16,64,128")
+    return ranks
+
+
+def _training(training: Corpus, states: CapturedStates) -> dict[str, Any]:
+    """The training data of the probes, as stored in a result."""
+    words = sum(len(sentence) for sentence in states.train.sentences)
+    read = {"sentences": len(states.train), "words": words} | json.loads(str(states.train_read["skipped"]))
+    return {"corpus": training.name, "sha256": training.sha256} | read
+
+
+def _steps(corpus: Corpus, training: Corpus | None, states: CapturedStates, recipe: ProbeRecipe, random: bool) -> int:
+    """The number of sentences that are read and trained on in all, for the progress bar."""
+    read = corpus.n_examples + (training.n_examples if training else 0)
+    step = len(states.train) - round(len(states.train) * recipe.held_out)
+    return (1 + random) * (read + recipe.epochs * step * len(recipe.ranks))

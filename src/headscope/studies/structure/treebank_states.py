@@ -1,0 +1,123 @@
+"""Treebanks with the hidden states of a model: one vector for each word, layer by layer."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.capture.hidden_states import hidden_states
+from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
+from headscope.encoding.treebank_batch import sentences_of
+from headscope.engine.batches import collator
+from headscope.engine.half_precision_store import Store
+from headscope.engine.passes import Attributes, Pass
+from headscope.engine.settings import Settings
+from headscope.errors import HeadscopeError
+from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed
+from headscope.models import Model
+
+# Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).
+UNCONTEXTUAL = ("embeddings", "decay")
+# Without a treebank to train on, every fifth sentence of the corpus is a test sentence.
+FIFTH = 5
+States = Float[Tensor, "space word width"]
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """Sentences, and the vectors of their words in each space: the layers, then `UNCONTEXTUAL`."""
+
+    sentences: Sequence[Parsed]
+    states: Sequence[States]
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def __getitem__(self, numbers: Sequence[int]) -> "Treebank":
+        """Some of the sentences."""
+        return Treebank([self.sentences[each] for each in numbers], [self.states[each] for each in numbers])
+
+
+@dataclass(frozen=True)
+class CapturedStates:
+    """The treebanks that probes are trained and tested on.
+
+    * `test_read`, `train_read`: counts of their corpora, read and left out, as attributes of a result.
+    * `in_memory`, `on_disk`: bytes of hidden states.
+    """
+
+    train: Treebank
+    test: Treebank
+    train_read: Attributes
+    test_read: Attributes
+    in_memory: int
+    on_disk: int
+
+
+@contextmanager
+def capture_states(
+    model: Model, corpus: Corpus, training: Corpus | None, settings: Settings, budget: int
+) -> Iterator[CapturedStates]:
+    """Capture the hidden states of both treebanks while the context lasts: up to `budget` bytes of them in memory.
+
+    Raises `HeadscopeError` if a corpus has no dependency trees, there are too few sentences, or the disk is full.
+    """
+    with Store(budget) as store:
+        tested, test_read = _read(model, corpus, settings, store)
+        trained, train_read = _read(model, training, settings, store) if training else ([], test_read)
+        arrays = store.open()
+        test = _ordered(tested, arrays[: len(tested)])
+        train = _ordered(trained, arrays[len(tested) :])
+        if training is None:
+            apart = range(FIFTH - 1, len(test), FIFTH)
+            train, test = test[[each for each in range(len(test)) if each not in apart]], test[apart]
+        if not (len(train) and len(test)):
+            raise HeadscopeError(
+                f"corpus '{corpus.name}': {len(tested)} sentences of two words or more are too few; "
+                "name a larger treebank"
+            )
+        yield CapturedStates(train, test, train_read, test_read, store.in_memory, store.on_disk)
+
+
+def _ordered(sentences: Sequence[Parsed], states: Sequence[States]) -> Treebank:
+    """The sentences in the order of their corpus."""
+    order = sorted(range(len(sentences)), key=lambda place: sentences[place].order)
+    return Treebank(sentences, states)[order]
+
+
+def _read(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tuple[list[Parsed], Attributes]:
+    """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted."""
+    if not any(sentence.heads for example in corpus for sentence in example.sentences):
+        raise HeadscopeError(
+            f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
+        )
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+    collate, sentences = collator(model), []
+    with Pass(model, corpus, settings, words).reading() as reading, torch.inference_mode():
+        for group in reading:
+            batch, lost = collate(group), Counter[str]()
+            states = torch.stack(hidden_states(model.network, batch.inputs))  # [layer, example, token, width]
+            of_words = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
+            for row, sentence in sentences_of(batch, lost):
+                if len(sentence) < 2 or (sentence.heads == UNKNOWN).any():
+                    words.counts["sentences of one word, or with a head that has no token"] += 1
+                    continue
+                store.add(_spaces(of_words[:, row, sentence.words].numpy()))
+                sentences.append(sentence)
+            if lost["sentences without a tree"]:
+                words.counts["sentences without a tree"] += lost["sentences without a tree"]
+    return sentences, reading.result(None).attributes
+
+
+def _spaces(states: Float[np.ndarray, "layer word width"]) -> Float[np.ndarray, "space word width"]:
+    """The layers, then the embeddings, then their mean over the sentence, weighted by 1/2 for each word of distance."""
+    places = np.arange(states.shape[1])
+    weights = 0.5 ** abs(places[:, None] - places)  # [word, word]
+    decay = weights / weights.sum(1, keepdims=True) @ states[0]
+    return np.concatenate([states[1:], states[:1], decay[None]])

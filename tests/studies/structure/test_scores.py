@@ -1,0 +1,184 @@
+"""Scores, gold trees and losses equal loops; spaces that are trained together equal those trained alone."""
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headscope.linguistics.parsed_sentences import Parsed
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.structure import probes
+from headscope.studies.structure.batches import GoldTrees, groups, padded
+from headscope.studies.structure.gold_trees import depths, distances
+from headscope.studies.structure.scores import score, scores, spanning_edges, spearman
+from headscope.studies.structure.train import Fitted, ProbeRecipe, fit
+from headscope.studies.structure.treebank_states import Treebank
+
+CPU = torch.device("cpu")
+RECIPE = ProbeRecipe(ranks=(3,), learning_rate=0.01, batch=4, epochs=3, held_out=0.2)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> np.ndarray:
+    """The heads of a random tree, counted from 1."""
+    order = draw(st.permutations(range(draw(st.integers(1, 9)))))
+    heads = np.zeros(len(order), dtype=int)
+    for place, word in enumerate(order[1:], 1):
+        heads[word] = order[draw(st.integers(0, place - 1))] + 1
+    return heads
+
+
+def steps(heads: np.ndarray, start: int) -> list[int]:
+    """The number of edges from a word to all others, by breadth-first search."""
+    beside = {word: set() for word in range(len(heads))}
+    for word, head in enumerate(heads.tolist()):
+        if head:
+            beside[word].add(head - 1)
+            beside[head - 1].add(word)
+    seen, queue = {start: 0}, deque([start])
+    while queue:
+        word = queue.popleft()
+        for other in beside[word] - set(seen):
+            seen[other] = seen[word] + 1
+            queue.append(other)
+    return [seen[word] for word in range(len(heads))]
+
+
+@given(trees())
+def test_distances_and_depths_are_those_of_a_search(heads: np.ndarray) -> None:
+    assert distances(heads).tolist() == [steps(heads, word) for word in range(len(heads))]
+    assert depths(heads).tolist() == steps(heads, int(np.flatnonzero(heads == 0)[0]))
+
+
+@given(trees())
+def test_the_spanning_tree_of_gold_distances_is_the_gold_tree(heads: np.ndarray) -> None:
+    edges = {(min(word, head - 1), max(word, head - 1)) for word, head in enumerate(heads.tolist()) if head}
+    assert spanning_edges(distances(heads).astype(float), np.full(len(heads), True)) == edges
+
+
+def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0) -> Treebank:
+    """Sentences with random trees and random states; the last word is punctuation."""
+    random, parsed, states = np.random.default_rng(seed), [], []
+    for number in range(sentences):
+        words = int(random.integers(2, 9))
+        heads = np.array([0, *(int(random.integers(1, place + 1)) for place in range(1, words))])
+        relations = np.array(["root", *["dep"] * (words - 2), "punct"])
+        forms = tuple("abcdefghi"[:words])
+        parsed.append(Parsed(number, 0, np.arange(words), forms, heads, relations, ((1,),) * words))
+        states.append(torch.from_numpy(random.normal(size=(spaces, words, width)).astype(np.float16)))
+    return Treebank(parsed, states)
+
+
+def fitted(bank: Treebank, seed: int = 1) -> Fitted:
+    """Random maps."""
+    spaces, _, width = bank.states[0].shape
+    generator = torch.Generator().manual_seed(seed)
+    maps = {kind: torch.randn(spaces, width, 4, generator=generator) for kind in ("distance", "depth")}
+    return Fitted(maps, {}, {}, {}, [])
+
+
+def kruskal(apart: np.ndarray, kept: list[int]) -> set[tuple[int, int]]:
+    """The minimum spanning tree: the shortest edges that join two parts."""
+    part, edges = {word: word for word in kept}, set()
+    for first, second in sorted(((i, j) for i in kept for j in kept if i < j), key=lambda pair: apart[pair]):
+        if part[first] != part[second]:
+            edges.add((first, second))
+            old = part[second]
+            part = {word: part[first] if of == old else of for word, of in part.items()}
+    return edges
+
+
+def test_scores_equal_loops_over_words() -> None:
+    bank = treebank()
+    maps = fitted(bank)
+    each = score(bank, GoldTrees(bank), maps, CPU)
+    for number, (sentence, states) in enumerate(zip(bank.sentences, bank.states, strict=True)):
+        kept = np.flatnonzero(sentence.relations != "punct").tolist()
+        gold = np.array([steps(sentence.heads, word) for word in range(len(sentence))])
+        for space in range(3):
+            vectors = states[space].double().numpy() @ maps.maps["distance"][space].double().numpy()
+            apart = np.array([[((one - other) ** 2).sum() for other in vectors] for one in vectors])
+            shared = kruskal(apart, kept) & kruskal(gold.astype(float), kept)
+            assert each.right[number, space] == len(shared)
+            rows = [scipy.stats.spearmanr(one, other).statistic for one, other in zip(apart, gold, strict=True)]
+            assert each.distance_spearman[number, space] == pytest.approx(np.mean(rows), abs=1e-5)
+            deep = ((states[space].double().numpy() @ maps.maps["depth"][space].double().numpy()) ** 2).sum(1)
+            assert each.root[number, space] == (sentence.heads[min(kept, key=lambda word: deep[word])] == 0)
+            expected = scipy.stats.spearmanr(deep, steps(sentence.heads, 0)).statistic
+            assert each.norm_spearman[number, space] == pytest.approx(expected, abs=1e-5)
+        assert each.right[number, 3] == sum(abs(one - other) == 1 for one, other in kruskal(gold.astype(float), kept))
+        assert each.edges[number] == len(kept) - 1
+
+
+def test_correlations_are_averaged_by_length() -> None:
+    bank = treebank()
+    each = score(bank, GoldTrees(bank), fitted(bank), CPU)
+    made = scores(each, poisson_draws(range(len(bank)), 0, 10))
+    lengths = [length for length in range(5, 51) if (each.length == length).any()]
+    expected = np.mean([each.distance_spearman[each.length == length].mean(0) for length in lengths], axis=0)
+    np.testing.assert_allclose(made["distance_spearman"].mean, expected)
+    np.testing.assert_allclose(made["uuas"].mean, each.right.sum(0) / each.edges.sum())
+    assert made["uuas"].resampled.shape == (10, 4) and made["distance_spearman"].count == (each.length >= 5).sum()
+
+
+def test_without_long_sentences_there_is_no_correlation() -> None:
+    bank = treebank()
+    short = bank[[place for place, each in enumerate(bank.sentences) if len(each) < 5]]
+    made = scores(score(short, GoldTrees(short), fitted(short), CPU), poisson_draws(range(len(short)), 0, 5))
+    assert np.isnan(made["norm_spearman"].mean).all() and made["norm_spearman"].count == 0
+
+
+def test_losses_equal_loops() -> None:
+    bank = treebank(5)
+    gold, maps = GoldTrees(bank), fitted(bank).maps["distance"]
+    batch = padded(bank, gold, range(5), range(3), CPU)
+    projected = probes.project(batch.states, maps)
+    for number, sentence in enumerate(bank.sentences):
+        vectors = torch.stack([bank.states[number][space].float() @ maps[space] for space in range(3)]).numpy()
+        words = range(len(sentence))
+        for space in range(3):
+            pairs = [
+                abs(((vectors[space, i] - vectors[space, j]) ** 2).sum() - steps(sentence.heads, i)[j])
+                for i in words
+                for j in words
+            ]
+            loss = probes.distance_loss(projected, batch.distances, batch.real)[space, number]
+            assert float(loss) == pytest.approx(sum(pairs) / len(words) ** 2, rel=1e-4)
+            alone = [abs((vectors[space, i] ** 2).sum() - steps(sentence.heads, 0)[i]) for i in words]
+            loss = probes.depth_loss(projected, batch.depths, batch.real)[space, number]
+            assert float(loss) == pytest.approx(np.mean(alone), rel=1e-4)
+
+
+def test_spaces_trained_together_are_those_trained_alone() -> None:
+    bank = treebank()
+    alone = Treebank(bank.sentences, [states[:1] for states in bank.states])
+    together, single = (fit(each, GoldTrees(each), RECIPE, 0, CPU) for each in (bank, alone))
+    assert together.losses["distance"][0] == pytest.approx(single.losses["distance"][0], rel=1e-5)
+    torch.testing.assert_close(together.maps["distance"][0], single.maps["distance"][0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_space_that_no_longer_improves_ends_and_keeps_its_best_maps() -> None:
+    bank = treebank()
+    recipe = replace(RECIPE, epochs=60)
+    counted: list[int] = []
+    long = fit(bank, GoldTrees(bank), recipe, 0, CPU, counted.append)
+    assert max(long.epochs["depth"]) < 60 and sum(counted) == 60 * 24
+    held = bank[long.held_out]
+    batch = padded(held, GoldTrees(held), range(len(held)), range(3), CPU)
+    loss = probes.depth_loss(probes.project(batch.states, long.maps["depth"]), batch.depths, batch.real).mean(1)
+    assert loss.tolist() == pytest.approx(long.losses["depth"], abs=2e-4)  # a gain below 1e-4 is none
+
+
+def test_groups_hold_each_sentence_once() -> None:
+    bank = treebank(50)
+    parts = groups(bank, 8, np.random.default_rng(0).permutation(50))
+    assert sorted(number for part in parts for number in part) == list(range(50)) and max(map(len, parts)) == 8
+
+
+def test_a_constant_has_no_correlation() -> None:
+    assert spearman(np.ones((2, 4)), np.arange(4)).tolist() == [0, 0]

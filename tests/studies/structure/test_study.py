@@ -1,0 +1,117 @@
+"""Planted states that hold the trees are read without an error, and layers are chosen on held-out sentences."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import headscope
+from headscope import Settings
+from headscope.errors import HeadscopeError
+from headscope.report.study_page import study_page
+from headscope.studies.structure import study
+from support.planted_states import tree_states
+from support.planted_trees import TREEBANK, corpus_of
+from support.tiny import tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=20, batch_tokens=200)
+FAST: dict[str, Any] = {"rank": "32", "epochs": 40, "batch": 8, "learning_rate": 0.01}
+SCORES = ("uuas", "root_accuracy", "distance_spearman", "norm_spearman")
+
+
+@pytest.fixture(scope="module")
+def model() -> headscope.Model:
+    return headscope.wrap(tree_states(), tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def result(model: headscope.Model) -> xr.Dataset:
+    return study.run(model, TREEBANK, QUICK, training=TREEBANK, **FAST)
+
+
+def test_states_that_hold_the_trees_are_read_without_an_error(result: xr.Dataset) -> None:
+    for name in ("uuas", "root_accuracy"):
+        assert result[name].item() == result[f"{name}_baseline"].sel(baseline="embeddings").item() == 1
+    for name in ("distance_spearman", "norm_spearman"):  # gold values have ties, predicted ones have none
+        assert result[name].item() > 0.9
+
+
+def test_distances_of_planted_states_are_learned_to_a_tenth_of_an_edge(result: xr.Dataset) -> None:
+    assert (result["held_out_loss"] < 0.1).all()
+
+
+def test_random_weights_and_the_order_of_words_are_far_from_it(result: xr.Dataset) -> None:
+    assert result["uuas_random"].item() < 0.95 and result["uuas_baseline"].sel(baseline="linear") < 0.9
+    assert result["uuas_gain"].item() == pytest.approx(1 - result["uuas_random"].item())
+
+
+def test_dimensions_and_cases(result: xr.Dataset) -> None:
+    assert result["uuas"].dims == ("layer",) and result["layer"].values.tolist() == [1]
+    edges = sum(sum(relation != "punct" for relation in each.first[0].deprel) - 1 for each in TREEBANK)
+    assert int(result["uuas_n_examples"]) == edges
+    assert int(result["root_accuracy_n_examples"]) == len(list(TREEBANK))
+    assert int(result["distance_spearman_n_examples"]) == sum(len(each.first[0].words) >= 5 for each in TREEBANK)
+
+
+def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Model) -> None:
+    short = FAST | {"epochs": 2, "random": False}
+    one, other = (study.run(model, TREEBANK, QUICK, memory=memory, **short) for memory in (4, 0))
+    assert json.loads(other.attrs["state_bytes"])["on_disk"] > 0 == json.loads(other.attrs["state_bytes"])["in_memory"]
+    xr.testing.assert_equal(one, other)
+
+
+def test_without_a_training_treebank_every_fifth_sentence_is_tested(model: headscope.Model) -> None:
+    result = study.run(model, TREEBANK, QUICK, **(FAST | {"epochs": 1, "random": False}))
+    assert result.attrs["test_sentences"] == 12
+    assert json.loads(result.attrs["training"])["sentences"] == 48
+
+
+def test_of_several_ranks_the_one_of_the_smallest_held_out_loss_is_taken(model: headscope.Model) -> None:
+    several = FAST | {"random": False, "epochs": 10}
+    ranks = {rank: study.run(model, TREEBANK, QUICK, **(several | {"rank": rank})) for rank in ("1", "32", "1,32")}
+    assert (ranks["1"]["held_out_loss"] > ranks["32"]["held_out_loss"]).all()
+    assert (ranks["1,32"]["rank"] == 32).all()
+    np.testing.assert_array_equal(ranks["1,32"]["held_out_loss"], ranks["32"]["held_out_loss"])
+    np.testing.assert_array_equal(ranks["1,32"]["uuas"], ranks["32"]["uuas"])
+
+
+def test_the_layer_of_the_page_is_chosen_on_held_out_sentences() -> None:
+    network = tiny_bert(num_hidden_layers=3)
+    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **(FAST | {"epochs": 2}))
+    assert result.attrs["chosen_layer"] == int(result["held_out_uuas"].idxmax())
+
+
+@pytest.mark.parametrize("rank", ["0", "-3", "", "x", "8,", "8;16", "1000000"])
+def test_a_rank_that_is_none_is_refused(model: headscope.Model, rank: str) -> None:
+    with pytest.raises(HeadscopeError, match="use a number from 1, or several such as 16,64,128"):
+        study.run(model, TREEBANK, QUICK, rank=rank)
+
+
+def test_too_few_sentences_are_refused(model: headscope.Model) -> None:
+    few = list(TREEBANK)[:3]
+    with pytest.raises(HeadscopeError, match="too few"):
+        study.run(model, corpus_of(few), QUICK)
+    with pytest.raises(HeadscopeError, match="too few to hold some out"):
+        study.run(model, corpus_of(few), QUICK, training=corpus_of(few))
+
+
+def test_trees_of_the_page_are_those_of_the_layer(result: xr.Dataset) -> None:
+    trees = json.loads(result.attrs["trees"])
+    assert len(trees) == 3 and all(tree["gold"] == tree["predicted"] for tree in trees)
+    figures = {figure.name: figure for figure in study_page(result).figures()}
+    assert set(figures) == {*SCORES, "tree-1", "tree-2", "tree-3"}
+    words = figures["tree-1"].chart.to_dict()["description"]
+    assert words.startswith(" ".join(trees[0]["words"])) and "are predicted" in words
+
+
+def test_the_first_finding_has_the_scores_of_the_chosen_layer(result: xr.Dataset) -> None:
+    page = study_page(result)
+    assert page.highlights()[0].text.startswith("A linear map of layer 1 gives 100% of the edges of the trees")
+    table = page.tables()[0]
+    assert table.rows[0] == (
+        ("layer 1",),
+        [("100.0", "100.0, 100.0"), ("100.0", "100.0, 100.0"), *table.rows[0][1][2:]],
+    )
+    assert [keys[0] for keys, _ in table.rows][-1] == "Order of the words (paper)"
