@@ -31,5 +31,5 @@ def tree_states(seed: int = 0) -> PreTrainedModel:
                 module.weight.fill_(1)
         for word in {*PARENTS, *PARENTS.values()}:
             on_path = torch.tensor([edge in path(word) for edge in edges], dtype=torch.float32)
-            network.embeddings.word_embeddings.weight[vocabulary[word]] = torch.cat([on_path, 1 - on_path])
+            network.get_input_embeddings().weight[vocabulary[word]] = torch.cat([on_path, 1 - on_path])
     return network

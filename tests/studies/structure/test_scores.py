@@ -16,8 +16,8 @@ from headscope.studies.structure import probes
 from headscope.studies.structure.batches import GoldTrees, groups, padded
 from headscope.studies.structure.gold_trees import depths, distances
 from headscope.studies.structure.scores import score, scores, spanning_edges, spearman
-from headscope.studies.structure.train import Fitted, ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import Treebank
+from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
+from headscope.studies.structure.treebank_states import TreebankStates
 
 CPU = torch.device("cpu")
 RECIPE = ProbeRecipe(ranks=(3,), learning_rate=0.01, batch=4, epochs=3, held_out=0.2)
@@ -61,7 +61,7 @@ def test_the_spanning_tree_of_gold_distances_is_the_gold_tree(heads: np.ndarray)
     assert spanning_edges(distances(heads).astype(float), np.full(len(heads), True)) == edges
 
 
-def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0) -> Treebank:
+def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0) -> TreebankStates:
     """Sentences with random trees and random states; the last word is punctuation."""
     random, parsed, states = np.random.default_rng(seed), [], []
     for number in range(sentences):
@@ -71,15 +71,15 @@ def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0
         forms = tuple("abcdefghi"[:words])
         parsed.append(Parsed(number, 0, np.arange(words), forms, heads, relations, ((1,),) * words))
         states.append(torch.from_numpy(random.normal(size=(spaces, words, width)).astype(np.float16)))
-    return Treebank(parsed, states)
+    return TreebankStates(parsed, states)
 
 
-def fitted(bank: Treebank, seed: int = 1) -> Fitted:
+def fitted(bank: TreebankStates, seed: int = 1) -> FittedProbes:
     """Random maps."""
     spaces, _, width = bank.states[0].shape
     generator = torch.Generator().manual_seed(seed)
     maps = {kind: torch.randn(spaces, width, 4, generator=generator) for kind in ("distance", "depth")}
-    return Fitted(maps, {}, {}, {}, [])
+    return FittedProbes(maps, {}, {}, {}, [])
 
 
 def kruskal(apart: np.ndarray, kept: list[int]) -> set[tuple[int, int]]:
@@ -156,7 +156,7 @@ def test_losses_equal_loops() -> None:
 
 def test_spaces_trained_together_are_those_trained_alone() -> None:
     bank = treebank()
-    alone = Treebank(bank.sentences, [states[:1] for states in bank.states])
+    alone = TreebankStates(bank.sentences, [states[:1] for states in bank.states])
     together, single = (fit(each, GoldTrees(each), RECIPE, 0, CPU) for each in (bank, alone))
     assert together.losses["distance"][0] == pytest.approx(single.losses["distance"][0], rel=1e-5)
     torch.testing.assert_close(together.maps["distance"][0], single.maps["distance"][0], rtol=1e-4, atol=1e-5)

@@ -56,21 +56,21 @@ def test_dimensions_and_cases(result: xr.Dataset) -> None:
 
 
 def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Model) -> None:
-    short = FAST | {"epochs": 2, "random": False}
+    short: dict[str, Any] = FAST | {"epochs": 2, "random": False}
     one, other = (study.run(model, TREEBANK, QUICK, memory=memory, **short) for memory in (4, 0))
     assert json.loads(other.attrs["state_bytes"])["on_disk"] > 0 == json.loads(other.attrs["state_bytes"])["in_memory"]
     xr.testing.assert_equal(one, other)
 
 
 def test_without_a_training_treebank_every_fifth_sentence_is_tested(model: headscope.Model) -> None:
-    result = study.run(model, TREEBANK, QUICK, **(FAST | {"epochs": 1, "random": False}))
+    result = study.run(model, TREEBANK, QUICK, **{**FAST, "epochs": 1, "random": False})
     assert result.attrs["test_sentences"] == 12
     assert json.loads(result.attrs["training"])["sentences"] == 48
 
 
 def test_of_several_ranks_the_one_of_the_smallest_held_out_loss_is_taken(model: headscope.Model) -> None:
-    several = FAST | {"random": False, "epochs": 10}
-    ranks = {rank: study.run(model, TREEBANK, QUICK, **(several | {"rank": rank})) for rank in ("1", "32", "1,32")}
+    several: dict[str, Any] = FAST | {"random": False, "epochs": 10}
+    ranks = {rank: study.run(model, TREEBANK, QUICK, **{**several, "rank": rank}) for rank in ("1", "32", "1,32")}
     assert (ranks["1"]["held_out_loss"] > ranks["32"]["held_out_loss"]).all()
     assert (ranks["1,32"]["rank"] == 32).all()
     np.testing.assert_array_equal(ranks["1,32"]["held_out_loss"], ranks["32"]["held_out_loss"])
@@ -79,7 +79,7 @@ def test_of_several_ranks_the_one_of_the_smallest_held_out_loss_is_taken(model: 
 
 def test_the_layer_of_the_page_is_chosen_on_held_out_sentences() -> None:
     network = tiny_bert(num_hidden_layers=3)
-    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **(FAST | {"epochs": 2}))
+    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **{**FAST, "epochs": 2})
     assert result.attrs["chosen_layer"] == int(result["held_out_uuas"].idxmax())
 
 

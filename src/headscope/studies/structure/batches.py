@@ -9,14 +9,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headscope.studies.structure.gold_trees import depths, distances
-from headscope.studies.structure.treebank_states import Treebank
+from headscope.studies.structure.treebank_states import TreebankStates
 
 # Sentences are sorted by length within so many batches.
 WINDOW = 32
 
 
 @dataclass(frozen=True)
-class Padded:
+class StateBatch:
     """A batch of sentences, padded with zeros.
 
     * `real`: which words are not padding.
@@ -32,14 +32,14 @@ class Padded:
 class GoldTrees:
     """Distances and depths of all sentences of a treebank, as small integers."""
 
-    def __init__(self, treebank: Treebank):
+    def __init__(self, treebank: TreebankStates):
         each = [distances(sentence.heads) for sentence in treebank.sentences]
         kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in treebank.sentences) else np.uint8
         self.distances = [torch.from_numpy(one.astype(kind)) for one in each]
         self.depths = [torch.from_numpy(depths(sentence.heads).astype(kind)) for sentence in treebank.sentences]
 
 
-def groups(treebank: Treebank, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
+def groups(treebank: TreebankStates, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
     """The sentences of `order` in batches of `most` sentences of similar lengths."""
     lengths = np.array([len(sentence) for sentence in treebank.sentences])
     batches: list[list[int]] = []
@@ -51,8 +51,8 @@ def groups(treebank: Treebank, most: int, order: Int[np.ndarray, " chosen"]) -> 
 
 
 def padded(
-    treebank: Treebank, gold: GoldTrees, numbers: Sequence[int], spaces: Sequence[int], device: torch.device
-) -> Padded:
+    treebank: TreebankStates, gold: GoldTrees, numbers: Sequence[int], spaces: Sequence[int], device: torch.device
+) -> StateBatch:
     """One batch of sentences, in some of the spaces."""
     lengths = [len(treebank.sentences[number]) for number in numbers]
     words, width = max(lengths), treebank.states[numbers[0]].shape[-1]
@@ -66,4 +66,4 @@ def padded(
         apart[place, :length, :length] = gold.distances[number]
         deep[place, :length] = gold.depths[number]
     real = torch.arange(words) < torch.tensor(lengths)[:, None]
-    return Padded(list(numbers), *(each.to(device) for each in (states, apart, deep, real)))
+    return StateBatch(list(numbers), *(each.to(device) for each in (states, apart, deep, real)))

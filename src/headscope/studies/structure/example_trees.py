@@ -9,14 +9,20 @@ import torch
 from headscope.studies.structure.batches import GoldTrees
 from headscope.studies.structure.gold_trees import scored
 from headscope.studies.structure.scores import predicted_edges, spanning_edges
-from headscope.studies.structure.train import Fitted
-from headscope.studies.structure.treebank_states import Treebank
+from headscope.studies.structure.train import FittedProbes
+from headscope.studies.structure.treebank_states import TreebankStates
 
 MOST_WORDS = 24  # longer sentences do not fit on a page
 
 
 def example_trees(
-    treebank: Treebank, gold: GoldTrees, fitted: Fitted, layer: int, number: int, seed: int, device: torch.device
+    treebank: TreebankStates,
+    gold: GoldTrees,
+    fitted: FittedProbes,
+    layer: int,
+    number: int,
+    seed: int,
+    device: torch.device,
 ) -> list[dict[str, Any]]:
     """Sentences of median length, chosen by the seed: their words, and edges between two places, from 0."""
     return [

@@ -15,8 +15,8 @@ from headscope.statistics.columns import Columns
 from headscope.studies.structure import probes
 from headscope.studies.structure.batches import GoldTrees, groups, padded
 from headscope.studies.structure.gold_trees import scored
-from headscope.studies.structure.train import Fitted
-from headscope.studies.structure.treebank_states import Treebank
+from headscope.studies.structure.train import FittedProbes
+from headscope.studies.structure.treebank_states import TreebankStates
 
 # Correlations are means over sentences of equal length, then over these lengths.
 LENGTHS = np.arange(5, 51)
@@ -63,7 +63,7 @@ class Score:
         return Score(self.mean - other.mean, self.resampled - other.resampled, self.count)
 
 
-def score(treebank: Treebank, gold: GoldTrees, fitted: Fitted, device: torch.device) -> SentenceScores:
+def score(treebank: TreebankStates, gold: GoldTrees, fitted: FittedProbes, device: torch.device) -> SentenceScores:
     """The scores of all sentences of a treebank, in its order."""
     rows: list[tuple] = [()] * len(treebank)
     for numbers, apart, deep in _predictions(treebank, gold, fitted, device):
@@ -74,7 +74,7 @@ def score(treebank: Treebank, gold: GoldTrees, fitted: Fitted, device: torch.dev
 
 
 def predicted_edges(
-    treebank: Treebank, number: int, fitted: Fitted, space: int, device: torch.device
+    treebank: TreebankStates, number: int, fitted: FittedProbes, space: int, device: torch.device
 ) -> list[tuple[int, int]]:
     """The edges that the distance probe of one space predicts for a sentence, by the places of the words."""
     states = treebank.states[number][space : space + 1, None].float().to(device)
@@ -130,7 +130,7 @@ def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Sc
     return Score(np.mean(totals, axis=0), mean, sum(there))
 
 
-def _predictions(treebank: Treebank, gold: GoldTrees, fitted: Fitted, device: torch.device):
+def _predictions(treebank: TreebankStates, gold: GoldTrees, fitted: FittedProbes, device: torch.device):
     """Batches of sentences: their numbers, and predicted distances and depths, the linear order last."""
     spaces = list(range(len(fitted.maps["distance"])))
     for numbers in groups(treebank, CHUNK, np.arange(len(treebank))):
@@ -147,7 +147,7 @@ def _predictions(treebank: Treebank, gold: GoldTrees, fitted: Fitted, device: to
         )
 
 
-def _row(treebank: Treebank, gold: GoldTrees, number: int, apart: np.ndarray, deep: np.ndarray) -> tuple:
+def _row(treebank: TreebankStates, gold: GoldTrees, number: int, apart: np.ndarray, deep: np.ndarray) -> tuple:
     """The row of a sentence in `SentenceScores`."""
     sentence = treebank.sentences[number]
     kept, distances = scored(sentence), gold.distances[number].numpy().astype(float)

@@ -19,7 +19,7 @@ from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.structure.batches import GoldTrees
 from headscope.studies.structure.example_trees import example_trees
 from headscope.studies.structure.scores import Score, score, scores
-from headscope.studies.structure.train import Fitted, ProbeRecipe, fit
+from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL, CapturedStates, capture_states
 from headscope.studies.structure.variables import to_variables
 
@@ -99,7 +99,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 def _probed(
     model: Model, states: CapturedStates, recipe: ProbeRecipe, settings: Settings
-) -> tuple[Fitted, dict[str, Score], dict[str, Score]]:
+) -> tuple[FittedProbes, dict[str, Score], dict[str, Score]]:
     """Returns: the probes, their scores on test sentences, and those on held-out training sentences."""
     gold = GoldTrees(states.train)
     fitted = fit(states.train, gold, recipe, settings.seed, model.device, settings.on_progress)
@@ -107,7 +107,7 @@ def _probed(
     return fitted, *(_scores(each, fitted, model, settings) for each in (states.test, held))
 
 
-def _scores(treebank: Any, fitted: Fitted, model: Model, settings: Settings) -> dict[str, Score]:
+def _scores(treebank: Any, fitted: FittedProbes, model: Model, settings: Settings) -> dict[str, Score]:
     draws = poisson_draws(range(len(treebank)), settings.seed, settings.resamples)
     return scores(score(treebank, GoldTrees(treebank), fitted, model.device), draws)
 

@@ -12,9 +12,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.errors import HeadscopeError
-from headscope.studies.structure.batches import GoldTrees, Padded, groups, padded
+from headscope.studies.structure.batches import GoldTrees, StateBatch, groups, padded
 from headscope.studies.structure.probes import depth_loss, distance_loss, project
-from headscope.studies.structure.treebank_states import Treebank
+from headscope.studies.structure.treebank_states import TreebankStates
 
 KINDS = ("distance", "depth")
 # As in the released code: maps start within this; an epoch without a smaller held-out loss divides the learning rate
@@ -44,7 +44,7 @@ class ProbeRecipe:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedProbes:
     """Trained probes of all spaces.
 
     * `maps`: by kind of probe; those of smaller rank end with zeros.
@@ -71,7 +71,7 @@ class SpaceMaps:
         self.losses: list[list[float]] = [[] for _ in range(spaces)]
         self.active = list(range(spaces))
 
-    def loss(self, batch: Padded, spaces: Sequence[int]) -> Float[Tensor, "space sentence"]:
+    def loss(self, batch: StateBatch, spaces: Sequence[int]) -> Float[Tensor, "space sentence"]:
         """The losses of the active spaces; `spaces` are those of the batch."""
         places = [spaces.index(each) for each in self.active]
         states = batch.states if len(places) == len(spaces) else batch.states[places]
@@ -80,7 +80,7 @@ class SpaceMaps:
             return distance_loss(projected, batch.distances, batch.real)
         return depth_loss(projected, batch.depths, batch.real)
 
-    def step(self, batch: Padded, spaces: Sequence[int]) -> None:
+    def step(self, batch: StateBatch, spaces: Sequence[int]) -> None:
         """One step of each active space on the mean loss of its sentences."""
         if not self.active:
             return
@@ -106,13 +106,13 @@ class SpaceMaps:
 
 
 def fit(
-    treebank: Treebank,
+    treebank: TreebankStates,
     gold: GoldTrees,
     recipe: ProbeRecipe,
     seed: int,
     device: torch.device,
     done: Callable[[int], None] = lambda sentences: None,
-) -> Fitted:
+) -> FittedProbes:
     """Train both probes in all spaces, with each rank; the seed decides maps, order and what is held out.
 
     `done` receives the number of sentences of each step, and of those that early stopping spared.
@@ -133,8 +133,8 @@ def fit(
 
 
 def _train(  # noqa: PLR0913 (all parts of one training)
-    treebank: Treebank, gold: GoldTrees, held_out: np.ndarray, training: np.ndarray, recipe: ProbeRecipe, rank: int,
-    seed: int, device: torch.device, done: Callable[[int], None],
+    treebank: TreebankStates, gold: GoldTrees, held_out: np.ndarray, training: np.ndarray, recipe: ProbeRecipe,
+    rank: int, seed: int, device: torch.device, done: Callable[[int], None],
 ) -> list[SpaceMaps]:  # fmt: skip
     """The maps of both kinds of probe, of one rank."""
     spaces, _, width = treebank.states[0].shape
@@ -158,7 +158,7 @@ def _train(  # noqa: PLR0913 (all parts of one training)
     return kinds
 
 
-def _evaluate(kinds: Sequence[SpaceMaps], batches: Sequence[Padded], spaces: Sequence[int]) -> None:
+def _evaluate(kinds: Sequence[SpaceMaps], batches: Sequence[StateBatch], spaces: Sequence[int]) -> None:
     """End an epoch with the mean losses of the held-out sentences."""
     with torch.inference_mode():
         for kind in kinds:
@@ -166,9 +166,9 @@ def _evaluate(kinds: Sequence[SpaceMaps], batches: Sequence[Padded], spaces: Seq
                 kind.end_epoch(torch.cat([kind.loss(batch, spaces) for batch in batches], dim=1).mean(1).tolist())
 
 
-def _best(trained: Sequence[SpaceMaps], widest: int, held_out: list[int]) -> Fitted:
+def _best(trained: Sequence[SpaceMaps], widest: int, held_out: list[int]) -> FittedProbes:
     """Of several ranks, for each kind and space that of the smallest held-out loss."""
-    fitted = Fitted({}, {}, {}, {}, held_out)
+    fitted = FittedProbes({}, {}, {}, {}, held_out)
     for kind in KINDS:
         every = [each for each in trained if each.kind == kind]
         losses = np.array([[min(of_space) for of_space in each.losses] for each in every])  # [rank, space]

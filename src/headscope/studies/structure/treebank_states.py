@@ -30,7 +30,7 @@ States = Float[Tensor, "space word width"]
 
 
 @dataclass(frozen=True)
-class Treebank:
+class TreebankStates:
     """Sentences, and the vectors of their words in each space: the layers, then `UNCONTEXTUAL`."""
 
     sentences: Sequence[Parsed]
@@ -39,9 +39,9 @@ class Treebank:
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def __getitem__(self, numbers: Sequence[int]) -> "Treebank":
+    def __getitem__(self, numbers: Sequence[int]) -> "TreebankStates":
         """Some of the sentences."""
-        return Treebank([self.sentences[each] for each in numbers], [self.states[each] for each in numbers])
+        return TreebankStates([self.sentences[each] for each in numbers], [self.states[each] for each in numbers])
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class CapturedStates:
     * `in_memory`, `on_disk`: bytes of hidden states.
     """
 
-    train: Treebank
-    test: Treebank
+    train: TreebankStates
+    test: TreebankStates
     train_read: Attributes
     test_read: Attributes
     in_memory: int
@@ -85,10 +85,10 @@ def capture_states(
         yield CapturedStates(train, test, train_read, test_read, store.in_memory, store.on_disk)
 
 
-def _ordered(sentences: Sequence[Parsed], states: Sequence[States]) -> Treebank:
+def _ordered(sentences: Sequence[Parsed], states: Sequence[States]) -> TreebankStates:
     """The sentences in the order of their corpus."""
     order = sorted(range(len(sentences)), key=lambda place: sentences[place].order)
-    return Treebank(sentences, states)[order]
+    return TreebankStates(sentences, states)[order]
 
 
 def _read(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tuple[list[Parsed], Attributes]:

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.results.variables import Count, Variables
 from headscope.studies.structure.scores import Score
-from headscope.studies.structure.train import KINDS, Fitted
+from headscope.studies.structure.train import KINDS, FittedProbes
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL
 
 SOURCE = "Hewitt and Manning 2019, section 3"
@@ -30,7 +30,7 @@ SCORES = {
 
 
 def to_variables(
-    tested: Mapping[str, Score], held_out: Mapping[str, Score], random: Mapping[str, Score] | None, fitted: Fitted
+    tested: Mapping[str, Score], held_out: Mapping[str, Score], random: Mapping[str, Score] | None, fitted: FittedProbes
 ) -> dict[str, xr.DataArray]:
     """The scores of all layers and baselines, those of random weights, and the choices made on held-out sentences."""
     layers = len(fitted.maps["distance"]) - len(UNCONTEXTUAL)
@@ -59,7 +59,7 @@ def _add(
     variables.add(name, score.mean, (dim,), interval=score.interval, count=count, **labels)
 
 
-def _add_training(variables: Variables, fitted: Fitted, layers: int) -> None:
+def _add_training(variables: Variables, fitted: FittedProbes, layers: int) -> None:
     def of_layers(each: Mapping[str, Sequence[float]]) -> np.ndarray:
         return np.array([each[kind][:layers] for kind in KINDS])  # [probe, layer]
 
