@@ -1,8 +1,10 @@
 """Hidden states are those that transformers returns, without a task head."""
 
+from typing import Any
+
 import pytest
 import torch
-from transformers import BertForMaskedLM
+from transformers import BertForMaskedLM, PreTrainedModel
 
 from headscope.capture.hidden_states import hidden_states
 from headscope.errors import HeadscopeError
@@ -12,7 +14,7 @@ INPUTS = {"input_ids": torch.tensor([[2, 7, 9, 3]]), "attention_mask": torch.one
 
 
 @pytest.mark.parametrize("network", [tiny_bert(), tiny_gpt2()], ids=["bert", "gpt2"])
-def test_one_for_the_embeddings_and_one_for_each_layer(network: torch.nn.Module) -> None:
+def test_one_for_the_embeddings_and_one_for_each_layer(network: PreTrainedModel) -> None:
     with torch.inference_mode():
         states = hidden_states(network, INPUTS)
         whole = network(**INPUTS)
@@ -23,22 +25,29 @@ def test_one_for_the_embeddings_and_one_for_each_layer(network: torch.nn.Module)
 
 def test_a_task_head_is_not_run() -> None:
     network = tiny_bert(0, BertForMaskedLM)
-    network.cls.forward = None
+    network.set_submodule("cls", Broken())
     with torch.inference_mode():
         states = hidden_states(network, INPUTS)
-    assert torch.equal(states[-1], network.bert(**INPUTS).last_hidden_state)
+        assert torch.equal(states[-1], network.base_model(**INPUTS).last_hidden_state)
 
 
 def test_layers_of_different_widths_are_refused() -> None:
-    network = tiny_bert()
+    uneven: Any = Uneven(tiny_bert())
     with pytest.raises(HeadscopeError, match="different widths"), torch.inference_mode():
-        hidden_states(Uneven(network), INPUTS)
+        hidden_states(uneven, INPUTS)
+
+
+class Broken(torch.nn.Module):
+    """A task head that must not be run."""
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        raise AssertionError("the task head was run")
 
 
 class Uneven(torch.nn.Module):
     """A network whose last layer is narrower."""
 
-    def __init__(self, network: torch.nn.Module):
+    def __init__(self, network: PreTrainedModel):
         super().__init__()
         self.network, self.config = network, network.config
 

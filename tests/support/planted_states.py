@@ -23,6 +23,7 @@ def tree_states(seed: int = 0) -> PreTrainedModel:
     """
     network = tiny_bert(seed, num_hidden_layers=1, num_attention_heads=2, hidden_size=WIDTH, intermediate_size=8)
     vocabulary, edges = tiny_tokenizer().get_vocab(), list(PARENTS)
+    table: torch.Tensor = network.get_input_embeddings().get_parameter("weight")
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
@@ -31,5 +32,5 @@ def tree_states(seed: int = 0) -> PreTrainedModel:
                 module.weight.fill_(1)
         for word in {*PARENTS, *PARENTS.values()}:
             on_path = torch.tensor([edge in path(word) for edge in edges], dtype=torch.float32)
-            network.get_input_embeddings().weight[vocabulary[word]] = torch.cat([on_path, 1 - on_path])
+            table[vocabulary[word]] = torch.cat([on_path, 1 - on_path])
     return network

@@ -86,15 +86,21 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             "chosen_layer": layer,
             "trees": json.dumps(drawn, ensure_ascii=False),
         }
-    of_random = None
-    if random:
-        with capture_states(untrained(model, settings.seed), corpus, training, settings, budget) as states:
-            of_random = _probed(model, states, recipe, settings)[1]
+    states = None  # else the states of both models would be in memory
+    of_random = _random_scores(model, corpus, training, recipe, settings, budget) if random else None
     attributes |= {
         "recipe": json.dumps(recipe.as_settings()),
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(to_variables(tested, held, of_random, fitted), attrs=attributes))
+
+
+def _random_scores(
+    model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
+) -> dict[str, Score]:
+    """The scores on test sentences of the same model with random weights."""
+    with capture_states(untrained(model, settings.seed), corpus, training, settings, budget) as states:
+        return _probed(model, states, recipe, settings)[1]
 
 
 def _probed(

@@ -1,0 +1,80 @@
+"""Time of the structural probes of all layers beside those of one layer, and beside the forward pass.
+
+Compares, in turns within one run, on the same sentences of a treebank and for the same number of epochs:
+(a) forward: the pass that captures the hidden states of all layers;
+(b) one: both probes of a single layer;
+(c) all: both probes of all layers and of the two baselines, as the study trains them;
+(d) in turn: all of them, one after the other.
+Losses of (c) and (d) are compared: they are the same to 1e-4. Time is that of the processor (one thread), ratios are
+medians over rounds.
+
+    python -m benchmarks.structure TREEBANK.conllu [--model minilm] [--limit 1500] [--epochs 3] [--rounds 3]
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+from headscope import load, read
+from headscope.corpora import Options
+from headscope.engine import Settings
+from headscope.studies.structure.batches import GoldTrees
+from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
+from headscope.studies.structure.treebank_states import TreebankStates, capture_states
+
+Value = TypeVar("Value")
+
+
+def timed(work: Callable[[], Value]) -> tuple[float, Value]:
+    """Returns: seconds of the processor, and the value."""
+    start = time.process_time()
+    value = work()
+    return time.process_time() - start, value
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("treebank")
+    parser.add_argument("--model", default="minilm")
+    for name, default in (("limit", 1500), ("epochs", 3), ("rounds", 3)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    model, settings = load(given.model), Settings()
+    corpus = read(given.treebank, Options(limit=given.limit))
+    recipe = ProbeRecipe(ranks=(64,), learning_rate=0.001, batch=20, epochs=given.epochs, held_out=0.1)
+    rows = []
+    for number in range(given.rounds):
+        start = time.process_time()
+        with capture_states(model, corpus, None, settings, 4 * 10**9) as states:
+            forward = time.process_time() - start
+            train = states.train
+
+            def trained(spaces: slice, train: TreebankStates = train) -> FittedProbes:
+                some = TreebankStates(train.sentences, [each[spaces].clone() for each in train.states])
+                return fit(some, GoldTrees(some), recipe, 0, model.device)
+
+            count = len(train.states[0])
+            one, _ = timed(lambda trained=trained: trained(slice(2, 3)))
+            whole, together = timed(lambda trained=trained, count=count: trained(slice(0, count)))
+            each = [
+                timed(lambda place=place, trained=trained: trained(slice(place, place + 1))) for place in range(count)
+            ]
+        turns = sum(seconds for seconds, _ in each)
+        rows.append((forward, one, whole, turns))
+        first = abs(together.losses["distance"][0] - each[0][1].losses["distance"][0])
+        print(f"round {number + 1}: forward {forward:.1f} s, one {one:.1f}, all {whole:.1f}, in turn {turns:.1f}; "
+              f"difference of the first loss {first:.1e}", flush=True)  # fmt: skip
+    forward, one, whole, turns = np.array(rows).T
+    print(f"all / one: {median(whole / one):.2f}; in turn / all: {median(turns / whole):.2f}")
+    print(f"(forward + all) / (forward + one): {median((forward + whole) / (forward + one)):.2f}")
+
+
+if __name__ == "__main__":
+    main()
