@@ -124,6 +124,7 @@ def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Se
     result = page.result
     names, ranked = results.means(result), number_names(result)
     top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in ranked], [])
+    cards = failed.attempt("the cards", lambda: _cards(result, others, atlas), []) if atlas else []
     return {
         "attrs": result.attrs,
         "lead": lead(result),
@@ -133,7 +134,8 @@ def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Se
         "colours": COLOURS,
         "names": NAMES,
         "numbers": failed.attempt("the order of heads", lambda: head_values(model_of(result, *others)), []),
-        "cards": failed.attempt("the cards", lambda: _cards(result, others, atlas), []) if atlas else [],
+        "cards": cards,
+        "without_cards": not cards,
         "findings": failed.attempt("the findings", page.findings, []),
         "own": failed.attempt("the scores", page.tables, []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
@@ -146,9 +148,10 @@ def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Se
 
 
 def _cards(result: xr.Dataset, others: Sequence[xr.Dataset], atlas: Atlas) -> list[dict[str, Any]]:
-    """A card for each head of the atlas: of the result alone, or of all where it is not about heads."""
-    own = model_of(result)
-    return head_cards(own if own.heads else model_of(result, *others), [head.place for head in atlas.heads])
+    """Cards of the heads of the atlas, if any result has numbers of heads: the own one alone, or else all others."""
+    model = model_of(result)
+    model = model if model.heads else model_of(result, *others)
+    return head_cards(model, [head.place for head in atlas.heads]) if model.heads else []
 
 
 def _heads(result: xr.Dataset) -> Table | None:

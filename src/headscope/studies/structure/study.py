@@ -78,17 +78,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         settings.on_total(_steps(corpus, training, states, recipe, random))
         fitted, tested, held = _probed(model, states, recipe, settings)
         layer = 1 + int(np.argmax(held["uuas"].mean[: -len(UNCONTEXTUAL) - 1]))
-        drawn = example_trees(states.test, GoldTrees(states.test), fitted, layer, trees, settings.seed, model.device)
-        attributes |= states.test_read | {
-            "training": json.dumps(_training(training or corpus, states)),
-            "test_sentences": len(states.test),
-            "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
-            "chosen_layer": layer,
-            "trees": json.dumps(drawn, ensure_ascii=False),
-        }
-    states = None  # else the states of both models would be in memory
+        attributes |= _attributes(training or corpus, states)
+        gold = GoldTrees(states.test)
+        drawn = example_trees(states.test, gold, fitted, layer, trees, settings.seed, model.device)
+    del states  # those of both models would need twice the memory
     of_random = _random_scores(model, corpus, training, recipe, settings, budget) if random else None
     attributes |= {
+        "chosen_layer": layer,
+        "trees": json.dumps(drawn, ensure_ascii=False),
         "recipe": json.dumps(recipe.as_settings()),
         "duration_s": round(time.monotonic() - started, 3),
     }
@@ -132,11 +129,15 @@ def _ranks(text: str) -> tuple[int, ...]:
     return ranks
 
 
-def _training(training: Corpus, states: CapturedStates) -> dict[str, Any]:
-    """The training data of the probes, as stored in a result."""
+def _attributes(training: Corpus, states: CapturedStates) -> dict[str, Any]:
+    """The data that probes are trained and tested on, as attributes of a result."""
     words = sum(len(sentence) for sentence in states.train.sentences)
     read = {"sentences": len(states.train), "words": words} | json.loads(str(states.train_read["skipped"]))
-    return {"corpus": training.name, "sha256": training.sha256} | read
+    return states.test_read | {
+        "training": json.dumps({"corpus": training.name, "sha256": training.sha256} | read),
+        "test_sentences": len(states.test),
+        "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
+    }
 
 
 def _steps(corpus: Corpus, training: Corpus | None, states: CapturedStates, recipe: ProbeRecipe, random: bool) -> int:
