@@ -11,7 +11,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.viewer.session import ViewSession
-from support.viewer_page import FIRST, opened, served, session_of, settled
+from support.viewer_page import FIRST, opened, picture, served, session_of, settled
 
 MOUNT = """const [data, states, done] = arguments;
     document.body.replaceChildren(...states.map(() => document.createElement('div')));
@@ -30,7 +30,11 @@ def embedded(session: ViewSession) -> dict[str, Any]:
     content = {f"api/overview/{text['id']}?model=0": session.overview(text["id"])}
     for layer, head in heads:
         content[f"api/tile/{text['id']}/{layer}/{head}/0/0/0?model=0"] = session.tile(text["id"], layer, head, 0, 0, 0)
-    described = {"api/model": session.description(), "api/text": text, "api/numbers": session.numbers}
+    described = {
+        "api/model": session.description() | {"examples_by": []},
+        "api/text": text,
+        "api/numbers": session.numbers,
+    }
     return {"json": described, "bytes": {path: base64.b64encode(each).decode() for path, each in content.items()}}
 
 
@@ -81,4 +85,17 @@ def test_pictures_are_saved_as_svg_and_png(
     words = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert ("<" in words and "&" in words) if view != "heads" else "previous" in words
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert browser.get_log("browser") == []
+
+
+def test_the_offline_page_that_is_saved_shows_the_same_picture(browser: Chrome, address: str, tmp_path: Path) -> None:
+    opened(browser, address, {"t": FIRST, "h": "2-3", "v": "map", "p": "q2k1"})
+    first = picture(browser)
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    browser.find_element("xpath", "//button[.='Offline page']").click()
+    page = tmp_path / "headscope.html"
+    WebDriverWait(browser, 20).until(lambda _: page.exists() and page.stat().st_size)
+    browser.get(page.as_uri())
+    assert picture(browser) == first
+    assert "“" in browser.find_element("css selector", ".map-view .readout").text
     assert browser.get_log("browser") == []
