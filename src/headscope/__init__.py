@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headscope.results.export import variable_table as tidy
     from headscope.tasks import Task
     from headscope.tasks import read as read_task
+    from headscope.views import export_page, show
 
     ablate: Study
     clusters: Study
@@ -44,12 +45,14 @@ _PUBLIC = {
     "Model": ("models", "Model"),
     "Settings": ("engine", "Settings"),
     "Task": ("tasks", "Task"),
+    "export_page": ("views", "export_page"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
     "plot": ("report.plot", "plot"),
     "read": ("corpora", "read"),
     "read_task": ("tasks", "read"),
     "save_result": ("results", "save"),
+    "show": ("views", "show"),
     "tidy": ("results.export", "variable_table"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),
@@ -66,6 +69,7 @@ __all__ = [
     "clusters",
     "compare",
     "coreference",
+    "export_page",
     "finetune",
     "gradients",
     "load",
@@ -79,6 +83,7 @@ __all__ = [
     "read_task",
     "relations",
     "save_result",
+    "show",
     "structure",
     "syntax",
     "tidy",

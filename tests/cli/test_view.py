@@ -98,3 +98,25 @@ def test_the_address_is_the_first_line_and_ctrl_c_ends_it(folder: Path) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--export", "view.html"], "--export 'view.html' needs a text; add --text TEXT"),
+        (["--export", "view.gif", "--text", "Hi."], "--export 'view.gif' has no format; end its name with .html, .svg"),
+        (["--export", "view.pdf", "--text", "Hi.", "--state", "v=mpa"], "state: there is no view 'mpa'"),
+    ],
+)
+def test_a_wrong_export_is_refused_before_a_model_is_loaded(arguments: list[str], line: str) -> None:
+    ended = CliRunner().invoke(application(["view"]), ["view", "no-such-model", *arguments])
+    assert ended.exit_code == 2 and line in ended.stderr and "Traceback" not in ended.output
+
+
+def test_a_view_is_saved_without_a_server(folder: Path, tmp_path: Path) -> None:
+    for name, start in (("view.html", b"<!doctype html>"), ("view.svg", b"<svg")):
+        words = ["view", str(folder / "model"), "--export", str(tmp_path / name), "--text", "The cat slept."]
+        ended = CliRunner().invoke(application(words), [*words, "--second", "It rained.", "--state", "v=map&h=2-3"])
+        assert ended.exit_code == 0, ended.output
+        assert ended.stdout.strip() == str(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(start)

@@ -2,7 +2,7 @@
 
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headscope.corpora import Corpus
     from headscope.models.checkpoint import Checkpoint
     from headscope.report.cards import MeasuredModel
+    from headscope.viewer.session import ViewSession
 
 Places = Annotated[
     list[str] | None,
@@ -32,6 +33,16 @@ Corpora = Annotated[
     list[str] | None,
     typer.Option("--corpus", metavar="CORPUS", help="A corpus to pick texts from; may be given again."),
 ]
+Export = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Save a view as FILE and end: an offline page (.html), .svg, .pdf or .png."),
+]
+Text = Annotated[str | None, typer.Option(metavar="TEXT", help="With --export: the text of the view.")]
+Second = Annotated[str | None, typer.Option(metavar="TEXT", help="With --export: the second text of a pair.")]
+State = Annotated[
+    str,
+    typer.Option(metavar="STATE", help="With --export: what follows '#' in the page's address, e.g. 'v=map&h=4-7'."),
+]
 With = Annotated[str | None, typer.Option("--with", metavar="MODEL", help="A second model, to compare with.")]
 
 
@@ -44,31 +55,63 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
     device: options.Device = None,
     dtype: options.Dtype = "float32",
     remote_code: options.RemoteCode = False,
+    export: Export = None,
+    text: Text = None,
+    second: Second = None,
+    state: State = "",
     debug: options.Debug = False,
 ) -> None:
-    """Look at the attention of a model on a text in the browser, until Ctrl-C."""
+    """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
     with user_errors(debug):
+        given = {"device": device, "dtype": dtype, "remote_code": remote_code}
+        if export:
+            if text is None:
+                raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
+            typer.echo(_exported(export, places, with_, (text, second, state), given))
+            return
         for package in ("starlette", "uvicorn"):
             require(package)
-        name, folders = split(places or [])
         # Whatever is wrong with the port, the models, the texts or the results is reported before anything is loaded.
         from headscope.web.serve import listening, serve_on
 
         with listening(port) as socket:
-            with loading("reading"):
-                checkpoints = [_checkpoint(each, remote_code) for each in (name, with_) if each]
-                indexes = _indexes(folders)
-                measured, texts = _results(folders, indexes), _corpora(corpora or ["sample"])
-            with loading("loading"):
-                from headscope.viewer.loading import load_with_head
-                from headscope.viewer.server import application
-                from headscope.viewer.session import ViewSession, index_about, results_about
+            session = _session(places, with_, corpora or ["sample"], given)
+            from headscope.viewer.server import application
 
-                given = {"device": device, "dtype": dtype, "remote_code": remote_code}
-                models = tuple(load_with_head(each, **given) for each in checkpoints)
-                about = results_about(models[0], measured), index_about(models[0], indexes)
-                session = ViewSession(models, texts, *about)
             serve_on(application(session), socket, lambda url: _started(url, no_browser))
+
+
+def _session(places: list[str] | None, with_: str | None, corpora: list[str], given: dict[str, Any]) -> "ViewSession":
+    """The models, the texts and the results of a view; `given` are the options of loading."""
+    name, folders = split(places or [])
+    with loading("reading"):
+        checkpoints = [_checkpoint(each, given["remote_code"]) for each in (name, with_) if each]
+        indexes = _indexes(folders)
+        measured, texts = _results(folders, indexes), _corpora(corpora)
+    with loading("loading"):
+        from headscope.viewer.loading import load_with_head
+        from headscope.viewer.session import ViewSession, index_about, results_about
+
+        models = tuple(load_with_head(each, **given) for each in checkpoints)
+        return ViewSession(models, texts, results_about(models[0], measured), index_about(models[0], indexes))
+
+
+def _exported(
+    path: Path, places: list[str] | None, with_: str | None, view: tuple[str, str | None, str], given: dict[str, Any]
+) -> Path:
+    """Write a view to a file; `view` is the text, the second text and the state."""
+    from headscope.figures.export import FORMATS
+    from headscope.viewer.view_state import parse_state
+
+    first, second, state = view
+    format = path.suffix.removeprefix(".").casefold()
+    if format not in ("html", *FORMATS):
+        raise HeadscopeError(f"--export '{path}' has no format; end its name with .html, .{', .'.join(FORMATS)}")
+    parse_state(state)  # a wrong state is refused before a model is loaded
+    session = _session(places, with_, [], given)
+    from headscope.viewer.export import export_file
+
+    return export_file(session, session.text(first, second)["id"], path, state)
 
 
 def split(places: list[str]) -> tuple[str, list[str]]:

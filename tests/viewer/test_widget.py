@@ -1,0 +1,150 @@
+"""Views in a notebook: the widget, and the frame that stays without a kernel and a network."""
+
+import json
+from html import unescape
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+import headscope
+from headscope.errors import HeadscopeError
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+EVIL = "The <img src=x onerror=document.title=1> \"cat' </script> slept."
+# A front end of widgets, as far as `render` uses it.
+FRONT_END = """<!doctype html><meta charset="utf-8"><body>
+<script type="application/json" id="views">VIEWS</script>
+<script type="module">
+const views = JSON.parse(document.getElementById("views").textContent);
+window.models = [];
+const modules = {};
+for (const { esm, css, ...fields } of views) {
+  const style = document.createElement("style");
+  style.textContent = css;
+  const el = document.createElement("div");
+  document.body.append(style, el);
+  const listeners = {};
+  const model = {
+    fields, el, get: (name) => fields[name],
+    set: (name, value) => { fields[name] = value; },
+    save_changes: () => {}, off: () => {},
+    on: (event, act) => { listeners[event] = act; },
+    change: (state) => { fields.state = state; listeners["change:state"](); },
+  };
+  window.models.push(model);
+  modules[esm] ??= await import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" })));
+  model.remove = modules[esm].default.render({ model, el });
+}
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def model() -> headscope.Model:
+    return headscope.wrap(tiny_bert(), tiny_tokenizer())
+
+
+def front_end(views: list, page: Path) -> Path:
+    """A page that shows widgets as a notebook does."""
+    fields = ("data", "state", "height", "frame")
+    shown = [{name: getattr(view, name) for name in fields} | {"esm": view._esm, "css": view._css} for view in views]
+    content = json.dumps(shown).replace("<", "\\u003c")
+    page.write_text(FRONT_END.replace("VIEWS", content), encoding="utf-8")
+    return page
+
+
+def test_several_widgets_in_one_page_keep_their_state(model: headscope.Model, browser: Chrome, tmp_path: Path) -> None:
+    result = headscope.profile(model, ["The cat slept.", "It rained."])
+    views = [
+        headscope.show(model, EVIL, results=result, state="v=map&h=2-3"),
+        headscope.show(result, state="h=1-2,3-1", height=300),
+    ]
+    browser.get_log("browser")
+    browser.get(front_end(views, tmp_path / "notebook.html").as_uri())
+    titles = ".headscope .pane h2"
+    WebDriverWait(browser, 20).until(lambda window: len(window.find_elements(By.CSS_SELECTOR, titles)) == 2)
+    WebDriverWait(browser, 20).until_not(lambda window: window.find_elements(By.CSS_SELECTOR, "[aria-busy]"))
+    heads = [each.text for each in browser.find_elements(By.CSS_SELECTOR, titles)]
+    assert heads[0].startswith("Head 2-3") and heads[1].split() == ["Heads", "1-2", "3-1"]
+    assert "<img src=x" in browser.find_element(By.TAG_NAME, "body").text and browser.title != "1"
+    browser.find_elements(By.CSS_SELECTOR, ".headscope [role=tab]")[0].click()
+    assert browser.execute_script("return models.map((each) => each.fields.state)") == ["h=2-3", "h=1-2,3-1"]
+    browser.execute_script("models[1].change('v=card&h=2-2')")
+    assert browser.find_elements(By.CSS_SELECTOR, titles)[1].text.startswith("Head 2-2")
+    browser.execute_script("models[0].remove()")
+    assert len(browser.find_elements(By.CSS_SELECTOR, titles)) == 1
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def test_frame_holds_the_page_as_text(model: headscope.Model) -> None:
+    html = headscope.show(model, EVIL, static=True)._repr_html_()
+    assert html.count("<") == 2 and 'sandbox="allow-scripts allow-downloads"' in html  # the frame, opened and closed
+    assert unescape(html).count("<img src=x") == 0 and "\\u003cimg src=x" in html
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("no-such-model", "It rained."), "model 'no-such-model'"),
+        (("", "It rained."), "model"),
+        ((7, "It rained."), "model: a int is no model"),
+    ],
+)
+def test_a_wrong_model_is_one_line(given: tuple, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(HeadscopeError, match=line):
+        headscope.show(*given)
+
+
+def test_wrong_results_are_one_line(model: headscope.Model) -> None:
+    result = headscope.profile(model, ["The cat slept."])
+    other = result.assign_attrs(model="another")
+    with pytest.raises(HeadscopeError, match="no result is about model 'in memory', but about another"):
+        headscope.show(model, "It rained.", results=other)
+    with pytest.raises(HeadscopeError, match="a result shows its own typical input"):
+        headscope.show(result, "It rained.")
+    with pytest.raises(HeadscopeError, match="the text is empty"):
+        headscope.show(model, "")
+
+
+def test_pages_and_pictures_are_saved_from_python(model: headscope.Model, tmp_path: Path) -> None:
+    for name, start in (("view.html", b"<!doctype"), ("view.svg", b"<svg"), ("view.PDF", b"%PDF")):
+        path = headscope.export_page(tmp_path / name, model, "The cat slept.", state="v=map&h=1-2")
+        assert path.read_bytes().startswith(start)
+    with pytest.raises(HeadscopeError, match="format 'gif' is unknown"):
+        headscope.export_page(tmp_path / "view.gif", model, "The cat slept.")
+
+
+def test_a_notebook_of_nbconvert_needs_no_network(
+    browser: Chrome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(headscope.__file__).parents[1]))
+    save_tiny(tmp_path / "model")
+    cells = [
+        "import headscope\nresult = headscope.profile('model', ['The cat slept.', 'It rained.'])\nresult",
+        "headscope.plot(result, 'entropy')",
+        f"headscope.show('model', {EVIL!r}, results=result, state='v=map&h=2-3')",
+        "headscope.show(result)",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    page = tmp_path / "notebook.html"
+    page.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    browser.get(page.as_uri())
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".headscope-result .hs-atlas img")) == 12
+    frames = browser.find_elements(By.TAG_NAME, "iframe")
+    assert len(frames) == 2
+    for frame, head in zip(frames, ("Head 2-3", "Head "), strict=True):
+        browser.switch_to.frame(frame)
+        WebDriverWait(browser, 20).until(lambda window: window.find_elements(By.CSS_SELECTOR, ".view-place canvas"))
+        assert browser.find_element(By.CSS_SELECTOR, ".pane h2").text.startswith(head)
+        browser.find_elements(By.CSS_SELECTOR, "[role=tab]")[0].click()  # the new state has no address to go to
+        assert browser.find_element(By.CSS_SELECTOR, "[role=tab][aria-selected=true]").text == "Lines"
+        browser.switch_to.default_content()
+    lines = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert all("ERR_" in line for line in lines), lines  # nbconvert's own scripts come from a network
