@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from typer.testing import CliRunner
@@ -47,7 +48,7 @@ def workplace(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
     monkeypatch.setattr("headscope.web.serve.serve_on", lambda *given: None)
     for name in WITHOUT_FILES:
-        monkeypatch.setattr(name, lambda *given: None)
+        monkeypatch.setattr(name, MagicMock())
     return tmp_path
 
 
