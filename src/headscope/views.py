@@ -1,6 +1,5 @@
 """Views of a model's attention on a text, in a notebook or as a file."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from headscope.viewer.session import ViewSession, results_about
 from headscope.viewer.widget import FramedView, widget
 
 TEXT = "The old lighthouse keeper, who had not slept for days, finally saw the ship turn away from the rocks."
-Results = xr.Dataset | str | os.PathLike | Iterable[xr.Dataset | str | os.PathLike]
+Results = xr.Dataset | str | Path | Iterable[xr.Dataset | str | Path]
 
 
 def show(
@@ -94,7 +93,7 @@ def _measured(model: Model, results: Results) -> MeasuredModel | None:
 
     Raises `HeadscopeError` if there are results, but none about it.
     """
-    several = [results] if isinstance(results, xr.Dataset | str | os.PathLike) else list(results)
+    several = [results] if isinstance(results, xr.Dataset | str | Path) else list(results)
     folders = [each for each in several if not isinstance(each, xr.Dataset)]
     sources: dict[tuple[str, str], list[Source]] = {}
     for result in several:
