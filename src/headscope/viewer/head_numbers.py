@@ -13,7 +13,7 @@ def head_numbers(measured: MeasuredModel) -> list[dict[str, Any]]:
     A name is the address of the number (`attention_to.sep`); a number of a second result has its place behind it.
     """
     entries: list[dict[str, Any]] = []
-    groups = measured.numbers.groupby(["source", "variable", "labels"], sort=False, dropna=False)
+    groups: Any = measured.numbers.groupby(["source", "variable", "labels"], sort=False, dropna=False)
     for (source, variable, labels), rows in groups:
         name = ".".join([str(variable), *labels])
         again = sum(each["address"] == name for each in entries)

@@ -55,7 +55,7 @@ class Interventions:
     @property
     def task_labels(self) -> list[str]:
         """The classes of the task, in the order of the outputs; none for another kind."""
-        labels: dict[int, str] = dict(self.model.network.config.id2label or {}) if self.kind == "task" else {}
+        labels: Any = self.model.network.config.id2label if self.kind == "task" else {}
         return [str(labels[number]) for number in sorted(labels)]
 
     def predictions(self, text: Encoded) -> list[Predictions]:
@@ -96,7 +96,8 @@ class Interventions:
 
     def _masked(self, batch: Batch) -> list[Predictions]:
         tokenizer = self.model.tokenizer
-        masked = (batch.inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero().flatten()
+        mask: Any = tokenizer.mask_token_id
+        masked = batch.inputs["input_ids"][0].eq(mask).nonzero().flatten()
         if not len(masked):
             raise HeadscopeError(
                 f"the text has no masked word; write {tokenizer.mask_token} in the text, in the place of a word"

@@ -65,7 +65,7 @@ def text_tokens(
     ]
     if all(outside):
         raise HeadscopeError("the text has no token that the model knows; write a sentence")
-    example = Example("text", *((Sentence(segment),) for segment in segments))
+    example = Example("text", (Sentence(first),), () if second is None else (Sentence(second),))
     names = tuple(tokenizer.convert_ids_to_tokens(encoding.ids))
     words = _words(encoding, segments, names)
     return TextTokens(encoded(0, example, encoding, tokenizer), names, _segments(encoding), tuple(outside), words, cut)
