@@ -55,7 +55,7 @@ def _loss(result: xr.Dataset) -> Iterator[Finding]:
     if array is not None:
         means = ", ".join(f"{layer}: {number(mean)}" for layer, mean in layer_means(array).items())
         loss = f"{str(result.attrs['loss'])[:1].upper()}{str(result.attrs['loss'])[1:]}."
-        loss += MASKED.get(result.attrs.get("masked_class"), "")
+        loss += MASKED.get(str(result.attrs.get("masked_class")), "")
         yield Finding(
             "The loss", f"{loss} Mean gradient by attention to other tokens, by layer: {means}.{examples(array)}"
         )
