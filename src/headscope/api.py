@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -13,6 +14,7 @@ from headscope import catalog, corpora
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.ranges import Range
+from headscope.run_lock import run_lock
 
 Study = Callable[..., xr.Dataset]
 EXAMPLES = 3
@@ -43,9 +45,11 @@ def study(name: str) -> Study:
         given = signature.bind(*args, **kwargs).arguments
         for argument, value in given.items():
             _check(argument, value, hints[argument])
-        inputs = _inputs(given, tokenizer, scored="task" in hints)
-        result = run(**inputs)
-        return _with_maps(result, inputs, examples) if examples else result
+        folder = given.get("directory")
+        with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
+            inputs = _inputs(given, tokenizer, scored="task" in hints)
+            result = run(**inputs)
+            return _with_maps(result, inputs, examples) if examples else result
 
     more = {"examples": EXAMPLES, "tokenizer": None} if measured else {"tokenizer": None}
     parameters = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in more.items()]

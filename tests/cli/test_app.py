@@ -138,7 +138,7 @@ def test_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     result = invoke("profile", "-o", str(tmp_path / "file" / "out"))
     assert result.exit_code == 2
-    assert "cannot be written to" in line_of(result)
+    assert "cannot be written: Not a directory; choose another folder with -o" in line_of(result)
 
 
 def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeypatch):

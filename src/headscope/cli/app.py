@@ -3,19 +3,21 @@
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headscope import __version__, catalog
-from headscope.cli.errors import user_errors
+from headscope.cli.errors import notice, user_errors
 from headscope.cli.export import export
 from headscope.cli.formats import formats
 from headscope.cli.head import head
 from headscope.cli.options import Debug, Figures, NoFigures
 from headscope.cli.study import command, tool, verbs
 from headscope.cli.view import view
+from headscope.run_lock import run_lock
 
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
 EXAMPLES = "Examples: headscope profile minilm texts.txt -o out; headscope syntax bert-base-uncased treebank.conllu"
@@ -94,8 +96,11 @@ def report(
 ) -> None:
     """Write the page and the figures of a saved result again; of several, also `heads.html`, and each page shows what
     all results of the model say of its heads."""
-    with user_errors(debug):
+    with user_errors(debug), ExitStack() as locks:
         files = formats(figures, no_figures)
+        for each in directories:
+            if each.is_dir():
+                locks.enter_context(run_lock(each, "headscope report", on_no_lock=notice))
         from headscope.report import rebuild, rebuild_all
 
         alone = len(directories) == 1 and (directories[0] / "result.nc").exists()

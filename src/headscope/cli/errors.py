@@ -32,6 +32,11 @@ def user_errors(debug: bool) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
+def notice(line: str) -> None:
+    """Print one line on stderr that is no error."""
+    typer.secho(f"headscope: {printable(line)}", err=True, fg=typer.colors.YELLOW)
+
+
 @contextmanager
 def numbers_kept(saved: Path, debug: bool) -> Iterator[None]:
     """Within this context, in which a saved result is printed and drawn, any error says where the numbers are."""

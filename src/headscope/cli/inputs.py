@@ -18,10 +18,10 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryFile
+from tempfile import NamedTemporaryFile
 from typing import Any
 
+from headscope.cli.output_folder import writable
 from headscope.errors import HeadscopeError
 
 Given = Mapping[str, Any]
@@ -63,19 +63,6 @@ def made(inputs: Mapping[str, bool], given: Given) -> dict[str, Any]:
             if name == "task" and done[name] is None and not inputs[name]:
                 done[name] = _masked(given)
     return done
-
-
-def _directory(given: Given, done: Given) -> Path:
-    directory: Path = given["out"]
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise HeadscopeError(
-            f"folder '{directory}' cannot be written to: {error.strerror}; choose another with -o"
-        ) from error
-    return directory
 
 
 def _task(given: Given, done: Given) -> Any:
@@ -198,7 +185,7 @@ def _settings(given: Given, done: Given) -> Any:
 
 # Whatever is wrong with the folder, the texts or the model is said in this order, before anything is computed.
 INPUTS = {
-    "directory": Input(("out",), _directory),
+    "directory": Input(("out",), lambda given, done: writable(given["out"])),
     "task": Input(TASK, _task),
     "tasks": Input(TASK, _tasks),
     "corpus": Input(("corpus", *READING, "long"), _corpus),

@@ -40,6 +40,8 @@ Other = Annotated[
 ]
 Out = Annotated[Path | None, Option("-o", "--out", metavar="DIR", help="Folder of the result; by default out/STUDY.")]
 
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace the result of another study in DIR.")]
+
 _CORPUS = "Corpus"
 Kind = Annotated[
     str | None,
@@ -127,6 +129,7 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     corpora: Sources = None,
     other: Other = None,
     out: Out = None,
+    overwrite: Overwrite = False,
     kind: Kind = None,
     columns: Columns = None,
     task: Task = None,

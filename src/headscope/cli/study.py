@@ -12,15 +12,16 @@ import typer
 
 from headscope import catalog
 from headscope.cli.clock import Clock
-from headscope.cli.errors import INTERRUPTED, numbers_kept, user_errors
+from headscope.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
 from headscope.cli.formats import formats
 from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
 from headscope.cli.options import shared
+from headscope.cli.output_folder import output_folder
 from headscope.cli.progress import loading, progress_bar
 
 ALWAYS = {"json", "debug"}
-DRAWING = {"quiet", "figures", "no_figures"}
+OF_STUDIES = {"quiet", "figures", "no_figures", "overwrite"}
 
 
 def command(study: str) -> Callable[..., None]:
@@ -56,7 +57,7 @@ def _command(
         with user_errors(given["debug"]):
             call(given)
 
-    wanted = options_of(inputs) | ALWAYS | (DRAWING if function.name == "run" else set())
+    wanted = options_of(inputs) | ALWAYS | (OF_STUDIES if function.name == "run" else set())
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
     parameters = (
@@ -71,8 +72,14 @@ def _command(
 
 
 def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
-    clock, quiet, files = Clock(), given["quiet"], formats(given["figures"], given["no_figures"])
+    given["figures"] = formats(given["figures"], given["no_figures"])
     given["out"] = given["out"] or Path("out") / study
+    with output_folder(given["out"], study, overwrite=given["overwrite"], on_no_lock=notice):
+        _run_in_folder(study, function, inputs, given)
+
+
+def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
+    clock, quiet, files = Clock(), given["quiet"], given["figures"]
     with loading("reading", quiet=quiet):
         ready = made(inputs, given)
     clock.stop("loading")

@@ -1,6 +1,6 @@
 """Labelled results: the words of a result, its check, and saving it as netCDF."""
 
-from headscope.results.files import check, means, read, save
+from headscope.results.files import check, means, read, save, study_of
 from headscope.results.vocabulary import (
     ATTRIBUTES,
     BOUNDS,
@@ -27,4 +27,5 @@ __all__ = [
     "means",
     "read",
     "save",
+    "study_of",
 ]

@@ -5,6 +5,8 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 `bound`) and the number of examples it is a mean of in `x_n_examples`.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,22 @@ def read(directory: str | Path) -> xr.Dataset:
 
     Raises `HeadscopeError` if there is none, or if it is not a result of headscope.
     """
+    with _stored(directory) as stored:
+        return stored.load()
+
+
+def study_of(directory: str | Path) -> str:
+    """The study of the result of a folder (or a `.nc` file); values are not read.
+
+    Raises `HeadscopeError` if there is none, or if it is not a result of headscope.
+    """
+    with _stored(directory) as stored:
+        return stored.attrs["study"]
+
+
+@contextmanager
+def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
+    """A saved result that is checked, its values still in the file."""
     path = Path(directory)
     path = path / "result.nc" if path.is_dir() else path
     if not path.is_file():
@@ -86,7 +104,7 @@ def read(directory: str | Path) -> xr.Dataset:
         refuse_hostile(path)
         with xr.open_dataset(path, engine="h5netcdf") as stored:
             _check_types(stored.attrs)
-            return check(stored.load())
+            yield check(stored)
     except (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, MemoryError) as error:
         # h5py and h5netcdf raise all of these for damaged parts.
         reason = " ".join(str(error).split()) or type(error).__name__
