@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headscope.errors import HeadscopeError
-from headscope.files import new_folder, replacing, write_atomically, writing
+from headscope.files import names_full_disk, new_folder, replacing, write_atomically, writing
 
 
 def test_a_file_and_its_folder_are_made(tmp_path: Path):
@@ -32,6 +32,15 @@ def test_a_full_disk_has_a_remedy(tmp_path: Path):
         f"'{tmp_path / 'a'}' cannot be written: no space left on the disk; make room or choose another folder with -o, "
         "and start again: what was done is kept"
     )
+
+
+def test_a_full_disk_is_recognised_behind_the_errors_of_other_libraries():
+    try:
+        raise RuntimeError("cache") from OSError(errno.EDQUOT, "quota")
+    except RuntimeError as error:
+        assert names_full_disk(error)
+    assert names_full_disk(ValueError("I/O error: No space left on device (os error 28)"))
+    assert not names_full_disk(OSError(errno.EACCES, "Permission denied"))
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path):

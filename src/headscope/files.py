@@ -78,7 +78,7 @@ def writing(path: Path, *, resumable: bool = False) -> Iterator[None]:
     except HeadscopeError:
         raise
     except Exception as error:  # safetensors and torch raise their own kinds for a full disk
-        full = any(words in str(error) for words in FULL) or _is_full(path)
+        full = names_full_disk(error) or _is_full(path)
         if not full and not isinstance(error, OSError):
             raise
         reason = getattr(error, "strerror", None) or error
@@ -87,6 +87,15 @@ def writing(path: Path, *, resumable: bool = False) -> Iterator[None]:
             reason, remedy = "no space left on the disk", f"make room or {remedy}"
         kept = ", and start again: what was done is kept" if resumable else ""
         raise HeadscopeError(f"'{path}' cannot be written: {reason}; {remedy}{kept}") from error
+
+
+def names_full_disk(error: BaseException) -> bool:
+    """Whether an error, or a cause of it, says that a disk is full or a quota is used up."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(cause)
+    codes = {each.errno for each in causes if isinstance(each, OSError)}
+    return bool(codes & {errno.ENOSPC, errno.EDQUOT}) or any(words in str(each) for each in causes for words in FULL)
 
 
 def replace_folder(source: Path, target: Path) -> None:

@@ -1,8 +1,12 @@
 """What a study is given: the options that its inputs ask for, and how they are made."""
 
+import errno
+
 import pytest
+from typer.testing import CliRunner
 
 from headscope import HeadscopeError
+from headscope.cli.app import application
 from headscope.cli.inputs import INPUTS, made, options_of
 from headscope.cli.options import shared
 from support.tiny import save_tiny
@@ -42,6 +46,18 @@ def test_options_of_inputs():
 def test_task_is_read_from_its_folder(given):
     task = made({"task": False}, given | {"task": "mine"})["task"]
     assert (task.name, task.labels, task.dev.n_examples) == ("mine", ("no", "yes"), 3)
+
+
+def test_a_full_disk_for_standard_input_has_a_remedy(monkeypatch):
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    ended = CliRunner().invoke(application(["profile"]), ["profile", "minilm", "-", "-q"], input="a text")
+    assert ended.exit_code == 2
+    assert ended.stderr == (
+        "headscope: no space left on the disk; make room there, or for temporary files name another folder as TMPDIR\n"
+    )
 
 
 def test_without_a_task_the_words_of_a_corpus_are_masked(given):

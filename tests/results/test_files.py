@@ -1,6 +1,8 @@
 """A result is written whole or not at all, is read back as it was, and has no words of its own."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -36,16 +38,45 @@ def test_a_failed_write_leaves_the_old_result_and_nothing_else(
     old = profile_result()
     save_result(old, tmp_path)
 
-    def half(self: xr.Dataset, path: Path, **options: object) -> None:
-        path.write_bytes(b"half")
+    def half(path: Path, content: bytes) -> None:
+        with path.open("wb") as file:
+            file.write(content[: len(content) // 2])
         raise error
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
+    monkeypatch.setattr(Path, "write_bytes", half)
     with pytest.raises((HeadscopeError, KeyboardInterrupt)) as raised:
         save_result(profile_result(n_layers=3), tmp_path)
     assert isinstance(raised.value, KeyboardInterrupt) or "no space left on the disk" in str(raised.value)
     assert os.listdir(tmp_path) == ["result.nc"]
     xr.testing.assert_identical(open_result(tmp_path), old)
+
+
+SAVE = """
+import sys
+from headscope import HeadscopeError, save_result
+from support.profile_result import profile_result
+try:
+    save_result(profile_result(), sys.argv[1])
+except HeadscopeError as error:
+    print(error)
+"""
+
+
+def test_a_disk_that_is_really_full_is_one_clear_error(tmp_path: Path) -> None:
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", tmp_path]).returncode:
+        pytest.skip("a small disk can be mounted by root alone")
+    try:
+        command = [sys.executable, "-c", SAVE, str(tmp_path)]
+        paths = os.pathsep.join(path for path in sys.path if path)
+        ended = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
+        assert os.listdir(tmp_path) == []
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == (
+        f"'{tmp_path / 'result.nc'}' cannot be written: no space left on the disk; "
+        "make room or choose another folder with -o\n"
+    )
 
 
 def test_a_folder_that_cannot_be_written_to_is_one_clear_error(tmp_path: Path) -> None:

@@ -8,17 +8,19 @@ import typer
 
 from headscope.cli.printable import printable
 from headscope.errors import DrawingError, HeadscopeError
+from headscope.files import names_full_disk
 
 INCOMPLETE = 1
 USER_ERROR = 2
 INTERRUPTED = 130
+FULL = "no space left on the disk; make room there, or for temporary files name another folder as TMPDIR"
 
 
 @contextmanager
 def user_errors(debug: bool) -> Iterator[None]:
     """Within this context an error that a user can mend ends the program with one line and status 2.
 
-    A page that could not be made whole ends it with status 1.
+    A full disk is such an error. A page that could not be made whole ends the program with status 1.
     """
     try:
         yield
@@ -27,6 +29,12 @@ def user_errors(debug: bool) -> Iterator[None]:
             raise
         typer.secho(f"headscope: {printable(error)}", err=True, fg=typer.colors.RED)
         raise typer.Exit(INCOMPLETE if isinstance(error, DrawingError) else USER_ERROR) from None
+    except OSError as error:
+        if debug or not names_full_disk(error):
+            raise
+        place = f"'{error.filename}' cannot be written: " if error.filename else ""
+        typer.secho(f"headscope: {printable(f'{place}{FULL}')}", err=True, fg=typer.colors.RED)
+        raise typer.Exit(USER_ERROR) from None
     except KeyboardInterrupt as stop:
         typer.secho(": ".join(["headscope: interrupted", *map(printable, stop.args)]), err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -48,7 +56,8 @@ def numbers_kept(saved: Path, debug: bool) -> Iterator[None]:
         if debug:
             raise
         words = " ".join(str(error).split())
+        reason = words if isinstance(error, HeadscopeError) else f"{type(error).__name__}: {words}"
         raise DrawingError(
-            f"the numbers are saved in '{saved}', but could not all be shown ({type(error).__name__}: {words}); "
+            f"the numbers are saved in '{saved}', but could not all be shown ({reason}); "
             "'headscope report' makes the page from them, --debug shows the traceback"
         ) from error

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from headscope.errors import HeadscopeError
+from headscope.files import names_full_disk
 
 # Folders hold the same weights in other formats, except the numbered modules of sentence-transformers (1_Pooling).
 FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["[!0-9]*/*"]
@@ -16,7 +17,7 @@ def download(source: str, revision: str | None, remedy: str = "") -> Path:
 
     Raises `HeadscopeError` if there is no such model or revision, or the hub cannot be reached.
     """
-    from huggingface_hub import errors, snapshot_download
+    from huggingface_hub import constants, errors, snapshot_download
 
     remedy = remedy or "name a local folder, or connect and try again"
     try:
@@ -31,6 +32,11 @@ def download(source: str, revision: str | None, remedy: str = "") -> Path:
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
         raise HeadscopeError(f"model '{source}' is no folder here and is not on the hub; check its name") from error
     except Exception as error:  # the libraries under the hub raise their own kinds for a lost network
+        if names_full_disk(error):
+            raise HeadscopeError(
+                f"model '{source}': no space left on the disk for its files; make room in "
+                f"'{constants.HF_HUB_CACHE}', or name another folder as HF_HOME"
+            ) from error
         raise HeadscopeError(f"model '{source}' is no folder here and the hub cannot be reached; {remedy}") from error
     return Path(folder)
 

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.files import replacing
+from headscope.files import write_atomically
 from headscope.results.hdf5_guard import refuse_hostile
 from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS, NUMBERS
 
@@ -69,10 +69,9 @@ def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> 
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
-    path = Path(directory) / name
-    with replacing(path) as scratch:
-        check(result).to_netcdf(scratch, engine="h5netcdf")
-    return path
+    # In memory first: on a full disk the HDF5 library ends the process with a segmentation fault.
+    content = check(result).to_netcdf(engine="h5netcdf")
+    return write_atomically(Path(directory) / name, bytes(content))
 
 
 def read(directory: str | Path) -> xr.Dataset:

@@ -9,6 +9,7 @@ from headscope.corpora.parsing import columns
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.extras import require
+from headscope.files import names_full_disk
 from headscope.types import Example
 
 SUFFIXES: tuple[str, ...] = ()
@@ -48,6 +49,8 @@ def _rows(source: str, split: str | None) -> Iterator[Mapping[str, object]]:
     except Exception as error:  # the libraries under `datasets` raise their own kinds for a lost network
         reason = str(error).partition("\n")[0] or type(error).__name__
         remedy = "check the network and hub:NAME:CONFIG, or name a file"
+        if names_full_disk(error):
+            remedy = "make room, or name another folder as HF_HOME"
         raise HeadscopeError(f"corpus '{source}' cannot be read: {reason}; {remedy}") from error
 
 
