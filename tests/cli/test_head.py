@@ -1,6 +1,7 @@
 """The command `head`: what it says, writes and refuses; and `report` on a folder of several results."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -112,3 +113,21 @@ def test_report_of_a_folder_of_results_writes_each_page_and_all_cards(folder: Pa
     assert done.returncode == 0, done.stderr
     assert (folder / "profile" / "report.html").is_file() and (folder / "deep" / "patterns" / "report.html").is_file()
     assert done.stdout.split()[-1] == str(folder / "heads.html") and (folder / "heads.html").is_file()
+
+
+def test_control_characters_of_results_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    place = tmp_path / "a\x1b[31m  [red]"
+    named = {"model": "b\x1b[2J[bold]", "corpus": "c\x1b]0;title\x07.txt"}
+    results.save(profile_result(**named), place / "one")
+    results.save(profile_result(3, 3, **named, model_sha256="ef" * 32), place / "two")
+    commands: list[list[object]] = [
+        *(["head", *words, place] for words in ([], ["1-1"], ["7-7"])),
+        *(["head", place, "--by", by] for by in ("entropy", "entropy\x1b[31m")),
+        ["head", "1-1", place / "one", "-o", place / "page"],
+        ["report", place / "one"],
+        ["export", place / "one"],
+        ["list"],
+    ]
+    for words in commands:
+        done = invoke(*words)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", done.stdout + done.stderr), words

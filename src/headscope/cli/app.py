@@ -15,6 +15,7 @@ from headscope.cli.export import export
 from headscope.cli.formats import formats
 from headscope.cli.head import head
 from headscope.cli.options import Debug, Figures, NoFigures
+from headscope.cli.printable import escaped
 from headscope.cli.study import command, tool, verbs
 from headscope.cli.view import view
 from headscope.run_lock import run_lock
@@ -106,3 +107,5 @@ def report(
         alone = len(directories) == 1 and (directories[0] / "result.nc").exists()
         for page in [rebuild(directories[0], formats=files)] if alone else rebuild_all(*directories, formats=files):
             typer.echo(page)
+        for page in [rebuild(directories[0])] if alone else rebuild_all(*directories):
+            typer.echo(escaped(page))

@@ -7,6 +7,7 @@ import typer
 
 from headscope.cli.errors import user_errors
 from headscope.cli.options import Debug
+from headscope.cli.printable import escaped
 
 
 def export(
@@ -30,10 +31,10 @@ def export(
         if format == "onnx":
             from headscope.models.onnx import export_folder
 
-            typer.echo(export_folder(directory))
+            typer.echo(escaped(export_folder(directory)))
             return
         from headscope import results
         from headscope.results.export import export_tables
 
         for path in export_tables(results.read(directory), out or directory / "tables", format, variable):
-            typer.echo(path)
+            typer.echo(escaped(path))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table as Laid
-from rich.text import Text
 
 from headscope.cli.errors import user_errors
 from headscope.cli.options import Debug
+from headscope.cli.printable import cell, printable
 from headscope.errors import HeadscopeError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Printer:
     def line(self, text: str, style: str = "") -> None:
         """A line of text for people."""
         if not self.as_json:
-            self.console.print(text, style=style, soft_wrap=True, highlight=False, markup=False)
+            self.console.print(printable(text), style=style, soft_wrap=True, highlight=False, markup=False)
 
     def table(self, table: "Table", *, intervals: bool = True) -> None:
         """A table for people, with its caption."""
@@ -109,7 +109,7 @@ class Printer:
         """Sentences for people, each beside its topic."""
         grid = Laid.grid(padding=(0, 2, 0, 0))
         for finding in findings:
-            grid.add_row(finding.topic, Text(finding.text))
+            grid.add_row(cell(finding.topic), cell(finding.text))
         if not self.as_json and findings:
             self.console.print(grid)
 

@@ -10,8 +10,16 @@ def printable(value: object) -> str:
     >>> printable("a\\x1b[31mred\\n  b")
     'a\\\\x1b[31mred b'
     """
-    words = " ".join(str(value).split())
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in words)
+    return escaped(" ".join(str(value).split()))
+
+
+def escaped(value: object) -> str:
+    """Text with escapes in the place of control characters, such as a path; spaces stay as they are.
+
+    >>> escaped("a  \\x1b[31mred")
+    'a  \\\\x1b[31mred'
+    """
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in str(value))
 
 
 def cell(value: object) -> Text:

@@ -38,7 +38,7 @@ def print_catalog() -> None:
             title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2)
         )
         for name in catalog.names(folder):
-            table.add_row(name, catalog.summary(folder, name))
+            table.add_row(cell(name), cell(catalog.summary(folder, name)))
         console.print(table)
         console.print()
 

@@ -15,7 +15,8 @@ have any of these:
 """
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -24,6 +25,7 @@ import xarray as xr
 from altair.utils.schemapi import debug_mode
 
 from headscope import catalog, results
+from headscope.errors import HeadscopeError
 from headscope.report import default_page
 from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.report.tables import Table
@@ -51,7 +53,10 @@ class StudyCard:
 
 @dataclass(frozen=True)
 class StudyPage:
-    """The parts of one result's page, each made when it is asked for."""
+    """The parts of one result's page, each made when it is asked for.
+
+    Each raises `HeadscopeError` if the result lacks a variable, label or attribute that the page reads.
+    """
 
     result: xr.Dataset
     study: str | None
@@ -59,33 +64,38 @@ class StudyPage:
     def highlights(self) -> list[Finding]:
         """The three to five findings that matter most, in plain words."""
         chosen = getattr(self._part("findings"), "highlights", None)
-        return list(chosen(self.result)) if chosen else self.findings()[:HIGHLIGHTS]
+        with refusing_incomplete(self.result):
+            return list(chosen(self.result)) if chosen else self.findings()[:HIGHLIGHTS]
 
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""
-        return list((self._part("findings") or default_page.findings).findings(self.result))
+        with refusing_incomplete(self.result):
+            return list((self._part("findings") or default_page.findings).findings(self.result))
 
     def figures(self) -> list[Figure]:
         """Charts, in the order of the page, without those that have no value to show."""
-        with debug_mode(False):  # Altair would check every part of a chart against its schema: half of the time
+        # Altair would check every part of a chart against its schema: half of the time
+        with debug_mode(False), refusing_incomplete(self.result):
             figures = (self._part("figures") or default_page.figures).figures(self.result)
-        return [figure for figure in figures if self.result[figure.variable].notnull().any()]
+            return [figure for figure in figures if self.result[figure.variable].notnull().any()]
 
     def tables(self) -> list[Table]:
         """Tables that the study lays out itself; the first is printed in the terminal too."""
         part = self._part("tables")
-        return part.tables(self.result) if part else []
+        with refusing_incomplete(self.result):
+            return part.tables(self.result) if part else []
 
     def card(self) -> StudyCard:
         """The study's part of the card of a head."""
         part = self._part("card")
-        names = {"hidden": "HIDDEN"} | {name: name for name in HOOKS}
-        return StudyCard(**{field: getattr(part, name) for field, name in names.items() if hasattr(part, name)})
+        hooks = {name: _refusing(getattr(part, name)) for name in HOOKS if hasattr(part, name)}
+        return StudyCard(hidden=getattr(part, "HIDDEN", ()), **hooks)
 
     def kinds(self) -> list[HeadKind]:
         """The kinds of heads that the numbers of the study show."""
         part = self._part("kinds")
-        return list(part.kinds(self.result)) if part else []
+        with refusing_incomplete(self.result):
+            return list(part.kinds(self.result)) if part else []
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():
@@ -97,6 +107,35 @@ def study_page(result: xr.Dataset) -> StudyPage:
     """The page of a result; that of `default_page` where its study is not one of headscope's."""
     study = str(result.attrs["study"])  # looked up, never imported as it is: a result file may hold anything
     return StudyPage(result, study if study in [*catalog.names("studies"), "_template"] else None)
+
+
+@contextmanager
+def refusing_incomplete(result: xr.Dataset) -> Iterator[None]:
+    """Within this context, in which a page reads a result, a missing part of the result becomes a `HeadscopeError`.
+
+    Any other `KeyError` passes: the code that reads is wrong, not the result.
+    """
+    try:
+        yield
+    except KeyError as error:
+        first = error.__cause__ or error  # xarray lists the variables of the result in the second one
+        name = first.args[0] if first.args else ""
+        if name in result.variables or name in result.attrs:
+            raise
+        raise HeadscopeError(
+            f"the result of '{result.attrs['study']}' on '{result.attrs['corpus']}' lacks '{name}'; run the study again"
+        ) from error
+
+
+def _refusing(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook of a card that raises `HeadscopeError` if its result, the first argument, is incomplete."""
+
+    def call(result: xr.Dataset, *rest: Any) -> Any:
+        with refusing_incomplete(result):
+            made = hook(result, *rest)
+            return list(made) if isinstance(made, Iterator) else made
+
+    return call
 
 
 def _first(result: xr.Dataset) -> tuple[str, ...]:

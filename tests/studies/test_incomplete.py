@@ -1,0 +1,51 @@
+"""A saved result without some variables of its study is refused in one line by page, cards and terminal, or shown."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+from headscope import HeadscopeError, results
+from headscope.cli.app import application
+from headscope.report.study_page import study_page
+from support.every_study import STUDIES, Run
+
+SOME = 6
+
+
+def parts(result: xr.Dataset) -> None:
+    """Make all parts of the page."""
+    page = study_page(result)
+    for make in (page.highlights, page.findings, page.figures, page.tables, page.kinds):
+        make()
+
+
+def incomplete(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
+    """The result without any variable, and without one of some variables, spread over all of them."""
+    names = results.means(result)
+    single = names[:: max(1, len(names) // SOME)]
+    beside = {name: [each for each in result if str(each).startswith(f"{name}_")] for name in single}
+    return [("all", result.drop_vars(list(result.data_vars)))] + [
+        (name, result.drop_vars([name, *beside[name]])) for name in single
+    ]
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
+    whole = results.read(ended(study, "annotated").directory)
+    for name, result in incomplete(whole):
+        try:
+            parts(result)
+        except HeadscopeError as error:
+            assert str(error).startswith(f"the result of '{study}' on '") and str(error).endswith(
+                "; run the study again"
+            )
+            assert "\n" not in str(error)
+        folder = tmp_path / name
+        results.save(result, folder)
+        for words in (["head", str(folder)], ["head", "1-1", str(folder)]):
+            done = CliRunner().invoke(application(words), words)
+            assert done.exit_code in (0, 2), (name, words, done.exception)
+            assert done.stderr.count("\n") <= 1, (name, words, done.stderr)
