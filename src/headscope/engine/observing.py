@@ -16,6 +16,7 @@ from torch import Tensor
 from headscope.batch import Batch, Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import collator
+from headscope.engine.finite_attention import FiniteAttention
 from headscope.models import Model
 
 Observed = TypeVar("Observed", covariant=True)
@@ -86,16 +87,19 @@ class MeasureObserver:
 def observing(model: Model, observer: BatchObserver[Any]) -> Iterator[Callable[[list[Encoded]], Any]]:
     """Put an observer into a model; the context's function runs a batch of inputs and returns `observer.finish()`.
 
-    Raises `RuntimeError` if the model computes attention more or less often than it has layers.
+    Raises `RuntimeError` if the model computes attention more or less often than it has layers, `HeadscopeError` if
+    attention is not finite.
     """
-    collate, layers = collator(model), len(model.capture.heads)
-    with torch.inference_mode(), model.observed(observer) as watch:
+    collate, layers, finite = collator(model), len(model.capture.heads), FiniteAttention(model, observer)
+    with torch.inference_mode(), model.observed(finite) as watch:
 
         def observe(group: list[Encoded]) -> Any:
             observer.start(collate(group))
+            finite.start(observer.batch)
             model.network(**observer.batch.inputs)
             if watch.calls != layers:
                 raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
+            finite.refuse()
             return observer.finish()
 
         yield observe

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Rows
+from headscope.engine.finite_attention import FiniteAttention
 from headscope.models import Model
 
 
@@ -69,14 +70,17 @@ def blocks(model: Model, batch: Batch) -> Generator[AttentionBlock, None, None]:
     def forward() -> None:
         try:
             # Inference mode belongs to a thread, and so do the contexts that a forward pass is observed in.
-            with torch.inference_mode(), model.observed(observe) as watch:
+            with torch.inference_mode(), model.observed(finite) as watch:
                 model.network(**batch.inputs)
+            finite.refuse()
             if watch.calls != (layers := len(model.capture.heads)):
                 raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
             computed.put(None)
         except BaseException as error:
             computed.put(error)
 
+    finite = FiniteAttention(model, observe)
+    finite.start(batch)
     thread = Thread(target=forward, name=f"headscope: {model.name}", daemon=True)
     try:
         thread.start()
