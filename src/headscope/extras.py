@@ -13,6 +13,7 @@ NEEDS = {
     "onnx": ("ONNX files need", "onnx", "onnx"),
     "onnxruntime": ("ONNX files need", "onnxruntime", "onnx"),
     "onnxscript": ("ONNX files need", "onnxscript", "onnx"),
+    "peft": ("adapters need", "peft", "adapters"),
     "spacy": ("annotation needs", "spacy", "annotate"),
     "starlette": ("local pages need", "starlette", "view"),
     "uvicorn": ("local pages need", "uvicorn", "view"),

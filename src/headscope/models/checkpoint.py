@@ -1,6 +1,7 @@
 """The files of a model: in a local folder, of the built-in model, or from the hub."""
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
 from headscope.files import refuse_text
+from headscope.models.adapters import adapter_files, base_of, is_adapter
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
 from headscope.models.weights import refuse_adapters, sha256_of, weight_files
@@ -20,11 +22,15 @@ TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.vo
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The name of a model, the folder of its files, and the hub's commit of a hub model."""
+    """The name of a model, the folder of its files, and the hub's commit of a hub model.
+
+    * `adapter`: the folder of an adapter that is merged into the model; `folder` is then that of its base model.
+    """
 
     name: str
     folder: Path
     revision: str = ""
+    adapter: Path | None = None
 
     @property
     def config(self) -> dict:
@@ -33,18 +39,37 @@ class Checkpoint:
 
     @property
     def sha256(self) -> str:
-        """The hash of the weight files that are read, in the order of their names."""
-        return sha256_of(weight_files(self.folder, self.name))
+        """The hash of the weight files that are read, in the order of their names, an adapter's last."""
+        files = adapter_files(self.adapter) if self.adapter else ()
+        return sha256_of((*weight_files(self.folder, self.name), *files))
 
 
 def locate(name: str, *, revision: str | None = None, remote_code: bool = False) -> Checkpoint:
-    """Find the files of a model; only a hub model is downloaded.
+    """Find the files of a model, or of an adapter and its base model; only a hub model is downloaded.
 
     Raises `HeadscopeError` if there is no such model, or it cannot be used: its attention cannot be captured, its
     weights are not safetensors, an adapter lies beside them, it has no tokenizer, or it needs code of its own.
     """
+    folder, commit = _folder(name, revision)
+    checkpoint = Checkpoint(name, folder, commit)
+    if is_adapter(folder):
+        base, _ = _folder(*base_of(folder, name))
+        if is_adapter(base):
+            raise HeadscopeError(f"model '{name}' is an adapter of an adapter; merge that into its model first")
+        checkpoint = Checkpoint(name, base, commit, folder)
+    for refuse in (_refuse_other_files, _refuse_config, _refuse_weights, _refuse_tokenizer):
+        refuse(checkpoint)
+    if "auto_map" in checkpoint.config and PRUNING not in checkpoint.config and not remote_code:
+        raise HeadscopeError(
+            f"model '{name}' needs code from its own folder; read it, then allow it with --trust-remote-code"
+        )
+    return checkpoint
+
+
+def _folder(name: str, revision: str | None) -> tuple[Path, str]:
+    """The folder of a model's files, downloaded if need be, and the hub's commit of a hub model."""
     refuse_text("model", name)
-    folder = Path(name).expanduser()
+    folder = Path(os.path.expanduser(name))
     if not folder.is_dir() and name == "minilm":
         folder = package_folder() or download(HUB_ID, revision, remedy="install 'headscope[demo]'")
     elif not folder.is_dir():
@@ -54,26 +79,30 @@ def locate(name: str, *, revision: str | None = None, remote_code: bool = False)
     commit = folder.name if folder.parent.name == "snapshots" else ""
     if revision and not commit:
         raise HeadscopeError(f"model '{name}' is a local folder and has no revision '{revision}'; leave it out")
-    checkpoint = Checkpoint(name, folder, commit)
-    for refuse in (_refuse_config, _refuse_weights, _refuse_tokenizer):
-        refuse(checkpoint)
-    if "auto_map" in checkpoint.config and PRUNING not in checkpoint.config and not remote_code:
-        raise HeadscopeError(
-            f"model '{name}' needs code from its own folder; read it, then allow it with --trust-remote-code"
-        )
-    return checkpoint
+    return folder, commit
 
 
 def _refuse_path(name: str, path: Path) -> None:
-    """Raise `HeadscopeError` for a name that cannot be a hub name, or is a file."""
+    """Raise `HeadscopeError` for a name that cannot be a hub name, or is anything but a folder."""
     if path.is_file():
         raise HeadscopeError(f"model '{name}' is a file; name the folder that holds it")
+    if os.path.lexists(path):
+        kind = "a link to nothing" if path.is_symlink() and not path.exists() else "a pipe or a device"
+        raise HeadscopeError(f"model '{name}' is {kind}; name the folder of a model")
     if not HUB_NAME.fullmatch(name):
         beside = [str(folder) for folder in path.parent.glob("*/") if folder.is_dir()]
         hint = suggest(str(path), beside, remedy="name a folder that holds config.json")
         raise HeadscopeError(f"model '{name}' is no folder and no hub name; {hint}")
     if nearest(name, ["minilm"], cutoff=0.8):
         raise HeadscopeError(f"model '{name}' is no folder; did you mean 'minilm'?")
+
+
+def _refuse_other_files(checkpoint: Checkpoint) -> None:
+    """Raise `HeadscopeError` for a pipe, a socket or a device among the files: to read it might never end."""
+    for folder in filter(None, (checkpoint.folder, checkpoint.adapter)):
+        for path in folder.iterdir():
+            if path.exists() and not path.is_file() and not path.is_dir():
+                raise HeadscopeError(f"model '{checkpoint.name}': '{path.name}' is no plain file; remove it")
 
 
 def _refuse_config(checkpoint: Checkpoint) -> None:

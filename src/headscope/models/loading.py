@@ -10,6 +10,7 @@ from transformers import AutoModel, PreTrainedConfig, PreTrainedModel
 from headscope.capture.self_check import check
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
+from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
 from headscope.models.devices import device_of, dtype_of
@@ -31,7 +32,8 @@ def load(
 ) -> Model:
     """Load a model and check that its attention is captured exactly; of an encoder-decoder, its encoder.
 
-    * `name`: a Hugging Face id, a folder written by `save_pretrained`, `minilm`, or a located checkpoint.
+    * `name`: a Hugging Face id, a folder written by `save_pretrained`, `minilm`, or a located checkpoint. An adapter of
+      peft is merged into its base model, which its configuration names.
     * `head`: keep the task head of the checkpoint, so that `model.network` returns its outputs.
     * `device`: a device of torch (default: a GPU if there is one).
     * `dtype`: format of the weights: float32, bfloat16, float16 or float64. Attention is observed in float32.
@@ -80,6 +82,8 @@ def _network(
             **code,
         )
     refuse_report(checkpoint.name, network, report, head=head)
+    if checkpoint.adapter:
+        network = merged(network, checkpoint.adapter, checkpoint.name, head=head)
     refuse_non_finite(checkpoint.name, network)
     if pruning:
         network.__class__ = kind

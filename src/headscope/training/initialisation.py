@@ -18,6 +18,7 @@ from headscope.capture.self_check import Capture
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
 from headscope.models.tokenizer import load_tokenizer
@@ -113,5 +114,7 @@ def _encoder(checkpoint: Checkpoint, config: PreTrainedConfig, code: Mapping[str
         output_loading_info=True,
         **code,
     )
+    if checkpoint.adapter:
+        encoder = merged(encoder, checkpoint.adapter, checkpoint.name)
     lacking = set(report["missing_keys"])
     return {name: weight for name, weight in encoder.state_dict().items() if name not in lacking}
