@@ -99,13 +99,10 @@ def report(
     all results of the model say of its heads."""
     with user_errors(debug), ExitStack() as locks:
         files = formats(figures, no_figures)
-        for each in directories:
-            if each.is_dir():
-                locks.enter_context(run_lock(each, "headscope report", on_no_lock=notice))
+        for place in {each.resolve(): each for each in directories if each.is_dir()}.values():
+            locks.enter_context(run_lock(place, "headscope report", on_no_lock=notice))
         from headscope.report import rebuild, rebuild_all
 
         alone = len(directories) == 1 and (directories[0] / "result.nc").exists()
         for page in [rebuild(directories[0], formats=files)] if alone else rebuild_all(*directories, formats=files):
-            typer.echo(page)
-        for page in [rebuild(directories[0])] if alone else rebuild_all(*directories):
             typer.echo(escaped(page))
