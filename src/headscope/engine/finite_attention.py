@@ -41,10 +41,11 @@ class FiniteAttention:
         wrong = (self.first.isnan() & self.batch.real).any(-1)  # [layer, example]
         if not wrong.any():
             return
-        layer, example = wrong.nonzero()[0].tolist()
+        layer = int(wrong.any(-1).nonzero()[0])
+        example = int(self.batch.index[wrong[layer]].min()) + 1
         dtype = str(self.model.network.dtype).removeprefix("torch.")
         remedy = "use --dtype float32" if dtype in ("float16", "bfloat16") else "leave the example out"
         raise HeadscopeError(
-            f"model '{self.model.name}': the attention of layer {layer + 1} is not finite in example "
-            f"{int(self.batch.index[example]) + 1}, computed in {dtype}; {remedy}, or use another model"
+            f"model '{self.model.name}': the attention of layer {layer + 1} is not finite in example {example}, "
+            f"computed in {dtype}; {remedy}, or use another model"
         )

@@ -1,6 +1,7 @@
 """Adapters of peft (LoRA and its kin): a folder with a configuration and safetensors, merged into its base model."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,10 +63,11 @@ def merged(network: "PreTrainedModel", folder: Path, name: str, *, head: bool = 
 
     from headscope.capture.transformers_logging import quiet, refusing
 
-    with quiet(), refusing(f"model '{name}': the adapter cannot be merged", MERGE):
+    with quiet(), warnings.catch_warnings(), refusing(f"model '{name}': the adapter cannot be merged", MERGE):
+        warnings.simplefilter("ignore")  # what peft warns of is refused below
         weights = _weights_for(network, load_file(folder / WEIGHTS), head=head)
         config: Any = peft.PeftConfig.from_pretrained(str(folder))
-        config.task_type, config.inference_mode = None, True
+        config.task_type, config.inference_mode, config.base_model_name_or_path = None, True, None
         whole = [each for each in config.modules_to_save or [] if any(f".{each}." in key for key in weights)]
         config.modules_to_save = whole or None
         adapted = peft.get_peft_model(network, config, autocast_adapter_dtype=False)
