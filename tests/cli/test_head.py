@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -117,7 +118,7 @@ def test_report_of_a_folder_of_results_writes_each_page_and_all_cards(folder: Pa
 
 def test_control_characters_of_results_do_not_reach_the_terminal(tmp_path: Path) -> None:
     place = tmp_path / "a\x1b[31m  [red]"
-    named = {"model": "b\x1b[2J[bold]", "corpus": "c\x1b]0;title\x07.txt"}
+    named: dict[str, Any] = {"model": "b\x1b[2J[bold]", "corpus": "c\x1b]0;title\x07.txt"}
     results.save(profile_result(**named), place / "one")
     results.save(profile_result(3, 3, **named, model_sha256="ef" * 32), place / "two")
     commands: list[list[object]] = [

@@ -19,7 +19,8 @@ def model() -> Model:
 
 
 def layer(model: Model, number: int) -> Any:
-    return model.network.encoder.layer[number].attention.self
+    network: Any = model.network
+    return network.encoder.layer[number].attention.self
 
 
 def test_a_word_without_numbers_is_refused_where_it_first_stands(model: Model) -> None:

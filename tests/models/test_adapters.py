@@ -27,7 +27,7 @@ def adapted(folder: Path, network: PreTrainedModel, **options: Any) -> Any:
         warnings.simplefilter("ignore")  # peft warns of a base model that is in no file
         config = peft.LoraConfig(r=2, target_modules=["query", "value"], init_lora_weights=False, **options)
         model = peft.get_peft_model(network, config).eval()
-        model.save_pretrained(folder / "adapter")
+        model.save_pretrained(str(folder / "adapter"))
     stored = json.loads((folder / "adapter" / "adapter_config.json").read_text())
     stored["base_model_name_or_path"] = str(base)
     (folder / "adapter" / "adapter_config.json").write_text(json.dumps(stored))

@@ -82,11 +82,11 @@ def _network(
             **code,
         )
     refuse_report(checkpoint.name, network, report, head=head)
+    if pruning:
+        network.__class__ = kind
     if checkpoint.adapter:
         network = merged(network, checkpoint.adapter, checkpoint.name, head=head)
     refuse_non_finite(checkpoint.name, network)
-    if pruning:
-        network.__class__ = kind
     return network
 
 
