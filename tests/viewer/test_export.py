@@ -131,6 +131,13 @@ def test_tokens_are_text_in_a_picture(session: ViewSession, text: str) -> None:
     assert svg.count(">cat<") == 2 and ">[CLS]<" in svg
 
 
+def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str) -> None:
+    plain = exported(session, text, "v=lines&w=words&s=0", "svg").decode()
+    assert ">[CLS]<" not in plain and plain.count(">cat<") == 2
+    across = exported(session, text, "v=lines&w=words&b=1", "svg").decode()
+    assert across.count(">cat<") == across.count(">rained<") == 1 and ">[CLS]<" not in across
+
+
 @pytest.mark.parametrize(
     ("state", "format", "line"),
     [

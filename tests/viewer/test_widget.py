@@ -28,7 +28,9 @@ for (const { esm, css, ...fields } of views) {
   const style = document.createElement("style");
   style.textContent = css;
   const el = document.createElement("div");
-  document.body.append(style, el);
+  const frame = document.createElement("iframe");
+  frame.id = fields.frame;
+  document.body.append(frame, style, el);
   const listeners = {};
   const model = {
     fields, el, get: (name) => fields[name],
@@ -76,6 +78,7 @@ def test_several_widgets_in_one_page_keep_their_state(model: headscope.Model, br
     assert browser.execute_script("return models.map((each) => each.fields.state)") == ["h=2-3", "h=1-2,3-1"]
     browser.execute_script("models[1].change('v=card&h=2-2')")
     assert browser.find_elements(By.CSS_SELECTOR, titles)[1].text.startswith("Head 2-2")
+    assert not any(frame.is_displayed() for frame in browser.find_elements(By.TAG_NAME, "iframe"))
     browser.execute_script("models[0].remove()")
     assert len(browser.find_elements(By.CSS_SELECTOR, titles)) == 1
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]

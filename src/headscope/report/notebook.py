@@ -16,12 +16,10 @@ def dataset_html(dataset: xr.Dataset) -> str:
 
     A slice of a result that lacks what its page needs is shown by xarray.
     """
-    if {"study", "headscope_version"} <= set(dataset.attrs):
-        try:
-            return result_html(dataset)
-        except Exception:  # an output of a cell never fails: xarray shows every data set
-            pass
-    return dataset._repr_html_()
+    try:
+        return result_html(dataset)
+    except Exception:  # an output of a cell never fails: xarray shows every data set
+        return dataset._repr_html_()
 
 
 def result_html(result: xr.Dataset) -> str:
