@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     compare: Study
     coreference: Study
     finetune: Study
+    geometry: Study
     gradients: Study
     patterns: Study
     probe: Study
@@ -71,6 +72,7 @@ __all__ = [
     "coreference",
     "export_page",
     "finetune",
+    "geometry",
     "gradients",
     "load",
     "open_result",

@@ -40,6 +40,7 @@ WHOLE = {
     "ablate": ("--heads", "1-1"),
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
     "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
+    "geometry": ("--other", "{folder}/other"),
     "probe": ("--seeds", "2"),
 }
 # What makes a study quick.

@@ -50,6 +50,9 @@ DIMENSIONS = {
     "special_tokens": "whether trees have special tokens as nodes (kept), or words alone (left_out)",
     "root": "root of a tree: the gold root, the best root, or none (undirected)",
     "distance": "distance between the attention of two neighbouring words",
+    "gap": "difference of the positions of two tokens, in tokens",
+    "segments": "whether two tokens stand in the same segment of a text pair",
+    "dimension_rank": "place of a dimension of hidden states by its share, from 1 for the largest",
     "bound": "bound of a 95% interval",
 }
 

@@ -1,0 +1,116 @@
+"""One pass over a corpus: samples of hidden states, and averages over the tokens of each input."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from headscope.batch import Batch, Values
+from headscope.capture.hidden_states import hidden_states
+from headscope.corpora import Corpus
+from headscope.engine import Settings
+from headscope.engine.batches import collator
+from headscope.engine.passes import Pass, PassResult
+from headscope.engine.resampling_buffer import Buffer
+from headscope.models import Model
+from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.statistics.bootstrap import Tally
+from headscope.studies.geometry.samples import Occurrences, RandomSample, RepeatedSample, keys
+
+CLS, SEP = TOKEN_CLASSES.index("cls"), TOKEN_CLASSES.index("sep")
+Spaces = Float[Tensor, "space example token width"]
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What is kept of the hidden states of a corpus; special tokens are left out, but for `cls`.
+
+    * `words`: a random sample of tokens; `cls`: of [CLS]; `repeated`: tokens with their occurrences.
+    * `tallies`: by name, means over inputs of `intra_sentence` similarity and of `norm`, by space.
+    """
+
+    words: Occurrences | None
+    cls: Occurrences | None
+    repeated: Occurrences | None
+    tallies: Mapping[str, Tally]
+
+
+@dataclass
+class Growing:
+    """A sample of a corpus that is read; new rows wait until they are as many as the sample may have."""
+
+    sample: RandomSample | RepeatedSample
+    pending: list[Occurrences] = field(default_factory=list)
+
+    def offer(self, batch: Batch, states: Spaces, among: Bool[Tensor, "example token"], seed: int) -> None:
+        """Offer some tokens of a batch; vectors are moved only of those that may stay."""
+        example, position = torch.nonzero(among, as_tuple=True)
+        token = batch.inputs["input_ids"][example, position].cpu().numpy()
+        key = keys(seed, batch.index.numpy()[example.cpu().numpy()], position.cpu().numpy())
+        wanted = torch.from_numpy(self.sample.wanted(key, token)).to(example.device)
+        if len(wanted):
+            self.pending.append(occurrences(batch, states, example[wanted], position[wanted], seed))
+        if sum(map(len, self.pending)) >= self.sample.bound:
+            self.merge()
+
+    def merge(self) -> Occurrences | None:
+        """The sample, with all that was offered."""
+        for rows in [Occurrences.concatenate(self.pending)] if self.pending else []:
+            self.sample = self.sample + replace(self.sample, rows=rows)
+        self.pending = []
+        return self.sample.rows
+
+
+def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, repeated: int) -> PassResult[Hidden]:
+    """Read a corpus; memory is bounded by `words` random tokens, as many of [CLS], and `repeated` repeated ones."""
+    samples = RandomSample(words), RandomSample(words), RepeatedSample(repeated, settings.seed)
+    growing = [Growing(sample) for sample in samples]
+    buffer, collate = Buffer(settings.seed, settings.resamples), collator(model)
+    with Pass(model, corpus, settings).reading() as reading, torch.inference_mode():
+        for group in reading:
+            batch = collate(group)
+            states = torch.stack([each.float() for each in hidden_states(model.network, batch.inputs)])
+            among, is_cls = is_word(batch), batch.token_class == CLS
+            buffer.add(batch.index, averages(states, among))
+            for sample, tokens in zip(growing, (among, is_cls, among), strict=True):
+                sample.offer(batch, states, tokens, settings.seed)
+    return reading.result(Hidden(*(each.merge() for each in growing), buffer.flush()))
+
+
+def is_word(batch: Batch) -> Bool[Tensor, "example token"]:
+    """Mask of the tokens that are neither padding nor [CLS] nor [SEP]."""
+    return batch.real & (batch.token_class != CLS) & (batch.token_class != SEP)
+
+
+def averages(states: Spaces, among: Bool[Tensor, "example token"]) -> dict[str, Values]:
+    """Means over the tokens of each input: the cosine with the mean of its tokens (`intra_sentence`), and the norm."""
+    weights = among / among.sum(-1, keepdim=True).clamp_min(1)  # [example, token]
+    norm = torch.linalg.vector_norm(states, dim=-1)
+    mean = torch.einsum("et,setw->sew", weights, states)
+    dots = torch.einsum("setw,sew->set", states, mean)
+    length = torch.linalg.vector_norm(mean, dim=-1)[..., None]
+    cosine = dots / (norm * length).clamp_min(torch.finfo(torch.float32).tiny)
+    valid = among.any(-1)
+    means = {"intra_sentence": cosine, "norm": norm}
+    return {name: Values(torch.einsum("et,set->es", weights, each), valid) for name, each in means.items()}
+
+
+def occurrences(batch: Batch, states: Spaces, example: Tensor, position: Tensor, seed: int) -> Occurrences:
+    """The rows of tokens of a batch, in half precision."""
+    vectors = states[:, example, position]
+    segment = batch.inputs.get("token_type_ids", torch.zeros_like(batch.inputs["input_ids"]))
+    norm = torch.linalg.vector_norm(vectors, dim=-1)
+    unit = vectors / norm[..., None].clamp_min(torch.finfo(torch.float32).tiny)
+    input, at = batch.index.numpy()[example.cpu().numpy()], position.cpu().numpy()
+    return Occurrences(
+        keys(seed, input, at),
+        input,
+        at,
+        segment[example, position].cpu().numpy(),
+        (segment > 0).any(-1)[example].cpu().numpy(),
+        batch.inputs["input_ids"][example, position].cpu().numpy(),
+        unit.transpose(0, 1).to(torch.float16).cpu().numpy(),  # [occurrence, space, width]
+        norm.T.cpu().numpy(),  # [occurrence, space]
+    )

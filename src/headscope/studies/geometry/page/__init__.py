@@ -1,0 +1,1 @@
+"""The page of `geometry` for report and viewer; never imports torch."""

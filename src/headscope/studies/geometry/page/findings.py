@@ -1,0 +1,179 @@
+"""Findings of `geometry`: how hidden states lie in space, by layer."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.report.parts import Finding
+from headscope.report.wording import Estimate, number, of_array
+from headscope.studies.geometry.page.summary import CORRECTED, from_embeddings
+
+
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """How alike random tokens are, how far context changes a token, and which dimension stands out."""
+    return [*_cone(result), *_context(result), *_dimension(result)]
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """All findings with their intervals."""
+    return [
+        *_anisotropy(result),
+        *_corrected(result),
+        *_explained(result),
+        *_positions(result),
+        *_dimensions(result),
+        *_cls(result),
+        *_alignment(result),
+        *_limits(result),
+    ]
+
+
+def _cone(result: xr.Dataset) -> Iterator[Finding]:
+    array = from_embeddings(result, "anisotropy")
+    if array is not None:
+        top = array[array.argmax(...)]
+        yield Finding(
+            "Random tokens",
+            f"Two random tokens are most alike in layer {int(top['layer'])} (cosine {number(float(top))}); 0 would be "
+            "vectors in all directions alike.",
+        )
+
+
+def _context(result: xr.Dataset) -> Iterator[Finding]:
+    array = from_embeddings(result, "self_similarity_corrected")
+    if array is not None:
+        low = array[array.argmin(...)]
+        yield Finding(
+            "Context",
+            f"Occurrences of a token differ most in layer {int(low['layer'])}: there they are only "
+            f"{number(float(low))} more alike than random tokens.",
+        )
+
+
+def _dimension(result: xr.Dataset) -> Iterator[Finding]:
+    if "top_dimension_share" in result:
+        share = result["top_dimension_share"].isel(dimension_rank=0)
+        top = share[share.argmax("layer")]
+        layer = int(top["layer"])
+        name = int(result["top_dimension"].sel(layer=layer).isel(dimension_rank=0))
+        text = f"In layer {layer} dimension {name} alone adds {float(top):.0%} of the likeness of random tokens."
+        yield Finding("Dimensions", text)
+
+
+def _range(array: xr.DataArray) -> str:
+    """The first, the lowest, the highest and the last value of a variable, from layer 0 on."""
+    estimates: dict[int, Estimate] = {int(each["layer"]): of_array(each) for each in array}
+    values = {layer: each.value for layer, each in estimates.items()}
+    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    first, last = min(estimates), max(estimates)
+    text = f"{estimates[first].text} in the embeddings, {estimates[last].text} in the last layer"
+    return f"{text}; lowest in layer {low} ({number(values[low])}), highest in layer {high} ({number(values[high])})"
+
+
+def _anisotropy(result: xr.Dataset) -> Iterator[Finding]:
+    array = from_embeddings(result, "anisotropy")
+    if array is not None:
+        tokens = int(result["anisotropy_n_examples"])
+        yield Finding("Anisotropy", f"Mean cosine of two of {tokens:,} random tokens: {_range(array)}.")
+
+
+def _corrected(result: xr.Dataset) -> Iterator[Finding]:
+    for name, words in CORRECTED.items():
+        array = from_embeddings(result, name)
+        if array is not None:
+            count = result[f"{name.removesuffix('_corrected')}_n_examples"]
+            unit = "inputs" if name.startswith("intra") else "tokens of the vocabulary"
+            topic = words.capitalize()
+            yield Finding(topic, f"Less anisotropy, {words} is {_range(array)}. n = {int(count):,} {unit}.")
+
+
+def _explained(result: xr.Dataset) -> Iterator[Finding]:
+    array = from_embeddings(result, "explained_variance_corrected")
+    if array is not None:
+        yield Finding(
+            "Explained variance",
+            "One static vector explains of the occurrences of a token, more than of as many random tokens: "
+            f"{_range(array)}.",
+        )
+
+
+def _positions(result: xr.Dataset) -> Iterator[Finding]:
+    if "position_similarity" in result:
+        near, far = (result["position_similarity"].sel(gap=gap) for gap in ("same", "17+"))
+        fall = near - far
+        if bool(fall.notnull().any()):
+            top = fall[fall.argmax("layer")]
+            layer = int(top["layer"])
+            yield Finding(
+                "Position",
+                f"Two occurrences of a token are less alike the further apart their positions: in layer {layer} the "
+                f"cosine is {number(float(near.sel(layer=layer)))} at the same position and "
+                f"{number(float(far.sel(layer=layer)))} at 17 tokens or more, the largest difference of all layers.",
+            )
+    if "segment_similarity" in result:
+        same, different = (result["segment_similarity"].sel(segments=each) for each in ("same", "different"))
+        gap = same - different
+        top = gap[abs(gap).argmax("layer")]
+        yield Finding(
+            "Segments",
+            f"In text pairs two occurrences of a token in the same segment have a cosine {number(float(top), '+.3f')} "
+            f"from that of different segments in layer {int(top['layer'])}, the largest difference of all layers.",
+        )
+
+
+def _dimensions(result: xr.Dataset) -> Iterator[Finding]:
+    if "top_dimension_share" in result:
+        shares = result["top_dimension_share"].sum("dimension_rank")
+        top = shares[shares.argmax("layer")]
+        layer = int(top["layer"])
+        names = ", ".join(str(int(each)) for each in result["top_dimension"].sel(layer=layer))
+        before, after = (float(result[name].sel(layer=layer)) for name in ("anisotropy", "anisotropy_without_top"))
+        counts = result["outlier_dimensions"]
+        yield Finding(
+            "Outlier dimensions",
+            f"In layer {layer} dimensions {names} add {float(top):.0%} of the anisotropy; without them it is "
+            f"{number(after)} instead of {number(before)}. Dimensions with a mean more than 3 standard deviations from "
+            f"all: {int(counts.min())} to {int(counts.max())} in a layer.",
+        )
+
+
+def _cls(result: xr.Dataset) -> Iterator[Finding]:
+    if "cls_shared" in result:
+        common, layers = result["cls_shared"], result["cls_similarity"]
+        last = int(common["layer"][-1])
+        yield Finding(
+            "[CLS]",
+            f"The mean [CLS] makes {float(common.max()):.1%} of the squared length of [CLS] in layer "
+            f"{int(common['layer'][common.argmax('layer')])} and {float(common[-1]):.1%} in layer {last}, where two inputs "
+            f"have a cosine of {number(float(layers[-1]))}. Subtract the mean before [CLS] is compared.",
+        )
+
+
+def _alignment(result: xr.Dataset) -> Iterator[Finding]:
+    if "alignment" in result and result.sizes["layer"] > 1:
+        array = result["alignment"]
+        next_ones = [float(array.isel(layer=n, other_layer=n + 1)) for n in range(array.sizes["layer"] - 1)]
+        if not np.isnan(next_ones).all():
+            place = int(np.nanargmin(next_ones))
+            yield Finding(
+                "Layers",
+                f"Hidden states change most from layer {place + 1} to layer {place + 2}: their centred kernel "
+                f"alignment is {number(next_ones[place])}; that of the first and the last layer is "
+                f"{number(float(array[0, -1]))}.",
+            )
+    if "model_alignment" in result:
+        same = [float(each) for each in np.diagonal(result["model_alignment"].values)]
+        yield Finding(
+            "The other model",
+            f"Alignment of each layer with the same layer of {result.attrs.get('other_model', 'the other model')}: "
+            f"{', '.join(number(each) for each in same)}.",
+        )
+
+
+def _limits(result: xr.Dataset) -> Iterator[Finding]:
+    yield Finding(
+        "Limits",
+        "Tokens are pieces of the tokenizer without [CLS] and [SEP]. Cosines depend on a few dimensions and on the "
+        "text; a cosine less anisotropy can be compared between layers, a cosine alone cannot.",
+    )

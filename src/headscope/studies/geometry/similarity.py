@@ -1,0 +1,127 @@
+"""Cosines of hidden states: of random tokens, of [CLS], and of the occurrences of each token."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+from headscope.statistics.bootstrap import interval
+from headscope.studies.geometry.samples import Occurrences
+
+# Occurrences that a token must have to count (Ethayarajh 2019, section 3.3).
+LEAST_CONTEXTS = 5
+# Differences of position of two occurrences, in tokens: the first and the last of each class.
+GAPS = {"same": (0, 0), "1-4": (1, 4), "5-16": (5, 16), "17+": (17, 10**9)}
+SEGMENTS = ("same", "different")
+Draws = Float[np.ndarray, "resample input"] | UInt8[np.ndarray, "resample input"]
+
+
+def mean_cosine(units: Float[np.ndarray, "occurrence width"]) -> float:
+    """The mean cosine over all pairs of different vectors of length 1; NaN for fewer than two.
+
+    >>> round(mean_cosine(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])), 3)
+    0.333
+    """
+    number = len(units)
+    if number < 2:
+        return float("nan")
+    total = np.square(units.sum(0, dtype=np.float64)).sum()
+    return float((total - np.square(units, dtype=np.float64).sum()) / (number * (number - 1)))
+
+
+def mean_cosine_interval(
+    units: Float[np.ndarray, "occurrence width"], inputs: Int[np.ndarray, " occurrence"], draws: Draws
+) -> Float[np.ndarray, " 2"]:
+    """The 95% bootstrap interval of `mean_cosine`; inputs are resampled whole, a token is no pair with its copies."""
+    weights = draws[:, inputs].astype(np.float32)  # [resample, occurrence]
+    total = np.square(weights @ units).sum(1, dtype=np.float64)
+    own = np.square(weights).sum(1, dtype=np.float64)
+    pairs = np.square(weights.sum(1, dtype=np.float64)) - own
+    return interval(np.divide(total - own, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0))
+
+
+def centred(vectors: Float[np.ndarray, "occurrence width"]) -> Float[np.ndarray, "occurrence width"]:
+    """The vectors less their mean, divided by their length."""
+    moved = vectors - vectors.mean(0)
+    return moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+
+
+def shared(vectors: Float[np.ndarray, "occurrence width"]) -> float:
+    """The share of the mean squared length that is the mean vector's: 1 for vectors that are all the same."""
+    mean = np.square(vectors.mean(0, dtype=np.float64)).sum()
+    return float(mean / max(np.square(vectors, dtype=np.float64).sum(1).mean(), np.finfo(np.float64).tiny))
+
+
+def explained(units: Float[np.ndarray, "occurrence width"], norm: Float[np.ndarray, " occurrence"]) -> float:
+    """Maximum explainable variance: the largest squared singular value over the sum of all (Ethayarajh 2019, 3.3)."""
+    vectors = units.astype(np.float64) * norm[:, None]
+    squared = np.linalg.eigvalsh(vectors @ vectors.T)
+    return float(squared[-1] / max(squared.sum(), np.finfo(np.float64).tiny))
+
+
+@dataclass(frozen=True)
+class TokenScores:
+    """Scores of each token of the vocabulary with enough occurrences, by space.
+
+    * `self_similarity`: mean cosine of its occurrences; `explained`: maximum explainable variance, and `chance`: that
+      of as many random tokens.
+    * `gaps`, `gap_pairs`: sums of cosines over pairs of occurrences whose positions differ by each of `GAPS`, and the
+      numbers of these pairs; `segments`, `segment_pairs`: by `SEGMENTS`, over pairs of occurrences in text pairs.
+    """
+
+    self_similarity: Float[np.ndarray, "token space"]
+    explained: Float[np.ndarray, "token space"]
+    chance: Float[np.ndarray, "token space"]
+    gaps: Float[np.ndarray, "token space gap"]
+    gap_pairs: Int[np.ndarray, "token gap"]
+    segments: Float[np.ndarray, "token space segment"]
+    segment_pairs: Int[np.ndarray, "token segment"]
+
+
+def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> TokenScores:
+    """The scores of the tokens of a sample; `random` are random tokens, for `chance`."""
+    groups = _groups(repeated.token)
+    spaces = repeated.norm.shape[1]
+    chosen = [
+        np.random.default_rng([seed, number]).choice(len(random), min(len(group), len(random)), replace=False)
+        for number, group in enumerate(groups)
+    ]
+    classes = [_classes(repeated, group) for group in groups]
+    columns: list[list] = [[], [], [], [], []]
+    for space in range(spaces):
+        by_token = [[], [], [], [], []]
+        for group, other, masks in zip(groups, chosen, classes, strict=True):
+            units = repeated.unit[group, space].astype(np.float32)
+            cosines = units @ units.T
+            by_token[0].append(mean_cosine(units))
+            by_token[1].append(explained(units, repeated.norm[group, space]))
+            by_token[2].append(explained(random.unit[other, space].astype(np.float32), random.norm[other, space]))
+            by_token[3].append([cosines[mask].sum() for mask in masks[: len(GAPS)]])
+            by_token[4].append([cosines[mask].sum() for mask in masks[len(GAPS) :]])
+        for column, values in zip(columns, by_token, strict=True):
+            column.append(np.array(values, dtype=np.float64))
+    pairs = np.array([[mask.sum() for mask in masks] for masks in classes]).reshape(-1, len(GAPS) + len(SEGMENTS))
+    sizes = ((), (), (), (len(GAPS),), (len(SEGMENTS),))
+    scores = [
+        np.stack(column, axis=1).reshape(len(groups), spaces, *size)  # [token, space, ...]
+        for column, size in zip(columns, sizes, strict=True)
+    ]
+    return TokenScores(*scores[:4], pairs[:, : len(GAPS)], scores[4], pairs[:, len(GAPS) :])
+
+
+def _groups(token: Int[np.ndarray, " occurrence"]) -> list[np.ndarray]:
+    """The rows of each token that has enough occurrences."""
+    order = np.argsort(token, kind="stable")
+    _, starts = np.unique(token[order], return_index=True)
+    return [group for group in np.split(order, starts[1:]) if len(group) >= LEAST_CONTEXTS]
+
+
+def _classes(rows: Occurrences, group: np.ndarray) -> list[np.ndarray]:
+    """Masks of the pairs of occurrences, each pair once, of each of `GAPS`, then of each of `SEGMENTS`."""
+    once = np.triu(np.ones((len(group), len(group)), dtype=bool), 1)
+    position, segment = rows.position[group], rows.segment[group]
+    gap = abs(position[:, None] - position)
+    both = once & rows.paired[group, None] & rows.paired[group]
+    same = segment[:, None] == segment
+    of_gaps = [once & (gap >= least) & (gap <= most) for least, most in GAPS.values()]
+    return [*of_gaps, both & same, both & ~same]

@@ -1,0 +1,152 @@
+"""Each number as loops over its definition find it, and closed forms."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from headscope.studies.geometry.alignment import alignments
+from headscope.studies.geometry.dimensions import largest_shares, outliers, without
+from headscope.studies.geometry.samples import Occurrences, keys
+from headscope.studies.geometry.similarity import (
+    GAPS,
+    centred,
+    explained,
+    mean_cosine,
+    mean_cosine_interval,
+    shared,
+    token_scores,
+)
+
+
+def cosine(one: np.ndarray, other: np.ndarray) -> float:
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def made(tokens: list[int], spaces: int = 2, width: int = 5, seed: int = 0) -> tuple[Occurrences, np.ndarray]:
+    """Occurrences at random positions, and their vectors."""
+    random = np.random.default_rng(seed)
+    number = len(tokens)
+    vectors = random.normal(size=(number, spaces, width)) + 1
+    place = np.arange(number)
+    rows = Occurrences(
+        keys(seed, place, place),
+        place,
+        random.integers(0, 30, number),
+        random.integers(0, 2, number),
+        random.random(number) < 0.8,
+        np.array(tokens),
+        unit(vectors).astype(np.float32),
+        np.linalg.norm(vectors, axis=-1).astype(np.float32),
+    )
+    return rows, vectors
+
+
+def test_the_mean_cosine_is_that_of_all_pairs() -> None:
+    vectors = np.random.default_rng(0).normal(size=(12, 4)) + 0.5
+    expected = np.mean([cosine(one, other) for one, other in combinations(vectors, 2)])
+    assert mean_cosine(unit(vectors)) == pytest.approx(expected)
+    assert np.isnan(mean_cosine(unit(vectors)[:1]))
+
+
+def test_its_interval_is_that_of_resampled_pairs_of_different_tokens() -> None:
+    random = np.random.default_rng(1)
+    vectors, inputs = unit(random.normal(size=(9, 3)) + 1), np.array([0, 0, 0, 1, 1, 2, 2, 3, 3])
+    draws = random.poisson(1, (25, 4))
+    values = []
+    for draw in draws:
+        weights = draw[inputs]
+        pairs = [
+            (weights[one] * weights[other], cosine(vectors[one], vectors[other]))
+            for one, other in combinations(range(9), 2)
+        ]
+        if sum(weight for weight, _ in pairs):
+            values.append(sum(weight * each for weight, each in pairs) / sum(weight for weight, _ in pairs))
+    found = mean_cosine_interval(vectors.astype(np.float32), inputs, draws)
+    np.testing.assert_allclose(found, np.percentile(values, [2.5, 97.5]), atol=1e-5)
+
+
+def test_scores_of_tokens_are_those_of_loops_over_their_occurrences() -> None:
+    tokens = [7] * 9 + [3] * 6 + [1] * 4
+    rows, vectors = made(tokens)
+    random, _ = made(list(range(30)), seed=1)
+    scores = token_scores(rows, random, seed=0)
+    for number, token in enumerate((3, 7)):
+        own = [place for place, each in enumerate(tokens) if each == token]
+        pairs = list(combinations(own, 2))
+        for space in range(2):
+            cosines = {pair: cosine(*(vectors[place, space] for place in pair)) for pair in pairs}
+            assert scores.self_similarity[number, space] == pytest.approx(np.mean(list(cosines.values())), abs=1e-5)
+            singular = np.linalg.svd(vectors[own, space], compute_uv=False)
+            assert scores.explained[number, space] == pytest.approx(singular[0] ** 2 / (singular**2).sum(), abs=1e-5)
+            for gap, (least, most) in enumerate(GAPS.values()):
+                among = [p for p in pairs if least <= abs(int(rows.position[p[0]]) - int(rows.position[p[1]])) <= most]
+                assert scores.gap_pairs[number, gap] == len(among)
+                expected = sum(cosines[pair] for pair in among)
+                assert scores.gaps[number, space, gap] == pytest.approx(expected, abs=1e-5)
+            for place, same in enumerate((True, False)):
+                among = [
+                    p for p in pairs
+                    if rows.paired[list(p)].all() and (rows.segment[p[0]] == rows.segment[p[1]]) == same
+                ]  # fmt: skip
+                assert scores.segment_pairs[number, place] == len(among)
+                expected = sum(cosines[pair] for pair in among)
+                assert scores.segments[number, space, place] == pytest.approx(expected, abs=1e-5)
+    assert len(scores.self_similarity) == 2  # the third token has too few occurrences
+
+
+def test_occurrences_that_are_all_the_same_are_explained_by_one_vector() -> None:
+    rows, _ = made([5] * 8)
+    same = Occurrences(**(vars(rows) | {"unit": np.repeat(rows.unit[:1], 8, axis=0), "norm": rows.norm * 0 + 3}))
+    scores = token_scores(same, rows, seed=0)
+    np.testing.assert_allclose(scores.self_similarity, 1, atol=1e-6)
+    np.testing.assert_allclose(scores.explained, 1, atol=1e-6)
+    assert explained(np.eye(4), np.ones(4)) == pytest.approx(0.25)
+
+
+def test_without_the_mean_vectors_of_a_cone_lie_in_all_directions() -> None:
+    random = np.random.default_rng(0)
+    cone = random.normal(size=(400, 8)) + 20 * np.eye(8)[0]
+    assert mean_cosine(unit(cone)) > 0.9 and shared(cone) > 0.9
+    assert abs(mean_cosine(centred(cone))) < 0.01 and shared(cone - cone.mean(0)) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_dimension_that_stands_out_is_named() -> None:
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(300, 40)).astype(np.float32)
+    vectors[:, 17] += 30
+    numbers, shares = largest_shares(unit(vectors))
+    assert numbers[0] == 17 and shares[0] > 0.99 and len(numbers) == 3
+    assert outliers(vectors) == 1 and mean_cosine(without(unit(vectors), numbers)) < 0.01
+
+
+def gram_alignment(one: np.ndarray, other: np.ndarray) -> float:
+    """The definition, with matrices of rows by rows: HSIC of two linear kernels, divided by those of each."""
+    number = len(one)
+    centring = np.eye(number) - 1 / number
+
+    def hsic(first: np.ndarray, second: np.ndarray) -> float:
+        return float(np.trace(first @ first.T @ centring @ second @ second.T @ centring)) / (number - 1) ** 2
+
+    return hsic(one, other) / np.sqrt(hsic(one, one) * hsic(other, other))
+
+
+def test_alignment_is_that_of_the_definition() -> None:
+    random = np.random.default_rng(0)
+    ones = [random.normal(size=(20, 5)), random.normal(size=(20, 3)) * 100 + 7]
+    others = [ones[0] @ random.normal(size=(5, 4)), random.normal(size=(20, 6))]
+    expected = [[gram_alignment(one, other) for other in others] for one in ones]
+    np.testing.assert_allclose(alignments(ones, others), expected, atol=1e-5)
+
+
+def test_alignment_ignores_rotation_and_scale_but_not_more() -> None:
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(60, 6))
+    rotation, _ = np.linalg.qr(random.normal(size=(6, 6)))
+    assert alignments([vectors], [5 * vectors @ rotation + 2])[0, 0] == pytest.approx(1, abs=1e-5)
+    assert alignments([vectors], [random.normal(size=(60, 6))])[0, 0] < 0.5
+    assert np.isnan(alignments([np.ones((4, 2))], [vectors[:4]])[0, 0])
