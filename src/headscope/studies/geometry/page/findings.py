@@ -140,13 +140,13 @@ def _dimensions(result: xr.Dataset) -> Iterator[Finding]:
 
 def _cls(result: xr.Dataset) -> Iterator[Finding]:
     if "cls_shared" in result:
-        common, layers = result["cls_shared"], result["cls_similarity"]
-        last = int(common["layer"][-1])
+        common, likeness = result["cls_shared"], result["cls_similarity"]
+        most, last = int(common["layer"][common.argmax("layer")]), int(common["layer"][-1])
         yield Finding(
             "[CLS]",
-            f"The mean [CLS] makes {float(common.max()):.1%} of the squared length of [CLS] in layer "
-            f"{int(common['layer'][common.argmax('layer')])} and {float(common[-1]):.1%} in layer {last}, where two inputs "
-            f"have a cosine of {number(float(layers[-1]))}. Subtract the mean before [CLS] is compared.",
+            f"The mean [CLS] makes {float(common.max()):.1%} of the squared length of [CLS] in layer {most} and "
+            f"{float(common[-1]):.1%} in layer {last}, where two inputs have a cosine of "
+            f"{number(float(likeness[-1]))}. Subtract the mean before [CLS] is compared.",
         )
 
 
