@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -37,11 +38,14 @@ class Hidden:
     tallies: Mapping[str, Tally]
 
 
+Sample = TypeVar("Sample", RandomSample, RepeatedSample)
+
+
 @dataclass
-class Growing:
+class Growing(Generic[Sample]):
     """A sample of a corpus that is read; new rows wait until they are as many as the sample may have."""
 
-    sample: RandomSample | RepeatedSample
+    sample: Sample
     pending: list[Occurrences] = field(default_factory=list)
 
     def offer(self, batch: Batch, states: Spaces, among: Bool[Tensor, "example token"], seed: int) -> None:
@@ -66,7 +70,7 @@ class Growing:
 def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, repeated: int) -> PassResult[Hidden]:
     """Read a corpus; memory is bounded by `words` random tokens, as many of [CLS], and `repeated` repeated ones."""
     samples = RandomSample(words), RandomSample(words), RepeatedSample(repeated, settings.seed)
-    growing = [Growing(sample) for sample in samples]
+    growing: list[Growing[Any]] = [Growing(sample) for sample in samples]
     buffer, collate = Buffer(settings.seed, settings.resamples), collator(model)
     with Pass(model, corpus, settings).reading() as reading, torch.inference_mode():
         for group in reading:
@@ -76,7 +80,8 @@ def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, re
             buffer.add(batch.index, averages(states, among))
             for sample, tokens in zip(growing, (among, is_cls, among), strict=True):
                 sample.offer(batch, states, tokens, settings.seed)
-    return reading.result(Hidden(*(each.merge() for each in growing), buffer.flush()))
+    kept = [sample.merge() for sample in growing]
+    return reading.result(Hidden(kept[0], kept[1], kept[2], buffer.flush()))
 
 
 def is_word(batch: Batch) -> Bool[Tensor, "example token"]:

@@ -80,33 +80,24 @@ class TokenScores:
 
 def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> TokenScores:
     """The scores of the tokens of a sample; `random` are random tokens, for `chance`."""
-    groups = _groups(repeated.token)
-    spaces = repeated.norm.shape[1]
-    chosen = [
-        np.random.default_rng([seed, number]).choice(len(random), min(len(group), len(random)), replace=False)
-        for number, group in enumerate(groups)
-    ]
-    classes = [_classes(repeated, group) for group in groups]
-    columns: list[list] = [[], [], [], [], []]
-    for space in range(spaces):
-        by_token = [[], [], [], [], []]
-        for group, other, masks in zip(groups, chosen, classes, strict=True):
+    groups, spaces = _groups(repeated.token), repeated.norm.shape[1]
+    values = np.empty((len(groups), spaces, 3 + len(GAPS) + len(SEGMENTS)))
+    pairs = np.empty((len(groups), len(GAPS) + len(SEGMENTS)), dtype=np.int64)
+    for number, group in enumerate(groups):
+        generator = np.random.default_rng([seed, number])
+        other = generator.choice(len(random), min(len(group), len(random)), replace=False)
+        masks = _classes(repeated, group)
+        pairs[number] = [mask.sum() for mask in masks]
+        for space in range(spaces):
             units = repeated.unit[group, space].astype(np.float32)
+            others = random.unit[other, space].astype(np.float32)
+            variance = explained(units, repeated.norm[group, space])
+            chance = explained(others, random.norm[other, space])
             cosines = units @ units.T
-            by_token[0].append(mean_cosine(units))
-            by_token[1].append(explained(units, repeated.norm[group, space]))
-            by_token[2].append(explained(random.unit[other, space].astype(np.float32), random.norm[other, space]))
-            by_token[3].append([cosines[mask].sum() for mask in masks[: len(GAPS)]])
-            by_token[4].append([cosines[mask].sum() for mask in masks[len(GAPS) :]])
-        for column, values in zip(columns, by_token, strict=True):
-            column.append(np.array(values, dtype=np.float64))
-    pairs = np.array([[mask.sum() for mask in masks] for masks in classes]).reshape(-1, len(GAPS) + len(SEGMENTS))
-    sizes = ((), (), (), (len(GAPS),), (len(SEGMENTS),))
-    scores = [
-        np.stack(column, axis=1).reshape(len(groups), spaces, *size)  # [token, space, ...]
-        for column, size in zip(columns, sizes, strict=True)
-    ]
-    return TokenScores(*scores[:4], pairs[:, : len(GAPS)], scores[4], pairs[:, len(GAPS) :])
+            values[number, space] = [mean_cosine(units), variance, chance, *(cosines[mask].sum() for mask in masks)]
+    own, variance, chance = np.moveaxis(values[..., :3], -1, 0)  # each [token, space]
+    gaps, segments = np.split(values[..., 3:], [len(GAPS)], axis=-1)
+    return TokenScores(own, variance, chance, gaps, pairs[:, : len(GAPS)], segments, pairs[:, len(GAPS) :])
 
 
 def _groups(token: Int[np.ndarray, " occurrence"]) -> list[np.ndarray]:

@@ -125,7 +125,7 @@ class GeometryVariables:
     def _add_alignment(self, words: Occurrences, other: Hidden | None) -> None:
         vectors = [words.vectors(space) for space in range(self.spaces)]
         own = alignments(vectors, vectors)
-        labels = {"units": "alignment", "source": KORNBLITH}
+        labels: dict[str, Any] = {"units": "alignment", "source": KORNBLITH}
         dims, long_name = ("layer", "other_layer"), "linear centred kernel alignment of two layers"
         count = Count(len(words), "random tokens", "tokens")
         self.variables.add("alignment", own[1:, 1:], dims, long_name=long_name, count=count, **labels)

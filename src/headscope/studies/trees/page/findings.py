@@ -1,6 +1,7 @@
 """Findings of `trees`: parses of attention alone, beside trees that need no model."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import xarray as xr
 
@@ -112,7 +113,7 @@ def _means(result: xr.Dataset) -> Iterator[Finding]:
     layers = result["layer_uas"]
     if bool(layers.notnull().any()):
         best = layers[layers.argmax(...)]
-        place = {dim: best[dim].item() for dim in layers.dims}
+        place: dict[str, Any] = {str(dim): best[dim].item() for dim in layers.dims}
         model = result["model_uas"]
         top = model[model.argmax(...)]
         yield Finding(
