@@ -61,6 +61,9 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     (folder / "phrases.mrg").write_text(BRACKETS * 4, encoding="utf-8")
     words = ("trees", folder / "model", folder / "phrases.mrg", "--resamples", "20")
     found["trees"].append(run(*words, out=folder / "out-phrases"))
+    # The whole sample has text pairs.
+    words = ("geometry", folder / "model", "sample", "--resamples", "20")
+    found["geometry"].append(run(*words, out=folder / "out-pairs"))
     assert [each.errors for runs in found.values() for each in runs if each.status] == []
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     results.save(run_template(model, headscope.read("sample"), Settings(resamples=20)), folder / "template")
