@@ -69,8 +69,11 @@ class Growing(Generic[Sample]):
 
 def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, repeated: int) -> PassResult[Hidden]:
     """Read a corpus; memory is bounded by `words` random tokens, as many of [CLS], and `repeated` repeated ones."""
-    samples = RandomSample(words), RandomSample(words), RepeatedSample(repeated, settings.seed)
-    growing: list[Growing[Any]] = [Growing(sample) for sample in samples]
+    growing: list[Growing[Any]] = [
+        Growing(RandomSample(words)),
+        Growing(RandomSample(words)),
+        Growing(RepeatedSample(repeated, settings.seed)),
+    ]
     buffer, collate = Buffer(settings.seed, settings.resamples), collator(model)
     with Pass(model, corpus, settings).reading() as reading, torch.inference_mode():
         for group in reading:
