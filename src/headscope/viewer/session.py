@@ -29,7 +29,7 @@ from headscope.viewer.time_limit import time_limit
 
 PAGE = 20
 MOST_WORDS = 512
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 class Missing(HeadscopeError):
