@@ -46,8 +46,8 @@ def _context(result: xr.Dataset) -> Iterator[Finding]:
         low = array[array.argmin(...)]
         yield Finding(
             "Context",
-            f"Occurrences of a token differ most in layer {int(low['layer'])}: there they are only "
-            f"{number(float(low))} more alike than random tokens.",
+            f"Occurrences of a token differ most in layer {int(low['layer'])}: their mean cosine is there "
+            f"{number(float(low))} above that of random tokens.",
         )
 
 
@@ -57,7 +57,7 @@ def _dimension(result: xr.Dataset) -> Iterator[Finding]:
         top = share[share.argmax("layer")]
         layer = int(top["layer"])
         name = int(result["top_dimension"].sel(layer=layer).isel(dimension_rank=0))
-        text = f"In layer {layer} dimension {name} alone adds {float(top):.0%} of the likeness of random tokens."
+        text = f"In layer {layer} dimension {name} alone makes {float(top):.0%} of the anisotropy."
         yield Finding("Dimensions", text)
 
 
@@ -93,7 +93,7 @@ def _explained(result: xr.Dataset) -> Iterator[Finding]:
     if array is not None:
         yield Finding(
             "Explained variance",
-            "One static vector explains of the occurrences of a token, more than of as many random tokens: "
+            "Share of a token's occurrences that one static vector explains, less that of as many random tokens: "
             f"{_range(array)}.",
         )
 
@@ -117,8 +117,9 @@ def _positions(result: xr.Dataset) -> Iterator[Finding]:
         top = gap[abs(gap).argmax("layer")]
         yield Finding(
             "Segments",
-            f"In text pairs two occurrences of a token in the same segment have a cosine {number(float(top), '+.3f')} "
-            f"from that of different segments in layer {int(top['layer'])}, the largest difference of all layers.",
+            "In text pairs the cosine of two occurrences of a token in the same segment, less that in different "
+            f"segments, is {number(float(top), '+.3f')} in layer {int(top['layer'])}, the largest difference of all "
+            "layers.",
         )
 
 
