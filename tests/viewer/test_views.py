@@ -7,7 +7,10 @@ from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
-from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, settled, state
+from headscope import models
+from headscope.viewer.session import ViewSession
+from support.tiny import tiny_bert, tiny_tokenizer
+from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, served, session_of, settled, state
 
 VIEWS = ["lines", "map", "card", "try", "examples"]
 
@@ -206,3 +209,19 @@ def test_an_example_of_a_head_is_shown(browser: Chrome, address: str) -> None:
     settled(browser)
     assert find(browser, ".text-form textarea").get_attribute("value") == chosen
     assert browser.get_log("browser") == []
+
+
+def test_models_of_other_tokens_stand_side_by_side(browser: Chrome) -> None:
+    session = session_of(seeds=(0, 1))
+    tokenizer = tiny_tokenizer()
+    tokenizer.add_tokens(["slept"])
+    other = models.wrap(tiny_bert(2, vocab_size=len(tokenizer)), tokenizer, "other")
+    with served(ViewSession((session.models[0], other))) as page:
+        opened(browser, page, {"t": FIRST, "h": "2-3", "v": "compare"})
+        assert "different tokens" in find(browser, ".compare-view .readout").text
+        assert len(browser.find_elements("css selector", ".compare-maps figure")) == 2
+        opened(browser, page, {"t": FIRST, "h": "2-3"})
+        assert "##p" in rows(browser)
+        Select(find(browser, "[data-field=model]")).select_by_value("1")
+        assert rows(browser) == ["[CLS]", "the", "old", "cat", "slept", ".", "[SEP]"]
+        assert browser.get_log("browser") == []

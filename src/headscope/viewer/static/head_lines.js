@@ -1,12 +1,10 @@
 /** Attention as lines between two columns of tokens: only the strongest lines of each token, on a canvas. */
 
+import { lineValues } from "./line_values.js";
 import { legible } from "./palette.js";
 import { cutText, pageStyle, scrollCanvas } from "./scroll_canvas.js";
-import { rowValues, strongest } from "./tile_store.js";
-import { RecentlyUsed } from "./lru.js";
 
 export const ROW = 22; // pixels a token
-const FEW = 64; // texts up to this length have more lines
 const FAINTEST = 0.02;
 
 /**
@@ -14,11 +12,10 @@ const FAINTEST = 0.02;
  * `options`: pin, at, height, onFocus({query, key}, pinned).
  */
 export function headLines(picture, options) {
-  const { units, heads, tiles } = picture;
+  const { units, heads } = picture;
   const rowPlace = new Map(units.rows.map((unit, place) => [unit, place]));
   const columnPlace = new Map(units.columns.map((unit, place) => [unit, place]));
-  const lines = new RecentlyUsed(4096);
-  const values = new RecentlyUsed(512);
+  const { row, strongestKeys } = lineValues(picture);
   let pin = options.pin;
   let focus = pin;
   let start = options.at;
@@ -35,27 +32,6 @@ export function headLines(picture, options) {
     onkey: (event) => keys(event),
     onscroll: () => options.onScroll?.(Math.round(canvas.element.scrollTop / ROW)),
   });
-
-  /** The attention of one query in one head, or null while it comes. */
-  function row(head, query) {
-    const key = `${head.name}/${query}`;
-    let kept = values.get(key);
-    if (!kept && (kept = rowValues(tiles, head.place, query, picture.count))) values.set(key, kept);
-    return kept;
-  }
-
-  /** The strongest keys of a query: [unit, attention]. */
-  function strongestKeys(head, query) {
-    const key = `${head.name}/${query}`;
-    let kept = lines.get(key);
-    const attention = kept ? null : row(head, query);
-    if (attention) {
-      const number = units.columns.length <= FEW ? 16 : 6;
-      kept = strongest(attention, units.columns, number).map((unit) => [unit, attention[unit]]);
-      lines.set(key, kept);
-    }
-    return kept ?? [];
-  }
 
   function tokenAt(x, y) {
     const at = Math.floor((y + canvas.element.scrollTop) / ROW);

@@ -36,6 +36,7 @@ export function headPane(context, gridFigure) {
     row.update(state.view);
     bar.update();
     table.element.hidden = !PICTURES.includes(state.view);
+    context.remember.cancel(); // a place in the picture that goes
     context.view?.destroy();
     context.view = MAKERS[state.view](context);
     place.replaceChildren(context.view.element);
