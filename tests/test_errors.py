@@ -1,6 +1,11 @@
-"""The ends of errors about unknown names."""
+"""Errors are one line; the ends of errors about unknown names."""
 
-from headscope.errors import nearest, suggest
+from pathlib import Path
+
+import pytest
+
+from headscope.corpora import read
+from headscope.errors import HeadscopeError, nearest, suggest
 
 
 def test_the_nearest_name_then_all_of_them():
@@ -17,3 +22,10 @@ def test_a_remedy_takes_the_place_of_many_names():
 def test_case_and_hyphens_do_not_count():
     assert nearest("QnLI", ["QNLI", "WNLI"]) == "QNLI"
     assert nearest("coreference", ["syntax"]) is None
+
+
+def test_a_message_is_one_line_whatever_a_file_has_put_into_it(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text('"te\nxt",label\none\n', encoding="utf-8")
+    with pytest.raises(HeadscopeError, match=r"1 columns, expected 2 \(te xt, label\)"):
+        list(read(tmp_path / "x.csv"))
+    assert str(HeadscopeError("a\u2028b\r\nc")) == "a b c"

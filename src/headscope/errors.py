@@ -14,6 +14,9 @@ class HeadscopeError(Exception):
     headscope.errors.HeadscopeError: corpus 'x.tsv', line 12: 3 columns, expected 4; use --columns
     """
 
+    def __init__(self, line: str):
+        super().__init__(" ".join(line.splitlines()))  # names and values from files may have line breaks
+
 
 class DrawingError(HeadscopeError):
     """A page that lacks a part, or a table that could not be printed; the numbers are saved, and the line says where.
