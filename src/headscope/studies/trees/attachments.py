@@ -12,7 +12,7 @@ from headscope.linguistics.undirected_trees import undirected_trees
 # Numbers of the score matrices that are parsed at a time: 16 MB.
 CELLS = 1 << 21
 Maps = Float[np.ndarray, "sentence unit node node"]
-Found = Int[np.ndarray, "sentence unit"]
+WordCounts = Int[np.ndarray, "sentence unit"]
 
 
 def scored(sentence: Parsed) -> Int[np.ndarray, " word"]:
@@ -48,11 +48,11 @@ def attachments(
         roots = np.where(wanted[part] < 0, best[part], wanted[part] + special)
         heads[0, part], heads[1, part] = contraction.heads(roots), contraction.heads(best[part])
     placed = heads[:, :, special:].reshape(2, count, units, nodes - special) - special  # [root, sentence, unit, word]
-    found = np.stack([_right(each, sentences) for each in placed])
-    return found, best.reshape(count, units) - special == gold[:, None]
+    right = np.stack([_right(each, sentences) for each in placed])
+    return right, best.reshape(count, units) - special == gold[:, None]
 
 
-def links(maps: Maps, special: int, sentences: Sequence[Parsed]) -> Found:
+def links(maps: Maps, special: int, sentences: Sequence[Parsed]) -> WordCounts:
     """How many words are linked with their head in the best undirected tree; attention of both directions is added."""
     count, units, nodes, _ = maps.shape
     graphs = (maps + maps.swapaxes(-1, -2)).reshape(-1, nodes, nodes)  # [sentence and unit, node, node]

@@ -61,9 +61,9 @@ class TreeObserver:
         size = len(sentences[0]) + special if group else 1
         maps = np.array([each for _, each, _ in group]).reshape(-1, self.means.shape[1], size, size)
         shape = (len(group), units, len(DIRECTIONS), len(SPECIAL_TOKENS))
-        found, root = np.zeros((2, *shape, len(ROOTS)), dtype=np.uint16), np.zeros(shape, dtype=bool)
+        right, root = np.zeros((2, *shape, len(ROOTS)), dtype=np.uint16), np.zeros(shape, dtype=bool)
         if group:
-            self._parse(np.einsum("uh,shij->suij", self.means, maps, optimize=True), special, sentences, found, root)
+            self._parse(np.einsum("uh,shij->suij", self.means, maps, optimize=True), special, sentences, right, root)
         rooted = np.array([bool((each.heads == ROOT).any()) for each in sentences], dtype=bool)
         bracketed, f1, simple_f1 = self._phrases(maps, special, group)
         return TreeRows(
@@ -71,8 +71,8 @@ class TreeObserver:
             np.array([each.number for each in sentences], dtype=np.int64),
             np.array([len(scored(each)) for each in sentences], dtype=np.int64),
             rooted,
-            found[0],
-            found[1],
+            right[0],
+            right[1],
             root & rooted[:, None, None, None],
             np.array([_offsets(each) for each in sentences], dtype=np.uint16).reshape(-1, len(OFFSETS)),
             bracketed,
@@ -81,15 +81,15 @@ class TreeObserver:
         )
 
     def _parse(
-        self, maps: np.ndarray, special: int, sentences: Sequence[Parsed], found: np.ndarray, root: np.ndarray
+        self, maps: np.ndarray, special: int, sentences: Sequence[Parsed], right: np.ndarray, root: np.ndarray
     ) -> None:
         """Fill in [score, sentence, unit, direction, special tokens, root] and [sentence, unit, direction, ...]."""
         for kept, (between, nodes) in enumerate(((maps, special), (without_special(maps, special), 0))):
             for direction, each in enumerate((between, between.swapaxes(-1, -2))):
                 # [root, score, sentence, unit] -> [score, sentence, unit, root]
                 counts, root[:, :, direction, kept] = attachments(each, nodes, sentences)
-                found[:, :, :, direction, kept, :2] = np.moveaxis(counts, 0, -1)
-            found[1, :, :, :, kept, 2] = links(between, nodes, sentences)[:, :, None]
+                right[:, :, :, direction, kept, :2] = np.moveaxis(counts, 0, -1)
+            right[1, :, :, :, kept, 2] = links(between, nodes, sentences)[:, :, None]
 
     def _phrases(self, maps: Maps, special: int, group: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whether each sentence has phrases, and the F1 of its trees; distances of heads are averaged, as in the paper.
