@@ -101,9 +101,9 @@ def test_compared_models_read_the_task_unless_a_corpus_is_named(given):
 
 
 def test_checkpoint_is_not_loaded(given):
-    ready = made({"checkpoint": False, "loading": False}, given | {"model": "whatever", "dtype": "bfloat16"})
+    ready = made({"checkpoint": False, "loading": False}, given | {"model": "whatever", "device": "cpu"})
     assert ready["checkpoint"] == "whatever"
-    assert ready["loading"]["dtype"] == "bfloat16"
+    assert ready["loading"] == {"device": "cpu", "revision": None, "remote_code": False}
 
 
 def test_models_are_loaded(given):

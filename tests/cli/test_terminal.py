@@ -92,3 +92,11 @@ def test_what_is_no_path_is_one_line(model: str, corpus: str, message: str, tmp_
     result = run("profile", model, corpus, "-o", str(tmp_path))
     assert result.exit_code == 2 and result.stderr.count("\n") == 1
     assert message in result.stderr
+
+
+def test_nothing_on_standard_input_and_a_file_as_folder_are_named(model: str, tmp_path: Path) -> None:
+    result = run("profile", model, "-", "-o", str(tmp_path / "out"), stdin="")
+    assert result.exit_code == 2 and "corpus 'standard input' has no examples" in result.stderr
+    (tmp_path / "file").write_text("in the way")
+    result = run("profile", model, "sample", "-o", str(tmp_path / "file"))
+    assert result.exit_code == 2 and f"'{tmp_path / 'file'}' is a file; choose a folder" in result.stderr

@@ -119,7 +119,7 @@ def test_an_encoder_decoder_has_no_head_to_keep(tmp_path):
     with quiet():
         save_tiny(tmp_path, tiny_network(BartConfig(**ENCODER_DECODER), kind=BartForSequenceClassification))
     assert refusal(tmp_path, head=True) == (
-        f"model '{tmp_path}' is an encoder-decoder, and its encoder has no task head; load it without"
+        f"model '{tmp_path}' is an encoder-decoder, whose encoder has no task head; use an encoder or a decoder"
     )
 
 
@@ -242,7 +242,8 @@ def test_a_head_that_the_checkpoint_does_not_name(folder, named):
     edit(folder / "config.json", architectures=named)
     shown = named or []
     assert (
-        refusal(folder, head=True) == f"model '{folder}' names no task head (architectures: {shown}); load it without"
+        refusal(folder, head=True)
+        == f"model '{folder}' names no task head (architectures: {shown}); 'headscope finetune' trains one"
     )
 
 

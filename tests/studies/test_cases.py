@@ -17,7 +17,6 @@ REFUSED = {
     **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},
     **{("coreference", case): NO_MENTIONS for case in ("not annotated", "no feature")},
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "prune")},
-    ("finetune", "uneven heads"): "pruned/model' cannot be loaded",
 }
 # The last is a number that nobody has rounded.
 UGLY = re.compile(r"(?<![\w-])nan(?![\w-])|-0\.0+(?!\d)|\d\.\d{9,}")

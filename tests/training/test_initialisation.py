@@ -3,12 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoModel, BartConfig, BertForSequenceClassification
 
+import headscope
 from headscope import HeadscopeError
+from headscope.capture.transformers_logging import quiet
 from headscope.models.checkpoint import locate
+from headscope.models.heads import existing
+from headscope.models.pruned_folder import save, write
+from headscope.studies.prune.cut_heads import prune
 from headscope.training import initial
 from support.small_tasks import birds, counts, tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
@@ -111,3 +117,24 @@ def test_what_cannot_be_trained_is_refused(folder: Path, tmp_path: Path) -> None
     save_tiny(tmp_path / "bart", tiny_network(BartConfig(**sizes, **heads, max_position_embeddings=64)))
     with pytest.raises(HeadscopeError, match="is an encoder-decoder; use an encoder"):
         initial(locate(str(tmp_path / "bart")), birds(), "finetuned", seed=0)
+
+
+@pytest.mark.parametrize("init", ["finetuned", "random"])
+def test_a_pruned_folder_keeps_its_removed_heads(folder: Path, init: str, tmp_path: Path) -> None:
+    model = headscope.load(str(folder))
+    remove = np.zeros(existing(model.capture.heads).shape, dtype=bool)
+    remove[0, 0] = True
+    save(prune(model, remove), tmp_path / "pruned")
+    start = initial(locate(str(tmp_path / "pruned")), birds(), init, seed=0)
+    stored, found = headscope.load(str(tmp_path / "pruned")), weights(start.network.base_model)
+    assert {name: weight.shape for name, weight in weights(stored.network).items() if name in found} == {
+        name: weight.shape for name, weight in found.items()
+    }
+    kept = weights(stored.network)
+    assert all(torch.equal(found[name], kept[name]) for name in found) == (init == "finetuned")
+    with quiet():
+        write(start.model, tmp_path / "tuned")
+        again = headscope.load(str(tmp_path / "tuned"), head=True)
+    assert again.capture.heads == stored.capture.heads
+    torch.testing.assert_close(weights(again.network), weights(start.network))
+    assert (tmp_path / "tuned" / "modeling_pruned.py").is_file()

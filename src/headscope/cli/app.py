@@ -20,8 +20,11 @@ from headscope.cli.study import command, tool, verbs
 from headscope.cli.view import view
 from headscope.run_lock import run_lock
 
+STUDIES, TOOLS = "Studies", "Results and tools"
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
-EXAMPLES = "Examples: headscope profile minilm texts.txt -o out; headscope syntax bert-base-uncased treebank.conllu"
+EXAMPLES = (
+    "Begin with: headscope profile minilm sample -o out. Options and an example of a study: headscope STUDY --help."
+)
 
 
 def main() -> None:
@@ -38,22 +41,19 @@ def application(arguments: list[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(options)
+    app.callback(epilog=EXAMPLES)(options)
     for study in catalog.names("studies"):
         summary, further = catalog.summary("studies", study), verbs(study)
         if arguments[:1] == [study] and further.keys() & arguments[1:2]:
             group = typer.Typer(help=summary)
             for verb, run in further.items():
                 group.command(verb)(run)
-            app.add_typer(group, name=study)
+            app.add_typer(group, name=study, rich_help_panel=STUDIES)
         else:
-            app.command(study, help=summary, epilog=_epilog(study, further))(command(study))
-    app.command("list")(list_catalog)
-    app.command("report")(report)
-    app.command("head")(head)
-    app.command("export")(export)
-    app.command("view")(view)
-    app.command("index")(tool("viewer/commands", "index"))
+            app.command(study, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
+    tools = {"report": report, "head": head, "export": export, "view": view, "index": tool("viewer/commands", "index")}
+    for name, run in ({"list": list_catalog} | tools).items():
+        app.command(name, rich_help_panel=TOOLS)(run)
     return app
 
 
@@ -95,8 +95,7 @@ def report(
     no_figures: NoFigures = False,
     debug: Debug = False,
 ) -> None:
-    """Write the page and the figures of a saved result again; of several, also `heads.html`, and each page shows what
-    all results of the model say of its heads."""
+    """Write the page and the figures of saved results again; of several results, also heads.html."""
     with user_errors(debug), ExitStack() as locks:
         files = formats(figures, no_figures)
         for place in {each.resolve(): each for each in directories if each.is_dir()}.values():

@@ -7,7 +7,7 @@ these `| None`, or a number `Annotated` with its `Range`. Its line in the docstr
 import ast
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
 from pathlib import Path
@@ -103,23 +103,37 @@ def _function(module: str, part: ast.FunctionDef) -> Function:
         if argument.arg in INPUTS:
             inputs[argument.arg] = default is not None and ast.unparse(default) == "None"
         else:
-            options[argument.arg] = _parameter(argument, default, helps.get(argument.arg, ""))
+            help = _in_flags(helps.get(argument.arg, ""), helps)
+            options[argument.arg] = _parameter(argument, default, help, "Study" if part.name == "run" else None)
     return Function(module, part.name, docstring.partition("\n")[0], inputs, options)
 
 
-def _parameter(argument: ast.arg, default: ast.expr | None, help: str) -> Parameter:
+def _in_flags(help: str, names: Iterable[str]) -> str:
+    """The help of an option, with the names of other options as a user writes them.
+
+    >>> _in_flags("Default: `learning_rate`; see `ablate`.", ["learning_rate"])
+    'Default: --learning-rate; see ablate.'
+    """
+    return re.sub("`([^`]*)`", lambda name: _flag(name[1]) if name[1] in names else name[1], help)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.strip("_").replace("_", "-")
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None, help: str, panel: str | None) -> Parameter:
     """An argument as a parameter of a command: an option, or without a default a positional argument."""
     assert argument.annotation is not None
     hint = eval(ast.unparse(argument.annotation), {}, TYPES)  # of the package's own source
     kind, bounds = _bare(hint)
-    flag = "--" + argument.arg.strip("_").replace("_", "-")
+    flag = _flag(argument.arg)
     limits: dict[str, Any] = {"min": bounds.least, "max": bounds.most} if bounds else {}
     if default is None:
         described, value = typer.Argument(metavar=argument.arg.upper(), help=help), Parameter.empty
     else:
         value = ast.literal_eval(default)
         flag = f"{flag}/--no-{flag[2:]}" if value is True else flag
-        described = typer.Option(flag, help=help, **limits)
+        described = typer.Option(flag, help=help, rich_help_panel=panel, **limits)
     hint = Annotated[kind, described]
     return Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=value, annotation=hint)
 

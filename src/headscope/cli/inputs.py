@@ -27,6 +27,7 @@ from headscope.errors import HeadscopeError
 Given = Mapping[str, Any]
 
 LOADING = ("device", "dtype", "revision", "remote_code")
+FLOAT32 = ("device", "revision", "remote_code")  # without dtype: weights are trained in float32
 READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
 RUNNING = ("long", "seed", "batch_tokens", "resamples")
@@ -152,7 +153,11 @@ def _read(source: str, options: Any, offsets: Any) -> Any:
         shutil.copyfileobj(sys.stdin.buffer, copy)
     atexit.register(os.unlink, copy.name)
     options = replace(options, kind=options.kind or "text")
-    return replace(corpora.read(copy.name, options, offsets=offsets), name="standard input")
+    try:
+        return replace(corpora.read(copy.name, options, offsets=offsets), name="standard input")
+    except HeadscopeError as error:
+        name = Path(copy.name)
+        raise HeadscopeError(str(error).replace(f"{name.parent.name}/{name.name}", "standard input")) from error
 
 
 def _model(given: Given, done: Given) -> Any:
@@ -194,7 +199,7 @@ INPUTS = {
     "read_corpora": Input(("corpora", *READING, "data"), lambda given, done: partial(_corpora, given, done)),
     "model": Input(("model", "examples", *LOADING), _model),
     "models": Input(("models", "examples", *LOADING), _models),
-    "checkpoint": Input(("model", *LOADING), lambda given, done: given["model"]),
-    "loading": Input(LOADING, lambda given, done: {name: given[name] for name in LOADING}),
+    "checkpoint": Input(("model",), lambda given, done: given["model"]),
+    "loading": Input(FLOAT32, lambda given, done: {name: given[name] for name in FLOAT32}),
     "settings": Input(("seed", "batch_tokens", "resamples"), _settings),
 }

@@ -63,7 +63,7 @@ Data = Annotated[
     ),
 ]
 Regression = Annotated[
-    bool | None, Option(help="Labels are numbers or classes; by default told from them.", rich_help_panel=_CORPUS)
+    bool | None, Option(help="Labels are numbers, or classes; by default the labels decide.", rich_help_panel=_CORPUS)
 ]
 Split = Annotated[str | None, Option(help="Split of a GLUE folder or a hub data set.", rich_help_panel=_CORPUS)]
 Segment = Annotated[
@@ -71,7 +71,7 @@ Segment = Annotated[
 ]
 Limit = Annotated[
     int | None,
-    Option(parser=most, metavar="N|all", help="Stop after so many examples.", rich_help_panel=_CORPUS),
+    Option(parser=most, metavar="N|all", help="Read the first N examples.", rich_help_panel=_CORPUS),
 ]
 Training = Annotated[
     str | None,

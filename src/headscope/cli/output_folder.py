@@ -43,6 +43,8 @@ def writable(directory: Path) -> Path:
 
     Raises `HeadscopeError` if that fails.
     """
+    if directory.is_file():
+        raise HeadscopeError(f"'{directory}' is a file; choose a folder with -o")
     with writing(directory):
         directory.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=directory):

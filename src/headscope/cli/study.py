@@ -60,11 +60,7 @@ def _command(
     wanted = options_of(inputs) | ALWAYS | (OF_STUDIES if function.name == "run" else set())
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
-    parameters = (
-        [*function.options.values(), *parameters]
-        if function.name != "run"
-        else [*parameters, *function.options.values()]
-    )
+    parameters = [*function.options.values(), *parameters]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = function.summary

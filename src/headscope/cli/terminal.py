@@ -87,7 +87,7 @@ def by_layer(result: xr.Dataset, width: int) -> Table:
     fitting = min(len(layers), (width - 32) // 6)
     picked = np.unique(np.linspace(0, len(layers) - 1, fitting).round().astype(int))
     table = Table("mean of heads, by layer", *map(str, layers[picked]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in results.means(result):
+    for name in study_page(result).by_layer(results.means(result)):
         array = result[name]
         tested = str(name).endswith(TESTS)
         if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads and not tested:

@@ -97,8 +97,11 @@ def _head_class(checkpoint: Checkpoint, config: PreTrainedConfig) -> type[PreTra
     headless = transformers.MODEL_MAPPING.get(type(config), None)
     if config.is_encoder_decoder:
         raise HeadscopeError(
-            f"model '{checkpoint.name}' is an encoder-decoder, and its encoder has no task head; load it without"
+            f"model '{checkpoint.name}' is an encoder-decoder, whose encoder has no task head; "
+            "use an encoder or a decoder"
         )
     if not isinstance(kind, type) or not issubclass(kind, PreTrainedModel) or kind is headless:
-        raise HeadscopeError(f"model '{checkpoint.name}' names no task head (architectures: {named}); load it without")
+        raise HeadscopeError(
+            f"model '{checkpoint.name}' names no task head (architectures: {named}); 'headscope finetune' trains one"
+        )
     return kind

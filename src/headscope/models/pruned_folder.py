@@ -41,19 +41,28 @@ def save(model: Model, folder: str | Path, notes: str = "") -> Path:
 
     Raises `HeadscopeError` if the folder cannot be written.
     """
-    folder, network = Path(folder), model.network
+    folder = Path(folder)
     with new_folder(folder) as scratch:
-        with quiet():
-            network.save_pretrained(scratch)
-        model.tokenizer.save_pretrained(scratch)
-        carried = _carry_modules(Path(str(network.name_or_path)), scratch)
-        pruning = pruning_of(network.config)
-        classes = _classes(network) if pruning else {}
-        if pruning and classes:
-            _write_code(network, pruning, classes, scratch)
-        text = card(model, pruning, list(classes), carried=carried, notes=notes)
+        carried = _carry_modules(Path(str(model.network.name_or_path)), scratch)
+        classes = write(model, scratch)
+        text = card(model, pruning_of(model.network.config), classes, carried=carried, notes=notes)
         (scratch / "README.md").write_text(text, encoding="utf-8")
     return folder
+
+
+def write(model: Model, folder: Path) -> list[str]:
+    """Write the weights and the tokenizer of a model, and the modelling file of a pruned one.
+
+    Returns: the Auto classes that load a pruned model by that file.
+    """
+    with quiet():
+        model.network.save_pretrained(folder)
+    model.tokenizer.save_pretrained(folder)
+    pruning = pruning_of(model.network.config)
+    classes = _classes(model.network) if pruning else {}
+    if pruning and classes:
+        _write_code(model.network, pruning, classes, folder)
+    return list(classes)
 
 
 def _classes(network: PreTrainedModel) -> dict[str, type[PreTrainedModel]]:

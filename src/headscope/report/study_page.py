@@ -1,7 +1,8 @@
 """The page of a result's study: its findings, figures and tables, and what the card of a head says of it.
 
 They are read from `studies/NAME/page/`: `findings.py` has `findings(result)` and perhaps `highlights(result)`, the few
-that stand first; `figures.py` has `figures(result)`, `tables.py` has `tables(result)`. A study without findings or
+that stand first; `figures.py` has `figures(result)`, `tables.py` has `tables(result)`
+and perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study without findings or
 figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the atlas. `card.py` may
 have any of these:
 
@@ -84,6 +85,11 @@ class StudyPage:
         part = self._part("tables")
         with refusing_incomplete(self.result):
             return part.tables(self.result) if part else []
+
+    def by_layer(self, names: list[str]) -> list[str]:
+        """The variables whose means by layer the terminal prints, of `names`: those of `BY_LAYER`, else all."""
+        chosen = getattr(self._part("tables"), "BY_LAYER", names)
+        return [name for name in names if name in chosen]
 
     def card(self) -> StudyCard:
         """The study's part of the card of a head."""

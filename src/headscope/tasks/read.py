@@ -34,7 +34,8 @@ def read(name: str, data: str | Path, options: Options = DEFAULTS, *, regression
     splits = {split: _split(task, data, split, options) for split in SPLITS}
     dev, train = splits["dev"], splits["train"]
     if dev is None:
-        raise HeadscopeError(f"task '{name}': no dev split in folder '{data}'; add a file dev.tsv")
+        near = "" if task else f", or name a task of GLUE: {', '.join(sorted(GLUE))}"
+        raise HeadscopeError(f"task '{name}': no dev split in folder '{data}'; add a file dev.tsv{near}")
     if task is not None:
         labels, metrics = GLUE[task]
         read = Task(

@@ -21,6 +21,7 @@ from headscope.models import Model
 from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
+from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.tokenizer import load_tokenizer
 from headscope.tasks import Task
 from headscope.training.recipe import Init
@@ -65,7 +66,7 @@ def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_
     code = {"trust_remote_code": remote_code}
     with torch.random.fork_rng(), quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "use another model"):
         torch.manual_seed(seed)
-        network = AutoModelForSequenceClassification.from_config(config, dtype=torch.float32, **code)
+        network = _classifier(config, code)
         kept = {} if init == "random" else _encoder(checkpoint, config, code)
     weights = network.base_model.state_dict()
     kept = {name: weight for name, weight in kept.items() if name in weights and weight.shape == weights[name].shape}
@@ -87,11 +88,23 @@ def _config(checkpoint: Checkpoint, task: Task, tokenizer: Tokenizer, remote_cod
         raise HeadscopeError(
             f"model '{checkpoint.name}': type '{kind}' has no classifier in transformers; use another model"
         )
+    if pruning_of(config):  # the folder's own code is for other programs
+        vars(config).pop("auto_map", None)
     names = task.labels or ("score",)
     config.id2label = dict(enumerate(names))
     config.label2id = {name: number for number, name in enumerate(names)}
     config.problem_type = "regression" if task.kind == "regression" else "single_label_classification"
     return config
+
+
+def _classifier(config: PreTrainedConfig, code: Mapping[str, Any]) -> PreTrainedModel:
+    """A network with random weights, without the removed heads of a pruned model."""
+    if (pruning := pruning_of(config)) is None:
+        return AutoModelForSequenceClassification.from_config(config, dtype=torch.float32, **code)
+    kind: Any = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING[type(config)]
+    network = built(kind, pruning)._from_config(config, dtype=torch.float32)
+    network.__class__ = kind
+    return network
 
 
 def _padding(name: str, config: PreTrainedConfig, tokenizer: Tokenizer) -> None:
@@ -105,14 +118,16 @@ def _padding(name: str, config: PreTrainedConfig, tokenizer: Tokenizer) -> None:
 
 def _encoder(checkpoint: Checkpoint, config: PreTrainedConfig, code: Mapping[str, Any]) -> dict[str, torch.Tensor]:
     """The encoder's weights in the checkpoint."""
-    encoder, report = AutoModel.from_pretrained(
+    pruning = pruning_of(config)
+    kind: Any = built(headless_class(config), pruning) if pruning else AutoModel
+    encoder, report = kind.from_pretrained(
         checkpoint.folder,
         config=config,
         local_files_only=True,
         use_safetensors=True,
         dtype=torch.float32,
         output_loading_info=True,
-        **code,
+        **({} if pruning else code),
     )
     if checkpoint.adapter:
         encoder = merged(encoder, checkpoint.adapter, checkpoint.name)

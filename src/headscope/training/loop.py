@@ -13,6 +13,7 @@ from headscope.engine import Settings
 from headscope.engine.outputs import logits
 from headscope.files import new_folder
 from headscope.models import Model
+from headscope.models.pruned_folder import write
 from headscope.tasks import LOWER_IS_BETTER, Task, score
 from headscope.training.callbacks import EpochRecorder
 from headscope.training.dataset import TrainingSet
@@ -58,8 +59,7 @@ def train(
     def epoch_done(epoch: int) -> None:
         if save and keep(epoch) == epoch:
             with new_folder(record.model, resumable=True) as folder:
-                network.save_pretrained(folder)
-                initial.tokenizer.save_pretrained(folder)
+                write(initial.model, folder)
 
     with torch.random.fork_rng(), quiet():
         made = arguments(recipe, settings.seed, record.folder, network.device)

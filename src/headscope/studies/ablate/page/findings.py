@@ -48,8 +48,11 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "layer_gain", metric=metric)
     if gains is not None:
         worst = gains.dropna("layer")[gains.dropna("layer").argmin("layer")]
-        change = f"{label('metric', metric)} changes by {number(float(worst), '+.2f')}"
-        yield Finding("Whole layers", f"Layer {int(worst['layer'])} matters most: without its heads {change}.")
+        name, layer = label("metric", metric), int(worst["layer"])
+        text = f"Layer {layer} matters most: without its heads {name} falls by {number(-float(worst))}."
+        if float(worst) >= 0:
+            text = f"No layer lowers {name} when all of its heads are disabled."
+        yield Finding("Whole layers", text)
 
 
 def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:

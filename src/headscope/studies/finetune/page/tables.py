@@ -1,0 +1,36 @@
+"""Scores of the fine-tuned models beside a constant answer and the paper."""
+
+import xarray as xr
+
+from headscope.figures.labels import label
+from headscope.report.tables import Column, Table
+from headscope.report.wording import estimate, number
+
+NAMES = ("Score", "95% interval", "Constant answer", "BERT-base")
+
+
+def tables(result: xr.Dataset) -> list[Table]:
+    """A row for each task, init and metric that has a score."""
+    rows = [
+        ((task, label("init", init), label("metric", metric)), _cells(result, task, init, metric))
+        for task in result["task"].values.tolist()
+        for init in result["init"].values.tolist()
+        for metric in result["metric"].values.tolist()
+        if bool(result["score"].sel(task=task, init=init, metric=metric).notnull())
+    ]
+    caption = (
+        "Scores on dev, the mean over seeds. Constant answer: the score without any input. BERT-base: Table 1 of "
+        "Kovaleva et al. (2019)."
+    )
+    columns = tuple(Column(name.lower(), name) for name in NAMES)
+    return [Table("scores", caption, "", "", ("Task", "Init", "Metric"), columns, rows)]
+
+
+def _cells(result: xr.Dataset, task: str, init: str, metric: str) -> list[tuple[str, str] | None]:
+    score, interval = estimate(result, "score", task=task, init=init, metric=metric).cell(".3f")
+    chance = float(result["chance"].sel(task=task, metric=metric))
+    paper = float("nan")
+    if "paper_score" in result:
+        paper = float(result["paper_score"].sel(task=task, init=init, metric=metric))
+    others = [(number(value, ".3f"), "") if value == value else None for value in (chance, paper)]
+    return [(score, ""), (interval, ""), *others]
