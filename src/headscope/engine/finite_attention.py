@@ -1,4 +1,4 @@
-"""Refusal of attention that is not finite, such as after an overflow of float16; one column of each map is read."""
+"""Refusal of attention that is not finite, such as after an overflow of float16; one column of a map is read."""
 
 import torch
 from jaxtyping import Float
@@ -13,15 +13,16 @@ from headscope.models import Model
 class FiniteAttention:
     """An observer that passes all blocks on to another one, and refuses a batch with attention that is not finite.
 
-    A softmax over scores of which one is infinite or not a number makes the whole row NaN, so the attention to the
-    first token stands for the row.
+    A softmax over scores of which one is infinite or not a number makes the whole row NaN, and then the same row in all
+    later layers. So the attention to the first token in the last layer stands for the rows of all layers; a second
+    forward pass finds the first of them.
     """
 
     batch: Batch
     first: Float[Tensor, "layer example token"]
 
     def __init__(self, model: Model, observer: Observer):
-        self.model, self.observer = model, observer
+        self.model, self.observer, self.locating = model, observer, False
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
@@ -32,15 +33,21 @@ class FiniteAttention:
         self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
     ) -> None:
         """See `Observer`."""
-        if layer < len(self.first):  # more calls than layers are refused after the forward pass
+        if self.locating or layer == len(self.first) - 1:
             self.first[layer, examples, queries] = attention[..., 0].sum(1)
-        self.observer(layer, attention, examples, queries, scores)
+        if not self.locating:
+            self.observer(layer, attention, examples, queries, scores)
 
     def refuse(self) -> None:
-        """Raise `HeadscopeError` for the first layer and example of the batch with attention that is not finite."""
-        wrong = (self.first.isnan() & self.batch.real).any(-1)  # [layer, example]
-        if not wrong.any():
+        """Raise `HeadscopeError` for the first layer and example of the batch with attention that is not finite.
+
+        The observer is still in the model.
+        """
+        if not (self.first[-1].isnan() & self.batch.real).any():
             return
+        self.locating = True
+        self.model.network(**self.batch.inputs)
+        wrong = (self.first.isnan() & self.batch.real).any(-1)  # [layer, example]
         layer = int(wrong.any(-1).nonzero()[0])
         example = int(self.batch.index[wrong[layer]].min()) + 1
         dtype = str(self.model.network.dtype).removeprefix("torch.")

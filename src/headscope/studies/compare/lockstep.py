@@ -72,7 +72,7 @@ def blocks(model: Model, batch: Batch) -> Generator[AttentionBlock, None, None]:
             # Inference mode belongs to a thread, and so do the contexts that a forward pass is observed in.
             with torch.inference_mode(), model.observed(finite) as watch:
                 model.network(**batch.inputs)
-            finite.refuse()
+                finite.refuse()
             if watch.calls != (layers := len(model.capture.heads)):
                 raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
             computed.put(None)
