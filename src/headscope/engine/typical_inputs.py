@@ -72,21 +72,22 @@ def typical_maps(model: Model, inputs: Sequence[Encoded]) -> dict[str, xr.DataAr
     heads, side = model.capture.heads, max(map(len, inputs))
     whole = np.zeros((len(inputs), len(heads), max(heads), side, side), np.uint8)
     maximum = np.full(whole.shape[:3], np.nan, np.float32)
-    for number, encoded in enumerate(inputs):
-        for layer, attention in enumerate(maps_of_input(model, encoded)):
-            levels, peak = quantised(attention)
+    for layer, attention in enumerate(maps_of_inputs(model, inputs)):
+        for number, encoded in enumerate(inputs):
+            own = attention[number, :, : len(encoded), : len(encoded)]
+            levels, peak = quantised(own)
             whole[number, layer, : heads[layer], : len(encoded), : len(encoded)] = levels
             maximum[number, layer, : heads[layer]] = peak
     return _variables(whole, maximum, [_tokens(model, encoded, side) for encoded in inputs], inputs)
 
 
-def maps_of_input(model: Model, encoded: Encoded) -> list[Float[np.ndarray, "head query key"]]:
-    """The attention maps of one input, layer by layer, by a forward pass of its own."""
-    batch = collator(model)([replace(encoded, index=0)])
-    observer = _MapKeeper(len(model.capture.heads))
+def maps_of_inputs(model: Model, inputs: Sequence[Encoded]) -> list[Float[np.ndarray, "input head query key"]]:
+    """The attention maps of some inputs, layer by layer, by one forward pass; shorter inputs are padded."""
+    batch = collator(model)([replace(encoded, index=index) for index, encoded in enumerate(inputs)])
+    observer = _MapKeeper(model.capture.heads, *batch.real.shape)
     with torch.inference_mode(), model.observed(observer):
         model.network(**batch.inputs)
-    return [np.concatenate(rows, axis=1) for rows in observer.rows]
+    return observer.maps
 
 
 def quantised(
@@ -104,15 +105,15 @@ def quantised(
 
 
 class _MapKeeper:
-    """An observer that copies all maps of one input."""
+    """An observer that copies all maps of one batch of inputs."""
 
-    def __init__(self, layers: int):
-        self.rows: list[list[np.ndarray]] = [[] for _ in range(layers)]
+    def __init__(self, heads: Sequence[int], inputs: int, side: int):
+        self.maps = [np.zeros((inputs, each, side, side), np.float32) for each in heads]
 
     def __call__(
         self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
     ) -> None:
-        self.rows[layer].append(attention[0].float().cpu().numpy())
+        self.maps[layer][examples, :, queries] = attention.float().cpu().numpy()
 
 
 def _tokens(model: Model, encoded: Encoded, side: int) -> list[str]:

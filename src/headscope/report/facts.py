@@ -22,6 +22,16 @@ TERMS = {
 }
 
 
+def model_title(result: xr.Dataset) -> str:
+    """The name of the model; of a longer path its last two parts.
+
+    >>> model_title(xr.Dataset(attrs={"model": "/home/ann/out/tuned/model"}))
+    'tuned/model'
+    """
+    parts = str(result.attrs["model"]).split("/")
+    return "/".join(parts[-2:]) if len(parts) > 2 else str(result.attrs["model"])
+
+
 def lead(result: xr.Dataset) -> str:
     """The question of the study, in a sentence: the first line of its docstring, where there is such a study."""
     study, corpus = str(result.attrs["study"]), result.attrs["corpus"]
@@ -38,7 +48,7 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
     counted = f"{_number(attrs['n_examples'])} examples, {_number(attrs['n_tokens'])} tokens"
-    return [(term, str(text)) for term, text in [*facts, ("Corpus", attrs["corpus"]), ("Read", counted)] if str(text)]
+    return [(term, str(text)) for term, text in [*facts, ("Read", counted)] if str(text)]
 
 
 def provenance(result: xr.Dataset) -> list[tuple[str, str]]:

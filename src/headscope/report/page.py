@@ -22,7 +22,7 @@ from headscope.report.cards.head_numbers import number_names
 from headscope.report.cards.head_values import head_values
 from headscope.report.cards.model_results import model_of
 from headscope.report.cards.page import head_cards
-from headscope.report.facts import glossary, lead, provenance, summary
+from headscope.report.facts import glossary, lead, model_title, provenance, summary
 from headscope.report.kinds import COLOURS, NAMES
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
@@ -62,7 +62,8 @@ def write(
     specs: dict[str, dict[str, Any]] = {}
     with saving(formats) as save:  # the files are made while the tables and cards are
         start = partial(_start, directory=directory, save=save)
-        atlas = failed.attempt("the atlas", lambda: atlas_of(result, others), None)
+        about_heads = bool(number_names(result))
+        atlas = failed.attempt("the atlas", lambda: atlas_of(result, others), None) if about_heads else None
         figures = failed.attempt("the figures", lambda: [] if undrawable else [*map(_safe, page.figures())], [])
         finishing = [failed.attempt(f"figure '{each.name}'", partial(start, each), dict) for each in figures]
         picture = failed.attempt(ATLAS, lambda: start(atlas.figure()) if atlas and formats else dict, dict)
@@ -127,6 +128,7 @@ def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Se
     cards = failed.attempt("the cards", lambda: _cards(result, others, atlas), []) if atlas else []
     return {
         "attrs": result.attrs,
+        "model_title": model_title(result),
         "lead": lead(result),
         "facts": summary(result),
         "highlights": failed.attempt("the main findings", page.highlights, []),

@@ -35,7 +35,7 @@ function start(section) {
 
   /** Put the heads in order, within each layer or over all layers, and write what they are ordered by. */
   function arrange() {
-    const number = numbers.find((each) => each.title === state.sort);
+    const number = numbers.find((each) => each.title === state.sort) ?? (kinds.length ? undefined : numbers[0]);
     const whole = state.all ? sorted(heads) : [];
     let from = 0;
     rows.forEach((row, at) => {
@@ -45,8 +45,8 @@ function start(section) {
     });
     for (const head of heads) {
       const value = number?.values[head.dataset.name];
-      const name = state.sort ? head.dataset.name : "";
-      head.querySelector(".atlas-value").textContent = value === undefined ? name : `${name}: ${Number(value.toPrecision(2))}`;
+      const texts = [state.sort && head.dataset.name, value !== undefined && String(Number(value.toPrecision(2)))];
+      head.querySelector(".atlas-value").textContent = texts.filter(Boolean).join(": ");
     }
     atlas.toggleAttribute("data-sorted", Boolean(state.sort));
     atlas.toggleAttribute("data-all", Boolean(state.all));

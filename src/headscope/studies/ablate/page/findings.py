@@ -31,17 +31,20 @@ def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         return
     q, worst = rates(result, metric, gains), strongest(gains)[-1]
     sure = 0 if q is None else int(((q < RATE) & (gains < 0)).sum())
-    text = f"Disabling head {worst.head} lowers {label('metric', metric)} the most, by {number(-worst.value)}."
+    name = label("metric", metric)
+    chance = "" if sure else "; this may be chance"
+    text = f"Without head {worst.head} {name} falls the most, by {number(-worst.value)}{chance}."
     if worst.value >= 0:
-        text = f"Disabling a single head never lowers {label('metric', metric)}."
-    yield Finding("Needed", f"{several(sure, 'head')} {agree(sure, 'lowers', 'lower')} the score for sure. {text}")
+        text = f"Without any single head {name} is as high or higher."
+    yield Finding(f"{several(sure, 'head')} {agree(sure, 'is', 'are')} needed beyond chance", text)
 
 
 def _free(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is not None:
         free, total = int((gains >= 0).sum()), int(gains.notnull().sum())
-        yield Finding("Not needed", f"{free} of {total} heads can be disabled one at a time without a lower score.")
+        text = f"Disabled one at a time, each leaves {label('metric', metric)} as it is or higher."
+        yield Finding(f"{free} of {total} heads can be disabled", text)
 
 
 def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
@@ -49,10 +52,10 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     if gains is not None:
         worst = gains.dropna("layer")[gains.dropna("layer").argmin("layer")]
         name, layer = label("metric", metric), int(worst["layer"])
-        text = f"Layer {layer} matters most: without its heads {name} falls by {number(-float(worst))}."
-        if float(worst) >= 0:
-            text = f"No layer lowers {name} when all of its heads are disabled."
-        yield Finding("Whole layers", text)
+        if float(worst) < 0:
+            yield Finding(f"Layer {layer} matters most", f"Without its heads {name} falls by {number(-float(worst))}.")
+        else:
+            yield Finding("No layer matters alone", f"Without the heads of any layer {name} is as high or higher.")
 
 
 def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
@@ -61,15 +64,11 @@ def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         chosen = measured(result, "chosen_gain", metric=metric)
         if chosen is not None:
             kept = int((chosen["lower"] > 0).sum())
-            text = (
-                "Disabling the best head helps on both halves of the examples."
-                if kept == chosen.size
-                else (
-                    "The head with the largest gain was chosen on one half of the examples; the other half does not "
-                    "confirm it."
-                )
-            )
-            yield Finding("Gains", text)
+            sure = kept == chosen.size
+            topic = "Disabling a head helps" if sure else "No gain by disabling a head is confirmed"
+            half = "confirms the gain" if sure else "does not confirm the gain"
+            text = f"The head with the largest gain was chosen on one half of the examples; the other half {half}."
+            yield Finding(topic, text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

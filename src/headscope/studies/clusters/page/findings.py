@@ -28,8 +28,9 @@ def _same_layer(result: xr.Dataset) -> Iterator[Finding]:
     gap = measured(result, "layer_gap")
     if gap is not None:
         sure = f"; {CHANCE}" if float(result["layer_gap_p_value"]) >= SURE else ""
-        text = "are more alike" if float(gap) > 0 else "are not more alike"
-        yield Finding("Within a layer", f"Heads of the same layer {text} than heads of different layers{sure}.")
+        topic = "Heads of a layer are alike" if float(gap) > 0 else "Heads of a layer are not more alike than others"
+        within, between = (number(float(result[name])) for name in ("within_layer", "between_layers"))
+        yield Finding(topic, f"They diverge by {within} nats, heads of different layers by {between}{sure}.")
 
 
 def _largest(result: xr.Dataset) -> Iterator[Finding]:
@@ -41,14 +42,18 @@ def _largest(result: xr.Dataset) -> Iterator[Finding]:
             if does
             else ""
         )
-        text = f"The heads form {several(len(every), 'cluster').lower()}."
-        yield Finding("Clusters", f"{text} The largest has {several(len(each.heads), 'head')}{attends}.")
+        topic = f"The heads form {several(len(every), 'cluster').lower()}"
+        yield Finding(topic, f"The largest has {several(len(each.heads), 'head')}{attends}.")
 
 
 def _extremes(result: xr.Dataset) -> Iterator[Finding]:
     if every := pairs(result):
-        yield Finding("Most alike", f"Heads {every[0][0]} and {every[0][1]} attend most alike.")
-        yield Finding("Most different", f"Head {remote(result)[0][0]} differs most from all other heads.")
+        one, other, nats = every[0]
+        text = f"They diverge by {number(nats)} nats; 0 means the same attention."
+        yield Finding(f"Heads {one} and {other} attend most alike", text)
+        head, mean = remote(result)[0]
+        text = f"It diverges from the other heads by {number(mean)} nats on average."
+        yield Finding(f"Head {head} differs most from the others", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -128,7 +133,7 @@ def _plane(result: xr.Dataset) -> Iterator[Finding]:
     stress = float(result["stress"])
     yield Finding(
         "The plane",
-        f"Stress {number(stress)}: distances in the plane have an error of about {100 * stress:.0f}% ; use the "
+        f"Stress {number(stress)}: distances in the plane have an error of about {100 * stress:.0f}%; use the "
         "divergences for exact numbers.",
     )
 

@@ -28,24 +28,29 @@ CHANGES = {
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The layers, the head and the kind of attention that changed most, for the first later models."""
-    models = result["model"].values.tolist()
-    each = max(1, MOST // len(models))
-    return [finding for model in models[:MOST] for finding in [*_main(result.sel(model=model), str(model))][:each]]
+    models = result["model"].values.tolist()[:MOST]
+    each, named = max(1, MOST // len(models)), len(models) > 1
+    parts = [list(_main(result.sel(model=model), f" in {model}" if named else "")) for model in models]
+    return [finding for part in parts for finding in part[:each]]
 
 
-def _main(result: xr.Dataset, model: str) -> Iterator[Finding]:
+def _main(result: xr.Dataset, of_model: str) -> Iterator[Finding]:
+    first = str(result.attrs.get("reference", "the first model"))
     layers, heads = (measured(result, name) for name in ("layer_similarity", "similarity"))
     if layers is None or heads is None:
         return
     if float(change(heads).max()) < SAME:
-        yield Finding(model, "The attention of no head has changed since the first model.")
+        yield Finding(f"No head changed{of_model}", f"The attention of all heads is that of {first}.")
         return
     ranked, most = sorted(_by_layer(change(layers)), key=lambda each: -each.value), strongest(change(heads))[0]
-    yield Finding("Layers", f"{model}: attention changed most in {ranked[0].head} and least in {ranked[-1].head}.")
+    topic = f"{ranked[0].head.capitalize()} changed most{of_model}"
+    yield Finding(topic, f"{ranked[-1].head.capitalize()} changed least, compared with {first}.")
     similar = float(heads.sel(layer=int(most.head.split("-")[0]), head=int(most.head.split("-")[1])))
     below = int((heads < LIKE).sum())
-    yield Finding("Heads", f"{model}: head {most.head} changed most, to a cosine similarity of {number(similar)}.")
-    yield Finding("Extent", f"{model}: {below} of {heads.size} heads changed clearly.")
+    kept = number(similar) if similar < 0.99 else f"{similar:.4f}"
+    yield Finding(f"Head {most.head} changed most{of_model}", f"The cosine similarity of its attention is {kept}.")
+    text = "Their cosine similarity is below 0.9." if below else "All keep a cosine similarity of 0.9 or more."
+    yield Finding(f"{several(below, 'head')} of {heads.size} changed clearly{of_model}", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

@@ -11,7 +11,8 @@ from headscope.report.wording import Estimate, Reading, agree, estimate, first_o
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.coreference.page.summary import WORDS, MentionKind, asks, kinds
 
-NAMED = 5
+NAMED, MOST = 5, 5
+KINDS = {"pronoun": "Pronouns", "proper": "Names", "nominal": "Noun phrases"}
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
 NO_TREES = "The corpus has no trees: the head word of a name is its last word."
 DOCUMENTS = (
@@ -27,7 +28,8 @@ LIMITS = {
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The best head, the number of special heads, and the effect of gender."""
-    return [*_best_head(result), *_special_heads(result), *_gender_ratio(result), *_stereotyped(result)]
+    heads = [*_best_head(result), *_special_heads(result), *_gender_ratio(result), *_stereotyped(result)]
+    return [*heads, *_by_kind(result)][:MOST]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -45,8 +47,8 @@ def _best_head(result: xr.Dataset) -> Iterator[Finding]:
     for each in kinds(result)[:1]:
         reference = each.baselines.get(each.reference, Estimate(0.0))
         yield Finding(
-            "Best single head",
-            f"Head {each.head} finds an antecedent of {each.accuracy.value:.0%} of the {_mentions(result)}; the "
+            f"Head {each.head} finds antecedents",
+            f"It finds one for {each.accuracy.value:.0%} of the {_mentions(result)}; always choosing the "
             f"{WORDS[each.reference]} finds {reference.value:.0%}.",
         )
 
@@ -54,9 +56,24 @@ def _best_head(result: xr.Dataset) -> Iterator[Finding]:
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     heads, total = _special_readings(result)
     named = f": {first_of([one.head for one in heads], NAMED, ', ')}" if heads else ""
-    beat = agree(len(heads), "beats", "beat")
-    text = f"{several(len(heads), 'head')} of {total} clearly {beat} both simple rules, nearest and head match{named}."
-    yield Finding("Special heads", text)
+    topic = f"{several(len(heads), 'head')} of {total} {agree(len(heads), 'beats', 'beat')} both simple rules"
+    rules = "nearest mention, and nearest mention of the same head word"
+    yield Finding(topic, f"The rules: {rules}.{f' The heads{named}.' if heads else ''}")
+
+
+def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
+    """The kind of mention that its chosen head finds best, and the rules beside the head of all mentions."""
+    every = kinds(result)
+    if frequent := [each for each in every[1:] if each.enough]:
+        best = max(frequent, key=lambda each: each.accuracy.value)
+        share = f"Head {best.head} finds an antecedent for {best.accuracy.value:.0%} of them"
+        rule = f"always choosing the {WORDS[best.reference]} finds {best.baselines[best.reference].value:.0%}"
+        yield Finding(f"{KINDS.get(best.name, best.name)} are the easiest", f"{share}; {rule}.")
+    if every and "rules" in every[0].baselines:
+        rules = every[0].baselines["rules"].value
+        verb = "worse" if rules < every[0].accuracy.value else "better"
+        text = f"They find an antecedent for {rules:.0%} of the {_mentions(result)}."
+        yield Finding(f"Rules written by hand do {verb}", text)
 
 
 def _gender_ratio(result: xr.Dataset) -> Iterator[Finding]:
@@ -64,16 +81,16 @@ def _gender_ratio(result: xr.Dataset) -> Iterator[Finding]:
         ratio = estimate(result, "chosen_bias_ratio")
         sure = "beyond chance" if ratio.is_not(1) else "which may be chance"
         better = "feminine" if ratio.value > 1 else "masculine"
-        text = f"The chosen head is better on {better} pronouns ({sure}): F1 of feminine over masculine pronouns is"
-        yield Finding("Gender", f"{text} {ratio.value:.2f}.")
+        text = f"F1 of feminine over masculine pronouns is {ratio.value:.2f}, {sure}."
+        yield Finding(f"The best head is better on {better} pronouns", text)
 
 
 def _stereotyped(result: xr.Dataset) -> Iterator[Finding]:
     if "attention_gap" in result:
         more, less, total = _gap_counts(result, "attention_gap")
         yield Finding(
-            "Stereotypes",
-            f"In {more + less} of {total} heads, attention to the occupation depends on the gender of the pronoun.",
+            f"Stereotypes show in {several(more + less, 'head').lower()} of {total}",
+            "Their attention to an occupation depends on the gender of the pronoun.",
         )
 
 

@@ -10,7 +10,7 @@ from headscope.statistics.thresholds import enough, is_special
 
 WORDS = {
     "nearest": "nearest mention",
-    "head_match": "nearest of the same head word",
+    "head_match": "nearest mention of the same head word",
     "rules": "rules",
     "random": "chance",
 }

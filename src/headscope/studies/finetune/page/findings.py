@@ -15,6 +15,13 @@ WORDS = {
     "frozen": "with the encoder frozen",
 }
 
+START = {
+    "finetuned": "after fine-tuning",
+    "pretrained": "without fine-tuning",
+    "random": "from random weights",
+    "frozen": "with a frozen encoder",
+}
+
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The gain of fine-tuning, the tasks that are not learned, and the loss from random weights."""
@@ -27,15 +34,16 @@ def _best_scores(result: xr.Dataset) -> Iterator[Finding]:
         best = max(_inits(scores), key=lambda init: float(scores.sel(init=init)))
         value = number(float(scores.sel(init=best)))
         chance = number(float(result["chance"].sel(task=task, metric=_main(result, task))))
-        yield Finding(
-            task, f"{_main(result, task).capitalize()} {value} ({WORDS[best]}); a constant answer scores {chance}."
-        )
+        topic = f"{task}: {_main(result, task)} {value} {START[best]}"
+        yield Finding(topic, f"Always giving the same answer scores {chance}.")
 
 
 def _no_better(result: xr.Dataset) -> Iterator[Finding]:
     names = [task for task in _names(result) if "finetuned" in _low(result, task)]
     if names:
-        yield Finding("Not learned", f"No better than a constant answer after fine-tuning: {', '.join(names)}.")
+        verb = "is" if len(names) == 1 else "are"
+        text = "After fine-tuning the score may be that of always giving the same answer."
+        yield Finding(f"{', '.join(names)} {verb} not learned", text)
 
 
 def _low(result: xr.Dataset, task: str) -> list[str]:
@@ -47,8 +55,8 @@ def _low(result: xr.Dataset, task: str) -> list[str]:
 def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
     if {"random", "finetuned"} <= set(result["init"].values.tolist()):
         losses = [_value(result, task, "finetuned") - _value(result, task, "random") for task in _names(result)]
-        text = f"Without pre-training the score is {100 * sum(losses) / len(losses):.1f} points lower on average."
-        yield Finding("Pre-training", text)
+        text = f"From random weights the score is {100 * sum(losses) / len(losses):.1f} points lower on average."
+        yield Finding("Pre-training helps" if sum(losses) > 0 else "Pre-training does not help", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

@@ -29,10 +29,11 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
             layer = int(relative["layer"][int(relative.argmin("layer"))])
             share = float(result["attention_to"].sel(layer=layer, token_class=name).mean())
             few = float(relative.min())
+            word = label("token_class", name)
             yield Finding(
-                label("token_class", name).capitalize() if name == "punct" else label("token_class", name),
-                f"The loss depends on it least in layer {layer}: it gets {share:.0%} of the attention, but its "
-                f"gradient is {few:.0%} of that of other tokens.",
+                f"{word[:1].upper()}{word[1:]} matters least in layer {layer}",
+                f"It gets {share:.0%} of the attention there; the gradient of the loss is {few:.0%} of that of other "
+                "tokens.",
             )
 
 
@@ -41,8 +42,8 @@ def _idle_heads(result: xr.Dataset) -> Iterator[Finding]:
     if array is not None:
         verb = "less" if float(array) < 0 else "more"
         sure = "" if of_array(array).is_not(0) else "; this may be chance"
-        text = f"Heads that attend more to [SEP] depend {verb} on it (rank correlation {number(float(array))}{sure})."
-        yield Finding("More attention, less use?", text)
+        text = f"The rank correlation of attention and gradient is {number(float(array))}{sure}."
+        yield Finding(f"Heads that attend more to [SEP] depend {verb} on it", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

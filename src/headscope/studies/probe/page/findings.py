@@ -22,11 +22,17 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     share, base = f"{every['attention'].uas.value:.0%}", f"{other.uas.value:.0%}"
     contribution = with_interval(result, "contribution").max("direction")
     heads = ", ".join(reading.head for reading in strongest(contribution)[:3])
-    text = f"A parser that sees attention alone finds {share} of the syntactic heads; {other.words} finds {base}."
-    highest = [Finding("Parsing", text), Finding("Main heads", f"Heads {heads} contribute most.")]
+    text = f"The best parser without the attention of the model (from {other.words}) finds {base}."
+    highest = [
+        Finding(f"Attention alone finds {share} of the syntactic heads", text),
+        Finding(f"Heads {heads} contribute most", "They raise the score of the right word the most."),
+    ]
+    if "attention_and_words" in every:
+        text = f"A parser that sees both finds {every['attention_and_words'].uas.value:.0%} of the syntactic heads."
+        highest.insert(1, Finding("Words complete attention", text))
     if "random_attention" in every:
         text = f"With random weights of the model the same parser finds {every['random_attention'].uas.value:.0%}."
-        highest.insert(1, Finding("Learned in training", text))
+        highest.insert(1, Finding("Training made the difference", text))
     return highest
 
 

@@ -46,26 +46,28 @@ def _most_attended(result: xr.Dataset) -> Iterator[Finding]:
     if shares:
         most = max(shares, key=lambda name: shares[name])
         heads = int((result["attention_to"].sel(token_class=most) > HALF).sum())
-        more = f"{several(heads, 'head').lower()} give{'s' if heads < 2 else ''} it more than half"
         word = label("token_class", most)
-        yield Finding(CLASSES[most], f"The average head gives {shares[most]:.0%} of its attention to {word}; {more}.")
+        topic = f"{word[:1].upper()}{word[1:]} gets {shares[most]:.0%} of all attention"
+        yield Finding(topic, f"{several(heads, 'head')} {agree(heads, 'gives', 'give')} it more than half.")
 
 
 def _positional(result: xr.Dataset) -> Iterator[Finding]:
-    names = []
+    names, count = [], 0
     for offset, topic in NEIGHBOURS.items():
         array = measured(result, "attention_offset", offset=offset)
         heads = [] if array is None else [each.head for each in strongest(array) if each.value > HALF]
+        count += len(heads)
         names += [f"{topic.lower()}: {first_of(heads, 3, ', ')}"] if heads else []
-    text = f"Heads with more than half of their attention on a neighbour: {'; '.join(names) or 'none'}."
-    yield Finding("Neighbours", text)
+    topic = f"{several(count, 'head')} mostly {agree(count, 'attends', 'attend')} to a neighbour"
+    which = "; ".join(names).capitalize() or "Neither neighbour gets more than half of the attention of a head"
+    yield Finding(topic, f"{which}.")
 
 
 def _extreme_breadth(result: xr.Dataset) -> Iterator[Finding]:
     if (array := measured(result, "entropy")) is not None:
         readings = strongest(array)
-        text = f"Head {readings[-1].head} is the most focused, head {readings[0].head} the broadest."
-        yield Finding("Breadth", f"{text} Attention is broadest in layer {peak_layer(array)}.")
+        text = f"Head {readings[0].head} spreads its attention most widely, head {readings[-1].head} focuses it most."
+        yield Finding(f"Attention is broadest in layer {peak_layer(array)}", text)
 
 
 def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
@@ -74,8 +76,9 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
     if present:
         name = max(present, key=lambda name: _times_median(present[name]))
         head, times = strongest(present[name])[0].head, _times_median(present[name])
-        text = f"Head {head} attends to a {label('feature', name)} {times:.1f} times as much as the median head."
-        yield Finding("Linguistic features", text)
+        word = label("feature", name)
+        text = f"It gives a {word} {times:.1f} times as much attention as the median head."
+        yield Finding(f"Head {head} attends to {word}s", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -116,7 +119,7 @@ def _above(array: xr.DataArray, limit: float, what: str) -> str:
     if not above:
         return f"{what}: none of {array.size}; the highest is {readings[0]}."
     unsure = sum(reading.estimate.lower <= limit for reading in above)
-    doubt = f"; the interval of {unsure} of these reaches below it" if unsure else ""
+    doubt = f"; for {unsure} of these the interval includes {limit}" if unsure else ""
     sure = surely(q_above(array, limit), "heads")
     middle = f"the median head gives {number(float(array.median()))}"
     return f"{what}: {len(above)} of {array.size}, {listed(above)}{doubt}; {sure}{'; ' if sure else ''}{middle}."

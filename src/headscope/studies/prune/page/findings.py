@@ -17,7 +17,9 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     """The heads removed, the change of the main metric, and the size and speed of the saved model."""
     left = result["heads_left"].sel(share_removed=_share(result))
     whole = int(result["heads_left"].isel(share_removed=0).sum())
-    removed = Finding("Removed", f"{whole - int(left.sum())} of {whole} heads.")
+    least, most = int(left.min()), int(left.max())
+    kept = f"Each layer keeps {least}." if least == most else f"Layers keep {least} to {most}."
+    removed = Finding(f"{whole - int(left.sum())} of {whole} heads are removed", kept)
     return [removed, *_main_score(result), *_smaller(result), *_reach(result)]
 
 
@@ -26,25 +28,26 @@ def _main_score(result: xr.Dataset) -> Iterator[Finding]:
     score = result["pruned_score"].sel(metric=metric)
     before, after = float(score.isel(share_removed=0)), float(score.sel(share_removed=_share(result)))
     change = estimate(result, "score_change", metric=metric, share_removed=_share(result))
-    sure = "" if change.is_not(0) else "; the difference may be chance"
+    sure = "The difference is beyond chance." if change.is_not(0) else "The difference may be chance."
     name = label("metric", metric).capitalize()
-    yield Finding("Score", f"{name} was {number(before)} and is {number(after)}{sure}.")
+    yield Finding(f"{name} was {number(before)} and is {number(after)}", sure)
 
 
 def _smaller(result: xr.Dataset) -> Iterator[Finding]:
     """The size and the speed of the saved model beside the whole one."""
     places = [0.0, _share(result)]
     before, after = (int(each) for each in result["parameters"].sel(share_removed=places))
-    text = f"The saved model has {after / 1e6:.2f} million parameters, {1 - after / before:.0%} fewer."
+    topic = f"The model is {1 - after / before:.0%} smaller"
+    text = f"The saved model has {after / 1e6:.2f} million parameters."
     if "megabytes" in result:
         whole, kept = (float(each) for each in result["megabytes"].sel(share_removed=places))
         text = f"The saved model takes {number(kept, '.1f')} MB in the place of {number(whole, '.1f')} MB."
-    yield Finding("Size", text)
+    yield Finding(topic, text)
     if "forward_s" in result.attrs:
         seconds = json.loads(result.attrs["forward_s"])
         inputs = f"{seconds['inputs']} inputs of {seconds['tokens']} tokens"
         share = f"{seconds['after'] / seconds['before']:.0%}"
-        yield Finding("Speed", f"A forward pass of {inputs} takes {share} of the time of the whole model.")
+        yield Finding(f"It takes {share} of the time", f"Measured on a forward pass of {inputs}.")
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

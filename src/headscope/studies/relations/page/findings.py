@@ -38,36 +38,35 @@ def _best_head(every: list[LinkReading]) -> Iterator[Finding]:
         if each.relation == "all":
             base = max(each.elsewhere.value, each.others.value)
             yield Finding(
-                "Best single head",
-                f"Head {each.head} gives {number(each.attention.value)} of its attention to links ({each.arrow}); the "
-                f"larger baseline is {number(base)}.",
+                f"Head {each.head} attends most clearly to linked words",
+                f"It gives them {each.attention.value:.0%} of its attention; words without a link get {base:.0%}.",
             )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     heads, total, names = _special_numbers(result)
-    verb = agree(heads, "attends", "attend")
-    which = f": {first_of(names, NAMED, ', ')}" if names else ""
-    text = f"{several(heads, 'head')} of {total} clearly {verb} to the links of at least one relation{which}."
-    yield Finding("Special heads", text)
+    topic = f"{several(heads, 'head')} of {total} {agree(heads, 'attends', 'attend')} to links"
+    single = [name for name in names if name != "all"]
+    which = f"; these relations have such a head: {first_of(single, NAMED, ', ')}" if single else ""
+    yield Finding(topic, f"Linked words get clearly more attention than others{which}.")
 
 
 def _clearest(every: list[LinkReading]) -> Iterator[Finding]:
     for each in [each for each in _by_gain(every) if each.special][:1]:
         yield Finding(
-            "Clearest relation",
-            f"{each.relation}: head {each.head} ({each.arrow}) gives {number(each.gain.value)} more attention to its "
-            "links than the larger baseline.",
+            f"The clearest relation is {each.relation}",
+            f"Head {each.head} ({each.arrow}) gives its links {100 * each.gain.value:.0f} points more attention than "
+            "words without a link.",
         )
 
 
 def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
     if "untrained" in result:
         part = result.sel(relation="all", direction="source_to_target")
-        means = [number(float(part[name].mean())) for name in ("link_attention", "untrained")]
+        means = [f"{float(part[name].mean()):.0%}" for name in ("link_attention", "untrained")]
         yield Finding(
-            "Learned in training",
-            f"The average head gives {means[0]} of its attention to links; with random weights {means[1]}.",
+            "Training made the difference",
+            f"The average head gives {means[0]} of its attention to linked words; with random weights {means[1]}.",
         )
 
 
@@ -81,7 +80,7 @@ def _above(result: xr.Dataset) -> Iterator[Finding]:
         heads = ", ".join(f"{each.head} ({each.attention.text}; {_beside(each)})" for each in above)
         texts.append(f"{words}, above {number(limit)}: {heads or 'no head'}.")
     least = several(-(-(total - 1) // 100), "head").lower()
-    texts.append(f"By definition, {least} of {total} {agree(total // 102 + 1, 'is', 'are')} above it, unless equal.")
+    texts.append(f"Of {total} heads, about {least} always {agree(total // 102 + 1, 'lies', 'lie')} above it.")
     yield Finding("Above the 99th percentile", " ".join(texts))
 
 

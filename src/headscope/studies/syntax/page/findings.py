@@ -35,35 +35,35 @@ def _best(every: list[Relation]) -> Iterator[Finding]:
     for each in every[:1]:
         if each.name == "all":
             yield Finding(
-                "Best single head",
-                f"Head {each.head} picks the syntactic head of {each.accuracy.value:.0%} of the words; the best fixed "
-                f"offset picks {each.baseline.value:.0%}.",
+                f"Head {each.head} knows most of the syntax",
+                f"It picks the syntactic head of {each.accuracy.value:.0%} of the words; always picking {each.place} "
+                f"is right for {each.baseline.value:.0%}.",
             )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     special = _of_relations(result)
     count, total = int((special.max("relation") == 1).sum()), _heads(result)
-    text = (
-        f"{several(count, 'head')} of {total} clearly {agree(count, 'beats', 'beat')} the best fixed offset in at least"
-    )
-    yield Finding("Special heads", f"{text} one relation.{_busiest(special)}")
+    topic = f"{several(count, 'head')} of {total} {agree(count, 'knows', 'know')} a syntactic relation"
+    text = "Such a head picks the right word clearly more often than the best fixed distance does."
+    yield Finding(topic, f"{text}{_busiest(special)}")
 
 
 def _clearest(every: list[Relation]) -> Iterator[Finding]:
     special = [each for each in _by_gain(every) if each.special]
     for each in special[:1]:
         yield Finding(
-            "Clearest relation",
-            f"{each.name}: head {each.head} ({each.arrow}) is right in {each.accuracy.value:.0%} of the cases, the "
-            f"best fixed offset in {each.baseline.value:.0%}.",
+            f"Head {each.head} knows {each.words_of_name} best",
+            f"It is right in {each.accuracy.value:.0%} of the cases; always picking {each.place} is right in "
+            f"{each.baseline.value:.0%}.",
         )
 
 
 def _missing(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
     special = _names(_of_relations(result).max(["layer", "head"]))
     if names := [each.name for each in _by_gain(every) if each.name not in special]:
-        yield Finding("Relations without a special head", f"{first_of(names, NAMED, ', ')}.")
+        topic = f"{several(len(names), 'relation')} {agree(len(names), 'has', 'have')} no such head"
+        yield Finding(topic, f"{first_of(names, NAMED, ', ')}.")
 
 
 def _all_relations(result: xr.Dataset, every: list[Relation]) -> Iterator[Finding]:
@@ -116,7 +116,7 @@ def _busiest(special: xr.DataArray) -> str:
         return ""
     best = counts[counts.argmax(...)]
     place = {"layer": int(best["layer"]), "head": int(best["head"])}
-    return f" Head {head_name(**place)} is special for the most relations: {', '.join(_names(special.sel(place)))}."
+    return f" Head {head_name(**place)} knows the most: {', '.join(_names(special.sel(place)))}."
 
 
 def _by_gain(every: list[Relation]) -> list[Relation]:

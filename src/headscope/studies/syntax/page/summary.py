@@ -9,6 +9,23 @@ from headscope.figures.labels import head_name
 from headscope.report.wording import Estimate, estimate
 from headscope.statistics.thresholds import enough, is_special
 
+# Frequent relations of Universal and of Stanford Dependencies, in words.
+WORDS = {
+    "advmod": "adverbs",
+    "amod": "adjectives",
+    "aux": "auxiliaries",
+    "case": "prepositions",
+    "cc": "conjunctions",
+    "compound": "compounds",
+    "det": "determiners",
+    "dobj": "direct objects",
+    "mark": "markers of clauses",
+    "nsubj": "subjects",
+    "obj": "direct objects",
+    "pobj": "objects of prepositions",
+    "poss": "possessives",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -44,6 +61,18 @@ class Relation:
     def arrow(self) -> str:
         """The direction, in words."""
         return "dep → head" if self.looks else "head → dep"
+
+    @property
+    def words_of_name(self) -> str:
+        """The name, with the words for it where there are any: "subjects (nsubj)"."""
+        return f"{WORDS[self.name]} ({self.name})" if self.name in WORDS else self.name
+
+    @property
+    def place(self) -> str:
+        """The word at the best fixed offset: "the next word", "the word 2 before"."""
+        near = {-1: "the previous word", 1: "the next word"}
+        side = "after" if self.offset > 0 else "before"
+        return near.get(self.offset, f"the word {abs(self.offset)} {side}")
 
 
 def relations(result: xr.Dataset) -> list[Relation]:
