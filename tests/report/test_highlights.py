@@ -25,7 +25,12 @@ def test_highlights_are_few_and_short(study: str) -> None:
 
 def test_profile_highlights_name_what_was_planted() -> None:
     texts = {finding.topic: finding.text for finding in study_page(profile_result()).highlights()}
-    assert "previous token: 2-3" in texts["Neighbours"]
+    assert texts["1 head mostly attends to a neighbour"] == "Previous token: 2-3."
+
+
+def test_a_signed_change_and_the_head_without_one_are_in_words() -> None:
+    (first, *_) = study_page(compare_result().isel(model=[0])).highlights()
+    assert first.topic.startswith("Layer ") and first.topic.endswith(" changed most")
 
 
 def test_study_without_highlights_shows_its_first_findings() -> None:

@@ -33,7 +33,7 @@ def test_a_result_shows_its_findings_its_atlas_and_its_variables(result: xr.Data
 
 def test_a_result_without_maps_has_its_findings() -> None:
     html = result_html(profile_result())
-    assert 'class="hs-atlas"' not in html and "Neighbours" in html
+    assert 'class="hs-atlas"' not in html and "mostly attend" in html
 
 
 def _style(html: str) -> str:

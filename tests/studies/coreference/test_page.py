@@ -23,8 +23,8 @@ def cells(table) -> dict[str, list]:
 def test_the_best_head_is_said_with_its_baselines() -> None:
     text = told(result_of())["The best head"]
     assert "2-3, finds an antecedent of 75.0% [68.8, 81.2] of 250 mentions" in text
-    assert "It gains +25.0 [18.8, 31.2] points over the nearest of the same head word" in text
-    assert "nearest mention 25.0% [18.8, 31.2], nearest of the same head word 50.0%" in text
+    assert "It gains +25.0 [18.8, 31.2] points over the nearest mention of the same head word" in text
+    assert "nearest mention 25.0% [18.8, 31.2], nearest mention of the same head word 50.0%" in text
     assert "rules 62.5% [56.2, 68.8], chance 12.5%" in text
 
 
@@ -109,7 +109,7 @@ def test_the_chosen_head_stands_beside_all_baselines() -> None:
     assert pronouns == {
         "best head": 0.75,
         "nearest mention": 0.25,
-        "nearest of the same head word": 0.5,
+        "nearest mention of the same head word": 0.5,
         "rules": 0.625,
         "chance": 0.125,
     }
@@ -124,8 +124,8 @@ def test_the_page_has_it_all(name: str, tmp_path: Path) -> None:
 def test_a_baseline_that_never_chooses_is_left_out() -> None:
     result = gap_result()
     result["baseline_accuracy"].loc[{"baseline": "head_match"}] = 0
-    assert "nearest of the same head word 50.0%" not in told(result)["The best head"] and "Head match" not in cells(
-        study_page(result).tables()[0]
-    )
+    assert "nearest mention of the same head word 50.0%" not in told(result)[
+        "The best head"
+    ] and "Head match" not in cells(study_page(result).tables()[0])
     bars = study_page(result).figures()[0].chart.to_dict()
-    assert "nearest of the same head word" not in str(bars["layer"])
+    assert "nearest mention of the same head word" not in str(bars["layer"])

@@ -47,7 +47,7 @@ def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:
     result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
     result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1, "bound": "lower"}] = 0.495
     assert "2 of 12" in told(result)["Previous token"]
-    assert "the interval of 1 of these reaches below it" in told(result)["Previous token"]
+    assert "for 1 of these the interval includes 0.5" in told(result)["Previous token"]
 
 
 def test_a_feature_that_stands_out_is_named_first() -> None:

@@ -79,8 +79,8 @@ def _above(result: xr.Dataset) -> Iterator[Finding]:
         above = [each for each in highest(result, direction, total) if each.attention.value > limit]
         heads = ", ".join(f"{each.head} ({each.attention.text}; {_beside(each)})" for each in above)
         texts.append(f"{words}, above {number(limit)}: {heads or 'no head'}.")
-    least = several(-(-(total - 1) // 100), "head").lower()
-    texts.append(f"Of {total} heads, about {least} always {agree(total // 102 + 1, 'lies', 'lie')} above it.")
+    least = -(-(total - 1) // 100)
+    texts.append(f"This is no test: {least} of {total} heads {agree(least, 'lies', 'lie')} above it in any model.")
     yield Finding("Above the 99th percentile", " ".join(texts))
 
 
