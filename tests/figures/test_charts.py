@@ -1,5 +1,7 @@
 """Every chart is valid Vega-Lite and shows the numbers of its array."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -193,3 +195,12 @@ def test_a_zoom_frames_the_row_that_its_bars_show() -> None:
     ]
     with pytest.raises(ValueError, match=r"tokens \[0, 2\] are not among 2"):
         zoom(weights, ["the", "cat"], 0, [2])
+
+
+@pytest.mark.parametrize("low", [-0.5, 0.0])
+def test_zero_is_white_as_drawn(low: float) -> None:
+    values = xr.DataArray([[low, 0.0, 0.5]], {"layer": [1], "head": [1, 2, 3]}, ("layer", "head"), name="gain")
+    drawn = svg(heatmap(values).to_dict())
+    cells = re.findall(r'fill="([^"]*)"', drawn.split("mark-rect role-mark")[1].split("</g>")[0])
+    assert cells[1] == "rgb(255, 255, 255)" and cells[2] != cells[1]
+    assert (cells[0] == cells[1]) == (low == 0)

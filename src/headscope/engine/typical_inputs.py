@@ -17,7 +17,7 @@ from headscope.engine.batches import collator
 from headscope.models import Model
 
 MOST_TOKENS = 64  # a longer input cannot be read in a small map; it is cut
-SAMPLE = 64
+SAMPLE = 16
 LEVELS = 255
 SOURCE = "inputs of median length, chosen by the seed"
 
@@ -45,7 +45,7 @@ def with_maps_of(result: xr.Dataset, inputs: Mapping[str, Any], number: int) -> 
 def typical_inputs(model: Model, corpus: Corpus, number: int, seed: int = 0) -> list[Encoded]:
     """A few inputs of median length from a random sample of the corpus, in its order; longer ones are cut at 64 tokens.
 
-    The sample has at most 64 examples: they alone are encoded and kept. The corpus is read once more to find them.
+    The sample has at most 16 examples: they alone are encoded and kept. The corpus is read once more to find them.
     """
     generator = np.random.default_rng(seed)
     chosen = generator.choice(corpus.n_examples, min(SAMPLE, corpus.n_examples), replace=False)

@@ -3,7 +3,18 @@
 import altair as alt
 import xarray as xr
 
-from headscope.figures.theme import DIVERGING, SEQUENTIAL, colours, finished, hover, is_signed, named, quantity, ticks
+from headscope.figures.theme import (
+    DIVERGING,
+    RULE,
+    SEQUENTIAL,
+    colours,
+    finished,
+    hover,
+    is_signed,
+    named,
+    quantity,
+    ticks,
+)
 from headscope.figures.tidy import in_words, inline, others, rows
 
 
@@ -57,7 +68,7 @@ def _cells(array: xr.DataArray, scale: alt.Scale, small: bool) -> alt.Chart:
             x=alt.X("head:O", title="Head", axis=_axis(n_heads)),
             y=alt.Y("layer:O", title="Layer", axis=_axis(n_layers)),
             color=alt.Color("value:Q", scale=scale, legend=legend),
-            stroke=alt.condition(same_head, alt.value("#d55e00"), alt.value("white")),
+            stroke=alt.condition(same_head, alt.value("#d55e00"), alt.value(RULE)),
             strokeWidth=alt.condition(same_head, alt.value(2.5), alt.value(0.5)),
             tooltip=hover(array),
         )
@@ -78,7 +89,7 @@ def _scale(array: xr.DataArray, diverging: bool, shared: bool, domain: tuple[flo
     if shared or domain:
         return colours(array, diverging=diverging, domain=domain)
     if diverging:
-        return alt.Scale(range=[DIVERGING[0], "white", DIVERGING[-1]], domainMid=0)
+        return alt.Scale(range=[DIVERGING[0], "white", DIVERGING[-1]], domainMid=0, interpolate="lab")
     return alt.Scale(range=["white", SEQUENTIAL[-2]], domainMin=0, interpolate="lab")
 
 

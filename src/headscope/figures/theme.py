@@ -37,6 +37,7 @@ CONFIG: dict[str, Any] = {
         "labelFontSize": 11,
         "titleFontSize": 12,
         "titleLimit": 260,
+        "labelLimit": 260,
     },
     "title": {"color": INK, "fontSize": 14, "anchor": "start", "subtitleColor": GREY, "subtitleFontSize": 12},
 }
@@ -90,8 +91,12 @@ def colours(array: xr.DataArray, *, diverging: bool, domain: tuple[float, float]
 
 
 def _stops(low: float, high: float, palette: tuple[str, ...]) -> alt.Scale:
-    """The colours at equal distances; Vega interpolates between them."""
-    return alt.Scale(domain=np.linspace(low, high, len(palette)).tolist(), range=list(palette), clamp=True)
+    """The colours at equal distances; Vega interpolates between them.
+
+    Not in HCL, its default: white has no hue there, and 0 would take on that of the colour beside it.
+    """
+    places = np.linspace(low, high, len(palette)).tolist()
+    return alt.Scale(domain=places, range=list(palette), clamp=True, interpolate="rgb")
 
 
 def ticks(count: int) -> list[int]:
