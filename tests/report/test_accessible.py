@@ -1,9 +1,14 @@
 """The pages by the rules of axe-core, in both colour schemes; on paper they are whole."""
 
+import base64
+import re
+from collections import Counter
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -57,6 +62,20 @@ def test_a_picture_stands_in_the_first_screen(browser: Chrome, pages: dict[str, 
     browser.execute_script("scrollTo(0, 0)")
     place = browser.execute_script("return document.querySelector('svg.marks').getBoundingClientRect().toJSON()")
     assert place["top"] < 400 and place["bottom"] < 800 and place["width"] > 500
+
+
+def test_pdf_has_every_row_of_every_table(browser: Chrome, pages: dict[str, Path]) -> None:
+    """The words of all tables, folded ones too, as often as the page has them, in what Chromium prints."""
+    opened(browser, pages["report"], "light")
+    rows = browser.execute_script(
+        "return [...document.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerHTML))"
+    )
+    words = [word for row in rows for cell in row for word in re.sub("<[^>]*>", " ", cell).split()]
+    paper = PdfReader(BytesIO(base64.b64decode(browser.print_page())))
+    printed = Counter(word.strip("()[],;") for page in paper.pages for word in page.extract_text().split())
+    wanted = Counter(word.strip("()[],;") for word in words)
+    assert len(rows) > 500
+    assert {word: count for word, count in wanted.items() if word and printed[word] < count} == {}
 
 
 def test_paper_cuts_no_table_and_opens_what_is_folded(browser: Chrome, pages: dict[str, Path]) -> None:
