@@ -1,6 +1,8 @@
 """What all local pages share: who is answered, what is read, and the headers of every answer."""
 
+import asyncio
 import json
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -52,6 +54,21 @@ def test_deep_json_and_long_numbers_are_no_error_of_the_server() -> None:
     client = TestClient(Starlette(routes=[Route("/", read, methods=["POST"])]))
     for content in ('{"a": ' + 100_000 * "[" + 100_000 * "]" + "}", json.dumps({"a": 1})[:-1] + 5000 * "0" + "}"):
         assert client.post("/", content=content, headers={"content-type": "application/json"}).status_code == 400
+
+
+def test_a_query_of_raw_bytes_is_refused() -> None:
+    started: list[Any] = []
+
+    async def send(message: Any) -> None:
+        started.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b""}
+
+    headers = [(b"host", b"127.0.0.1:8000")]
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": headers, "query_string": b"by=\x8f"}
+    asyncio.run(LocalOnly(Starlette())(scope, receive, send))
+    assert started[0]["status"] == 400
 
 
 def test_errors_and_refusals_have_the_policy_headers(client: TestClient) -> None:

@@ -27,7 +27,7 @@ class LocalOnly:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 403, or pass the request on; add `HEADERS` to the answer."""
+        """Answer 403 or 400, or pass the request on; add `HEADERS` to the answer."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         headers = Headers(scope=scope)
@@ -40,4 +40,6 @@ class LocalOnly:
 
         local = host.partition(":")[0] in LOCAL and origin in (None, f"http://{host}")
         answer = self.app if local else PlainTextResponse("only pages of this machine are answered\n", 403)
+        if not scope.get("query_string", b"").isascii():
+            answer = PlainTextResponse("bytes of a query beyond ASCII are written as %XX\n", 400)
         await answer(scope, receive, guarded)
