@@ -31,7 +31,11 @@ def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | Non
     for label, words in BASELINES.items():
         yield (words,), [_cell(name, estimate(result, f"{name}_baseline", baseline=label)) for name in NAMES]
     for words, scores in PAPER.items():
-        yield (words,), [_cell(name, Estimate(value)) for name, value in zip(NAMES, scores, strict=True)]
+        yield (
+            (words,),
+            [_cell(name, Estimate(value)) for name, value in zip(NAMES, scores, strict=False)]
+            + [None] * (len(NAMES) - len(scores)),
+        )
 
 
 def _cell(name: str, score: Estimate) -> Cell | None:
