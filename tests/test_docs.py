@@ -26,7 +26,11 @@ PAGES = {
 }
 # A tiny model of as many heads stands for the built-in model and for models of the hub.
 INSTEAD = {"minilm": "./my-model", "bert-base-uncased": "./my-model", "MODEL": "./my-model", "MAPS": "maps"}
-QUICK = {"finetune": ["--epochs", "1"], "probe": ["--epochs", "1", "--seeds", "1"]}
+QUICK = {
+    "finetune": ["--epochs", "1"],
+    "probe": ["--epochs", "1", "--seeds", "1"],
+    "structure": ["--epochs", "1", "--rank", "4"],
+}
 TINY = ClassifierRecipe(
     synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
 )
