@@ -1,6 +1,7 @@
 """Attention maps as images with the tokens at their sides: charts of any length stay small."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -44,7 +45,8 @@ def _map(
         layers += [_labels(queries, cell, across=False), _labels(keys, cell, across=True)]
     heading = alt.TitleParams(f"{name}, up to {most:.2f}", fontSize=12)
     view = alt.ViewBackground(stroke=RULE)
-    return alt.layer(*layers, view=view).properties(width=width, height=height, title=heading)
+    chart: Any = alt.layer(*layers, view=view)
+    return chart.properties(width=width, height=height, title=heading)
 
 
 def _labels(tokens: Sequence[str], cell: float, *, across: bool) -> alt.Chart:

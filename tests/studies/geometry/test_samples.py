@@ -1,11 +1,16 @@
 """Samples: the same in whatever batches and order, never larger than their bound, with all occurrences of a token."""
 
+from dataclasses import replace
+from typing import Any, TypeVar
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.studies.geometry.samples import CONTEXTS, Occurrences, RandomSample, RepeatedSample, keys
+
+Sample = TypeVar("Sample", RandomSample, RepeatedSample)
 
 
 def rows(number: int, tokens: int, seed: int = 0) -> Occurrences:
@@ -24,14 +29,13 @@ def rows(number: int, tokens: int, seed: int = 0) -> Occurrences:
     )
 
 
-def merged(empty: RandomSample | RepeatedSample, whole: Occurrences, cuts: list[int], order: list[int]):
+def merged(empty: Sample, whole: Occurrences, cuts: list[int], order: list[int]) -> Sample:
     """The sample of the parts of all rows, in an order."""
     parts = np.split(np.arange(len(whole)), sorted(cuts))
     sample = empty
     for place in order:
         part = parts[place % len(parts)]
-        own = type(empty)(**(vars(empty) | {"rows": whole[part]}))
-        sample = sample + own
+        sample = sample + replace(empty, rows=whole[part])
     return sample
 
 
@@ -69,11 +73,11 @@ def test_a_repeated_sample_has_whole_tokens_as_long_as_there_is_room(
 
 def test_what_is_not_wanted_would_not_stay() -> None:
     whole, more = rows(300, 20), rows(200, 20, seed=1)
-    for empty in (RandomSample(40), RepeatedSample(60, 0)):
+    empties: list[Any] = [RandomSample(40), RepeatedSample(60, 0)]
+    for empty in empties:
         sample = merged(empty, whole, [100], [0, 1])
         wanted = sample.wanted(more.key, more.token)
-        own = type(empty)(**(vars(sample) | {"rows": more[wanted]}))
-        all_of_it = type(empty)(**(vars(sample) | {"rows": more}))
+        own, all_of_it = replace(sample, rows=more[wanted]), replace(sample, rows=more)
         assert len(wanted) < len(more)
         np.testing.assert_array_equal((sample + own).rows.key, (sample + all_of_it).rows.key)
 

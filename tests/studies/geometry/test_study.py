@@ -122,7 +122,7 @@ def test_another_model_is_aligned_and_itself_alike(model: headscope.Model, tmp_p
 def test_a_planted_dimension_is_named(result: xr.Dataset) -> None:
     network = tiny_bert()
     with torch.no_grad():
-        network.encoder.layer[1].output.LayerNorm.bias[11] += 40
+        network.get_parameter("encoder.layer.1.output.LayerNorm.bias")[11] += 40
     planted = study.run(headscope.wrap(network, tiny_tokenizer()), read(TEXTS), QUICK).sel(layer=2)
     assert int(planted["top_dimension"].sel(dimension_rank=1)) == 12 and planted["outlier_dimensions"] == 1
     assert planted["anisotropy"] > 0.9 > result["anisotropy"].sel(layer=2)

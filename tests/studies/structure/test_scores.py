@@ -106,7 +106,7 @@ def test_scores_equal_loops_over_words() -> None:
             shared = kruskal(apart, kept) & kruskal(gold.astype(float), kept)
             assert each.right[number, space] == len(shared)
             rows = [scipy.stats.spearmanr(one, other)[0] for one, other in zip(apart, gold, strict=True)]
-            assert each.distance_spearman[number, space] == pytest.approx(np.mean(rows), abs=1e-5)
+            assert each.distance_spearman[number, space] == pytest.approx(np.array(rows, dtype=float).mean(), abs=1e-5)
             deep = ((states[space].double().numpy() @ maps.maps["depth"][space].double().numpy()) ** 2).sum(1)
             assert each.root[number, space] == (sentence.heads[min(kept, key=lambda word: deep[word])] == 0)
             expected = scipy.stats.spearmanr(deep, steps(sentence.heads, 0))[0]

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -30,7 +31,7 @@ OTHERS = (
 )
 
 
-def observed(layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6, **options: float) -> TreeRows:
+def observed(layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6, **options: Any) -> TreeRows:
     """The rows of inputs with the maps of each layer, so many queries at a time."""
     observer = TreeObserver(tuple(len(maps[0]) for maps in layers), **options)
     observer.start(batch_of(inputs))

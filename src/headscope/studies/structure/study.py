@@ -107,7 +107,7 @@ def _probed(
     gold = GoldTrees(states.train)
     fitted = fit(states.train, gold, recipe, settings.seed, model.device, settings.on_progress)
     held = states.train[fitted.held_out]
-    return fitted, *(_scores(each, fitted, model, settings) for each in (states.test, held))
+    return fitted, _scores(states.test, fitted, model, settings), _scores(held, fitted, model, settings)
 
 
 def _scores(treebank: Any, fitted: FittedProbes, model: Model, settings: Settings) -> dict[str, Score]:
