@@ -119,8 +119,8 @@ class TreeObserver:
 def means_of(heads: tuple[int, ...]) -> Float[np.ndarray, "unit head"]:
     """Weights that make units of heads: each head, the mean of each layer, the mean of all.
 
-    >>> means_of((1, 2)).round(2).tolist()[3:]
-    [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.33, 0.33, 0.33]]
+    >>> means_of((2, 2))[4:].tolist()
+    [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5], [0.25, 0.25, 0.25, 0.25]]
     """
     total, layer = sum(heads), np.repeat(np.arange(len(heads)), heads)
     layers = (layer == np.arange(len(heads))[:, None]) / np.array(heads)[:, None]
