@@ -23,7 +23,6 @@ import torch
 from headscope import load, read
 from headscope.corpora import Options
 from headscope.engine import Settings
-from headscope.studies.structure.batches import GoldTrees
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import TreebankStates, capture_states
 
@@ -58,7 +57,7 @@ def main() -> None:
 
             def trained(spaces: slice, train: TreebankStates = train) -> FittedProbes:
                 some = TreebankStates(train.sentences, [each[spaces].clone() for each in train.states])
-                return fit(some, GoldTrees(some), recipe, 0, model.device)
+                return fit(some, recipe, 0, model.device)
 
             count = len(train.states[0])
             one, _ = timed(lambda trained=trained: trained(slice(2, 3)))

@@ -11,6 +11,7 @@ from headscope.linguistics.dependencies import dependencies_of
 from headscope.types import Example
 
 ROOT, UNKNOWN = 0, -1
+FIFTH = 5
 
 
 @dataclass(frozen=True)
@@ -70,3 +71,13 @@ def parsed(
                 tuple(pieces[word.word] for word in present),
             )
         before += len(sentence.words)
+
+
+def every_fifth(sentences: int) -> tuple[list[int], list[int]]:
+    """Split the sentences of a treebank that is all there is. Returns: numbers to train on, and every fifth to test.
+
+    >>> every_fifth(6)
+    ([0, 1, 2, 3, 5], [4])
+    """
+    apart = range(FIFTH - 1, sentences, FIFTH)
+    return [number for number in range(sentences) if number not in apart], list(apart)

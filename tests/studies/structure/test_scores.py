@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headscope.linguistics.parsed_sentences import Parsed
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.structure import probes
-from headscope.studies.structure.batches import GoldTrees, groups, padded
+from headscope.studies.structure.batches import groups, padded
 from headscope.studies.structure.gold_trees import depths, distances
 from headscope.studies.structure.scores import score, scores, spanning_edges, spearman
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
@@ -96,7 +96,7 @@ def kruskal(apart: np.ndarray, kept: list[int]) -> set[tuple[int, int]]:
 def test_scores_equal_loops_over_words() -> None:
     bank = treebank()
     maps = fitted(bank)
-    each = score(bank, GoldTrees(bank), maps, CPU)
+    each = score(bank, maps, CPU)
     for number, (sentence, states) in enumerate(zip(bank.sentences, bank.states, strict=True)):
         kept = np.flatnonzero(sentence.relations != "punct").tolist()
         gold = np.array([steps(sentence.heads, word) for word in range(len(sentence))])
@@ -117,7 +117,7 @@ def test_scores_equal_loops_over_words() -> None:
 
 def test_correlations_are_averaged_by_length() -> None:
     bank = treebank()
-    each = score(bank, GoldTrees(bank), fitted(bank), CPU)
+    each = score(bank, fitted(bank), CPU)
     made = scores(each, poisson_draws(range(len(bank)), 0, 10))
     lengths = [length for length in range(5, 51) if (each.length == length).any()]
     expected = np.mean([each.distance_spearman[each.length == length].mean(0) for length in lengths], axis=0)
@@ -129,14 +129,14 @@ def test_correlations_are_averaged_by_length() -> None:
 def test_without_long_sentences_there_is_no_correlation() -> None:
     bank = treebank()
     short = bank[[place for place, each in enumerate(bank.sentences) if len(each) < 5]]
-    made = scores(score(short, GoldTrees(short), fitted(short), CPU), poisson_draws(range(len(short)), 0, 5))
+    made = scores(score(short, fitted(short), CPU), poisson_draws(range(len(short)), 0, 5))
     assert np.isnan(made["norm_spearman"].mean).all() and made["norm_spearman"].count == 0
 
 
 def test_losses_equal_loops() -> None:
     bank = treebank(5)
-    gold, maps = GoldTrees(bank), fitted(bank).maps["distance"]
-    batch = padded(bank, gold, range(5), range(3), CPU)
+    maps = fitted(bank).maps["distance"]
+    batch = padded(bank, range(5), range(3), CPU)
     projected = probes.project(batch.states, maps)
     for number, sentence in enumerate(bank.sentences):
         vectors = torch.stack([bank.states[number][space].float() @ maps[space] for space in range(3)]).numpy()
@@ -157,7 +157,7 @@ def test_losses_equal_loops() -> None:
 def test_spaces_trained_together_are_those_trained_alone() -> None:
     bank = treebank()
     alone = TreebankStates(bank.sentences, [states[:1] for states in bank.states])
-    together, single = (fit(each, GoldTrees(each), RECIPE, 0, CPU) for each in (bank, alone))
+    together, single = (fit(each, RECIPE, 0, CPU) for each in (bank, alone))
     assert together.losses["distance"][0] == pytest.approx(single.losses["distance"][0], rel=1e-5)
     torch.testing.assert_close(together.maps["distance"][0], single.maps["distance"][0], rtol=1e-4, atol=1e-5)
 
@@ -166,10 +166,10 @@ def test_a_space_that_no_longer_improves_ends_and_keeps_its_best_maps() -> None:
     bank = treebank()
     recipe = replace(RECIPE, epochs=60)
     counted: list[int] = []
-    long = fit(bank, GoldTrees(bank), recipe, 0, CPU, counted.append)
+    long = fit(bank, recipe, 0, CPU, counted.append)
     assert max(long.epochs["depth"]) < 60 and sum(counted) == 60 * 24
     held = bank[long.held_out]
-    batch = padded(held, GoldTrees(held), range(len(held)), range(3), CPU)
+    batch = padded(held, range(len(held)), range(3), CPU)
     loss = probes.depth_loss(probes.project(batch.states, long.maps["depth"]), batch.depths, batch.real).mean(1)
     assert loss.tolist() == pytest.approx(long.losses["depth"], abs=2e-4)  # a gain below 1e-4 is none
 

@@ -5,18 +5,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from headscope.corpora import Corpus
+from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
 from headscope.engine.half_precision_store import Store
 from headscope.engine.passes import Pass
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
-from headscope.linguistics.parsed_sentences import Parsed
+from headscope.linguistics.parsed_sentences import Parsed, every_fifth
 from headscope.models import Model
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.observer import TreebankObserver
 
-# Without a treebank to train on, every fifth sentence of the corpus is a test sentence.
-FIFTH = 5
 Read = dict[str, str | int | float]
 
 
@@ -52,7 +51,8 @@ def capture_treebank(
         test = _ordered(tested, range(len(tested)))
         train = _ordered(trained, range(len(tested), len(maps)))
         if training is None:
-            train, test = [each for place, each in enumerate(test, 1) if place % FIFTH], test[FIFTH - 1 :: FIFTH]
+            kept, apart = every_fifth(len(test))
+            train, test = [test[place] for place in kept], [test[place] for place in apart]
         if not (train and test):
             raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
         banks = [Treebank([one for one, _ in each], [maps[place] for _, place in each]) for each in (train, test)]
@@ -61,15 +61,12 @@ def capture_treebank(
 
 def _ordered(sentences: Sequence[Parsed], places: range) -> list[tuple[Parsed, int]]:
     """The sentences in the order of their corpus, each with the place of its map."""
-    return sorted(zip(sentences, places, strict=True), key=lambda each: (each[0].input, each[0].number))
+    return sorted(zip(sentences, places, strict=True), key=lambda each: each[0].order)
 
 
 def _sentences(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tuple[list[Parsed], Read]:
     """One pass of a model over a treebank, whose attention goes to the store."""
-    if not any(sentence.heads for example in corpus for sentence in example.sentences):
-        raise HeadscopeError(
-            f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
-        )
+    require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     result = Pass(model, corpus, replace(settings, keep_interrupted=False), words).gather(
         TreebankObserver(store, words.counts)

@@ -8,7 +8,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.studies.structure.gold_trees import depths, distances
 from headscope.studies.structure.treebank_states import TreebankStates
 
 # Sentences are sorted by length within so many batches.
@@ -29,16 +28,6 @@ class StateBatch:
     real: Bool[Tensor, "sentence word"]
 
 
-class GoldTrees:
-    """Distances and depths of all sentences of a treebank, as small integers."""
-
-    def __init__(self, treebank: TreebankStates):
-        each = [distances(sentence.heads) for sentence in treebank.sentences]
-        kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in treebank.sentences) else np.uint8
-        self.distances = [torch.from_numpy(one.astype(kind)) for one in each]
-        self.depths = [torch.from_numpy(depths(sentence.heads).astype(kind)) for sentence in treebank.sentences]
-
-
 def groups(treebank: TreebankStates, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
     """The sentences of `order` in batches of `most` sentences of similar lengths."""
     lengths = np.array([len(sentence) for sentence in treebank.sentences])
@@ -50,9 +39,7 @@ def groups(treebank: TreebankStates, most: int, order: Int[np.ndarray, " chosen"
     return batches
 
 
-def padded(
-    treebank: TreebankStates, gold: GoldTrees, numbers: Sequence[int], spaces: Sequence[int], device: torch.device
-) -> StateBatch:
+def padded(treebank: TreebankStates, numbers: Sequence[int], spaces: Sequence[int], device: torch.device) -> StateBatch:
     """One batch of sentences, in some of the spaces."""
     lengths = [len(treebank.sentences[number]) for number in numbers]
     words, width = max(lengths), treebank.states[numbers[0]].shape[-1]
@@ -63,7 +50,7 @@ def padded(
     for place, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
         kept = treebank.states[number]
         states[:, place, :length] = kept if whole else kept[spaces]
-        apart[place, :length, :length] = gold.distances[number]
-        deep[place, :length] = gold.depths[number]
+        apart[place, :length, :length] = treebank.gold.distances[number]
+        deep[place, :length] = treebank.gold.depths[number]
     real = torch.arange(words) < torch.tensor(lengths)[:, None]
     return StateBatch(list(numbers), *(each.to(device) for each in (states, apart, deep, real)))

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from headscope.studies.structure.batches import GoldTrees
 from headscope.studies.structure.gold_trees import scored
 from headscope.studies.structure.scores import predicted_edges, spanning_edges
 from headscope.studies.structure.train import FittedProbes
@@ -17,7 +16,6 @@ MOST_WORDS = 24  # longer sentences do not fit on a page
 
 def example_trees(
     treebank: TreebankStates,
-    gold: GoldTrees,
     fitted: FittedProbes,
     layer: int,
     number: int,
@@ -29,7 +27,7 @@ def example_trees(
         {
             "words": list(treebank.sentences[each].forms),
             "gold": sorted(
-                spanning_edges(gold.distances[each].numpy().astype(float), scored(treebank.sentences[each]))
+                spanning_edges(treebank.gold.distances[each].numpy().astype(float), scored(treebank.sentences[each]))
             ),
             "predicted": predicted_edges(treebank, each, fitted, layer - 1, device),
         }

@@ -1,6 +1,9 @@
 """Distances and depths of the words of a sentence in its tree."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import torch
 from jaxtyping import Bool, Int
 from scipy.sparse.csgraph import shortest_path
 
@@ -39,3 +42,13 @@ def depths(heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, " word"]:
 def scored(sentence: Parsed) -> Bool[np.ndarray, " word"]:
     """Mask of the words that are no punctuation."""
     return sentence.relations != PUNCTUATION
+
+
+class GoldTrees:
+    """Distances and depths of sentences, as small integers."""
+
+    def __init__(self, sentences: Sequence[Parsed]):
+        each = [distances(sentence.heads) for sentence in sentences]
+        kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in sentences) else np.uint8
+        self.distances = [torch.from_numpy(one.astype(kind)) for one in each]
+        self.depths = [torch.from_numpy(depths(sentence.heads).astype(kind)) for sentence in sentences]

@@ -13,7 +13,7 @@ from headscope.linguistics.parsed_sentences import ROOT
 from headscope.statistics.bootstrap import interval, tally
 from headscope.statistics.columns import Columns
 from headscope.studies.structure import probes
-from headscope.studies.structure.batches import GoldTrees, groups, padded
+from headscope.studies.structure.batches import groups, padded
 from headscope.studies.structure.gold_trees import scored
 from headscope.studies.structure.train import FittedProbes
 from headscope.studies.structure.treebank_states import TreebankStates
@@ -63,13 +63,13 @@ class Score:
         return Score(self.mean - other.mean, self.resampled - other.resampled, self.count)
 
 
-def score(treebank: TreebankStates, gold: GoldTrees, fitted: FittedProbes, device: torch.device) -> SentenceScores:
+def score(treebank: TreebankStates, fitted: FittedProbes, device: torch.device) -> SentenceScores:
     """The scores of all sentences of a treebank, in its order."""
     rows: list[tuple] = [()] * len(treebank)
-    for numbers, apart, deep in _predictions(treebank, gold, fitted, device):
+    for numbers, apart, deep in _predictions(treebank, fitted, device):
         for place, number in enumerate(numbers):
             words = len(treebank.sentences[number])
-            rows[number] = _row(treebank, gold, number, apart[:, place, :words, :words], deep[:, place, :words])
+            rows[number] = _row(treebank, number, apart[:, place, :words, :words], deep[:, place, :words])
     return SentenceScores(*map(np.array, zip(*rows, strict=True)))
 
 
@@ -130,11 +130,11 @@ def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Sc
     return Score(np.mean(totals, axis=0), mean, sum(there))
 
 
-def _predictions(treebank: TreebankStates, gold: GoldTrees, fitted: FittedProbes, device: torch.device):
+def _predictions(treebank: TreebankStates, fitted: FittedProbes, device: torch.device):
     """Batches of sentences: their numbers, and predicted distances and depths, the linear order last."""
     spaces = list(range(len(fitted.maps["distance"])))
     for numbers in groups(treebank, CHUNK, np.arange(len(treebank))):
-        batch = padded(treebank, gold, numbers, spaces, device)
+        batch = padded(treebank, numbers, spaces, device)
         with torch.inference_mode():
             apart = probes.distances(probes.project(batch.states, fitted.maps["distance"])).cpu().numpy()
             deep = probes.depths(probes.project(batch.states, fitted.maps["depth"])).cpu().numpy()
@@ -147,10 +147,10 @@ def _predictions(treebank: TreebankStates, gold: GoldTrees, fitted: FittedProbes
         )
 
 
-def _row(treebank: TreebankStates, gold: GoldTrees, number: int, apart: np.ndarray, deep: np.ndarray) -> tuple:
+def _row(treebank: TreebankStates, number: int, apart: np.ndarray, deep: np.ndarray) -> tuple:
     """The row of a sentence in `SentenceScores`."""
     sentence = treebank.sentences[number]
-    kept, distances = scored(sentence), gold.distances[number].numpy().astype(float)
+    kept, distances = scored(sentence), treebank.gold.distances[number].numpy().astype(float)
     edges = spanning_edges(distances, kept)
     roots = kept & (sentence.heads == ROOT)
     shallowest = np.where(kept, deep, np.inf).argmin(-1)
@@ -161,7 +161,7 @@ def _row(treebank: TreebankStates, gold: GoldTrees, number: int, apart: np.ndarr
         [len(edges & spanning_edges(each, kept)) for each in apart],
         roots[shallowest],
         spearman(apart, distances).mean(-1),
-        spearman(deep, gold.depths[number].numpy()),
+        spearman(deep, treebank.gold.depths[number].numpy()),
     )
 
 

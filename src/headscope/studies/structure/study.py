@@ -16,7 +16,6 @@ from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.structure.batches import GoldTrees
 from headscope.studies.structure.example_trees import example_trees
 from headscope.studies.structure.scores import Score, score, scores
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
@@ -79,8 +78,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         fitted, tested, held = _probed(model, states, recipe, settings)
         layer = 1 + int(np.argmax(held["uuas"].mean[: -len(UNCONTEXTUAL) - 1]))
         attributes |= _attributes(training or corpus, states)
-        gold = GoldTrees(states.test)
-        drawn = example_trees(states.test, gold, fitted, layer, trees, settings.seed, model.device)
+        drawn = example_trees(states.test, fitted, layer, trees, settings.seed, model.device)
     del states  # those of both models would need twice the memory
     of_random = _random_scores(model, corpus, training, recipe, settings, budget) if random else None
     attributes |= {
@@ -104,15 +102,14 @@ def _probed(
     model: Model, states: CapturedStates, recipe: ProbeRecipe, settings: Settings
 ) -> tuple[FittedProbes, dict[str, Score], dict[str, Score]]:
     """Returns: the probes, their scores on test sentences, and those on held-out training sentences."""
-    gold = GoldTrees(states.train)
-    fitted = fit(states.train, gold, recipe, settings.seed, model.device, settings.on_progress)
+    fitted = fit(states.train, recipe, settings.seed, model.device, settings.on_progress)
     held = states.train[fitted.held_out]
     return fitted, _scores(states.test, fitted, model, settings), _scores(held, fitted, model, settings)
 
 
 def _scores(treebank: Any, fitted: FittedProbes, model: Model, settings: Settings) -> dict[str, Score]:
     draws = poisson_draws(range(len(treebank)), settings.seed, settings.resamples)
-    return scores(score(treebank, GoldTrees(treebank), fitted, model.device), draws)
+    return scores(score(treebank, fitted, model.device), draws)
 
 
 def _ranks(text: str) -> tuple[int, ...]:

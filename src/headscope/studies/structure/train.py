@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.errors import HeadscopeError
-from headscope.studies.structure.batches import GoldTrees, StateBatch, groups, padded
+from headscope.studies.structure.batches import StateBatch, groups, padded
 from headscope.studies.structure.probes import depth_loss, distance_loss, project
 from headscope.studies.structure.treebank_states import TreebankStates
 
@@ -107,7 +107,6 @@ class SpaceMaps:
 
 def fit(
     treebank: TreebankStates,
-    gold: GoldTrees,
     recipe: ProbeRecipe,
     seed: int,
     device: torch.device,
@@ -125,15 +124,13 @@ def fit(
         raise HeadscopeError(f"{len(order)} training sentences are too few to hold some out; name a larger treebank")
     held_out, training = order[:apart], order[apart:]
     trained = [
-        maps
-        for rank in recipe.ranks
-        for maps in _train(treebank, gold, held_out, training, recipe, rank, seed, device, done)
+        maps for rank in recipe.ranks for maps in _train(treebank, held_out, training, recipe, rank, seed, device, done)
     ]
     return _best(trained, max(recipe.ranks), held_out.tolist())
 
 
-def _train(  # noqa: PLR0913 (all parts of one training)
-    treebank: TreebankStates, gold: GoldTrees, held_out: np.ndarray, training: np.ndarray, recipe: ProbeRecipe,
+def _train(
+    treebank: TreebankStates, held_out: np.ndarray, training: np.ndarray, recipe: ProbeRecipe,
     rank: int, seed: int, device: torch.device, done: Callable[[int], None],
 ) -> list[SpaceMaps]:  # fmt: skip
     """The maps of both kinds of probe, of one rank."""
@@ -147,11 +144,11 @@ def _train(  # noqa: PLR0913 (all parts of one training)
         random.shuffle(steps)
         active = sorted({space for kind in kinds for space in kind.active})
         for numbers in steps:
-            batch = padded(treebank, gold, numbers, active, device)
+            batch = padded(treebank, numbers, active, device)
             for kind in kinds:
                 kind.step(batch, active)
             done(len(numbers))
-        _evaluate(kinds, [padded(treebank, gold, numbers, active, device) for numbers in parts], active)
+        _evaluate(kinds, [padded(treebank, numbers, active, device) for numbers in parts], active)
         if not any(kind.active for kind in kinds):
             done((recipe.epochs - epoch - 1) * len(training))
             break

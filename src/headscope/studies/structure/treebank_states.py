@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Corpus
+from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
 from headscope.engine.batches import collator
@@ -19,13 +21,12 @@ from headscope.engine.half_precision_store import Store
 from headscope.engine.passes import Attributes, Pass
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
-from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed
+from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed, every_fifth
 from headscope.models import Model
+from headscope.studies.structure.gold_trees import GoldTrees
 
 # Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).
 UNCONTEXTUAL = ("embeddings", "decay")
-# Without a treebank to train on, every fifth sentence of the corpus is a test sentence.
-FIFTH = 5
 States = Float[Tensor, "space word width"]
 
 
@@ -38,6 +39,11 @@ class TreebankStates:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    @cached_property
+    def gold(self) -> GoldTrees:
+        """Distances and depths of the words of all sentences."""
+        return GoldTrees(self.sentences)
 
     def __getitem__(self, numbers: Sequence[int]) -> "TreebankStates":
         """Some of the sentences."""
@@ -75,8 +81,7 @@ def capture_states(
         test = _ordered(tested, arrays[: len(tested)])
         train = _ordered(trained, arrays[len(tested) :])
         if training is None:
-            apart = range(FIFTH - 1, len(test), FIFTH)
-            train, test = test[[each for each in range(len(test)) if each not in apart]], test[apart]
+            train, test = (test[numbers] for numbers in every_fifth(len(test)))
         if not (len(train) and len(test)):
             raise HeadscopeError(
                 f"corpus '{corpus.name}': {len(tested)} sentences of two words or more are too few; "
@@ -93,10 +98,7 @@ def _ordered(sentences: Sequence[Parsed], states: Sequence[States]) -> TreebankS
 
 def _read(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tuple[list[Parsed], Attributes]:
     """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted."""
-    if not any(sentence.heads for example in corpus for sentence in example.sentences):
-        raise HeadscopeError(
-            f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
-        )
+    require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     collate, sentences = collator(model), []
     with Pass(model, corpus, settings, words).reading() as reading, torch.inference_mode():

@@ -7,11 +7,11 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
@@ -61,7 +61,7 @@ def run(
     >>> result["accuracy"].dims, int(result["baseline_offset"].sel(relation="det"))
     (('layer', 'head', 'relation', 'direction'), 1)
     """
-    _refuse_without_trees(corpus)
+    require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     attributes = provenance("syntax", model, corpus, settings)
     observer = DependencyObserver(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
@@ -78,10 +78,3 @@ def run(
     )
     attributes |= {"n_words": len(predictions), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}
     return results.check(xr.Dataset(variables, attrs=attributes | result.attributes))
-
-
-def _refuse_without_trees(corpus: Corpus) -> None:
-    if not any(sentence.heads for example in corpus for sentence in example.sentences):
-        raise HeadscopeError(
-            f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U), or parse it with --annotate"
-        )

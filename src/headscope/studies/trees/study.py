@@ -9,6 +9,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.passes import Pass, PassResult
@@ -70,7 +71,7 @@ def run(
     >>> result["uas"].dims
     ('layer', 'head', 'direction', 'special_tokens', 'root')
     """
-    _refuse_without_trees(corpus)
+    require_trees(corpus, "CoNLL-U, .mrg")
     settings.on_total(corpus.n_examples * (1 + random))
     attributes = provenance("trees", model, corpus, settings)
     parsed = _parse(model, corpus, settings, bias)
@@ -92,14 +93,6 @@ def _parse(model: Model, corpus: Corpus, settings: Settings, bias: float) -> Pas
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     observer = TreeObserver(model.capture.heads, bias=bias, seed=settings.seed, counts=words.counts)
     return Pass(model, corpus, settings, words).gather(observer)
-
-
-def _refuse_without_trees(corpus: Corpus) -> None:
-    if not any(sentence.heads for example in corpus for sentence in example.sentences):
-        raise HeadscopeError(
-            f"corpus '{corpus.name}' has no dependency trees; name a treebank (CoNLL-U, .mrg), or parse it with "
-            "--annotate"
-        )
 
 
 def _refuse_without_words(corpus: Corpus, rows: TreeRows) -> None:
