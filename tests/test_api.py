@@ -41,7 +41,7 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     function = getattr(headscope, name)
     assert name in dir(headscope) and function.__name__ == name
     maps = {"examples": 0} if {"model", "models"} & signature.parameters.keys() else {}
-    assert set(inspect.signature(function).parameters) == {*signature.parameters, *maps, "tokenizer"}
+    assert set(inspect.signature(function).parameters) == {*signature.parameters, *maps, "tokenizer", "progress"}
     named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": "a task", "task": None}
     named |= {"corpus": TEXTS, "corpora": TEXTS, "training": TEXTS, "directory": "out"}
     function(**{argument: value for argument, value in named.items() if argument in signature.parameters}, **maps)
@@ -66,6 +66,27 @@ def test_a_result_has_the_maps_of_typical_inputs(folder: Path) -> None:
     assert result["typical_map"].sizes["typical_input"] == 1
     assert headscope.profile(folder, TEXTS).sizes["typical_input"] == 2
     assert "typical_map" not in headscope.profile(folder, TEXTS, examples=0)
+
+
+@pytest.mark.parametrize(
+    ("progress", "interactive", "shown"),
+    [(None, False, False), (None, True, True), (True, False, True), (False, True, False)],
+)
+def test_progress_is_a_bar_on_stderr(
+    progress: bool | None,
+    interactive: bool,
+    shown: bool,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("headscope.progress._interactive", lambda: interactive)
+    done = list[int]()
+    settings = headscope.Settings(resamples=5, on_progress=done.append)
+    headscope.profile(folder, TEXTS, settings, examples=0, progress=progress)
+    out, err = capsys.readouterr()
+    assert ("profile: 100%" in err and "2/2" in err) == shown and not out
+    assert sum(done) == 2
 
 
 @pytest.mark.parametrize(

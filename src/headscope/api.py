@@ -4,6 +4,7 @@ import inspect
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -12,7 +13,9 @@ import xarray as xr
 
 from headscope import catalog, corpora
 from headscope.corpora import Corpus
+from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
+from headscope.progress import n_inputs, progress_bar
 from headscope.ranges import Range
 from headscope.run_lock import run_lock
 
@@ -28,6 +31,7 @@ def study(name: str) -> Study:
       `tokenizer`, or a `SentenceTransformer`.
     * A corpus: whatever `headscope.read` reads. Several corpora are given as a tuple.
     * `examples`: typical inputs whose attention maps are kept for the atlas of the page; 0 for none.
+    * `progress`: show progress bars; by default only in a terminal or a notebook.
 
     >>> study("profile")("minilm", ["It rained.", "We stayed in."])["entropy"].dims
     ('layer', 'head')
@@ -38,7 +42,7 @@ def study(name: str) -> Study:
     measured = bool({"model", "models"} & hints.keys())
 
     @wraps(run)
-    def call(*args: Any, tokenizer: Any = None, **kwargs: Any) -> xr.Dataset:
+    def call(*args: Any, tokenizer: Any = None, progress: bool | None = None, **kwargs: Any) -> xr.Dataset:
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
         if "loading" in hints:
             kwargs.setdefault("loading", {})
@@ -47,15 +51,32 @@ def study(name: str) -> Study:
             _check(argument, value, hints[argument])
         folder = given.get("directory")
         with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
-            inputs = _inputs(given, tokenizer, scored="task" in hints)
-            result = run(**inputs)
+            with progress_bar("loading", 1, show=progress, leave=False):
+                inputs = _inputs(given, tokenizer, scored="task" in hints)
+            with progress_bar(name, n_inputs(inputs), show=progress) as (advance, expect):
+                settings = given.get("settings", signature.parameters["settings"].default)
+                result = run(**inputs | {"settings": _with_bar(settings, advance, expect)})
             return _with_maps(result, inputs, examples) if examples else result
 
-    more = {"examples": EXAMPLES, "tokenizer": None} if measured else {"tokenizer": None}
+    more = ({"examples": EXAMPLES} if measured else {}) | {"tokenizer": None, "progress": None}
     parameters = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in more.items()]
     call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *parameters])  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def _with_bar(settings: Settings, advance: Callable[[int], None], expect: Callable[[int], None]) -> Settings:
+    """The settings, whose own functions are called before those of a bar."""
+
+    def on_progress(done: int) -> None:
+        settings.on_progress(done)
+        advance(done)
+
+    def on_total(total: int) -> None:
+        settings.on_total(total)
+        expect(total)
+
+    return replace(settings, on_progress=on_progress, on_total=on_total)
 
 
 def _with_maps(result: xr.Dataset, inputs: dict[str, Any], number: int) -> xr.Dataset:

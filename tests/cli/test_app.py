@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 import headscope
-from headscope import catalog, studies
+from headscope import catalog, progress, studies
 from headscope.cli.app import application
 
 
@@ -26,7 +26,9 @@ def line_of(result):
 @pytest.fixture(scope="module")
 def profiled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("profiled")
-    return folder, invoke("profile", "minilm", "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "_interactive", lambda: True)
+        return folder, invoke("profile", "minilm", "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
 
 
 def test_profile_writes_result_page_and_figures(profiled):

@@ -18,7 +18,8 @@ from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
 from headscope.cli.options import shared
 from headscope.cli.output_folder import output_folder
-from headscope.cli.progress import loading, progress_bar
+from headscope.cli.progress import loading
+from headscope.progress import n_inputs, progress_bar
 
 ALWAYS = {"json", "debug"}
 OF_STUDIES = {"quiet", "figures", "no_figures", "overwrite"}
@@ -76,11 +77,12 @@ def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given
 
 def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
     clock, quiet, files = Clock(), given["quiet"], given["figures"]
+    show = False if quiet else None
     with loading("reading", quiet=quiet):
         ready = made(inputs, given)
     clock.stop("loading")
     directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
-    with progress_bar(study, _examples(ready), quiet=quiet) as (progress, expect):
+    with progress_bar(study, n_inputs(ready), show=show) as (progress, expect):
         ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect, keep_interrupted=True)
         result = function.load()(**ready, **{name: given[name] for name in function.options})
     from headscope import report, results
@@ -99,8 +101,7 @@ def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], g
         elif not quiet:
             terminal.print_result(result)
         drawing = "page and figures" if files else "page"
-        with progress_bar(drawing, None, quiet=quiet, rate=False) as (progress, expect):
-            expect(None)
+        with progress_bar(drawing, None, show=show) as (progress, expect):
             page = report.write(result, directory, formats=files, on_figure=partial(_on_figure, progress, expect))
         clock.stop(drawing)
         if not given["json"] and not quiet:
@@ -121,16 +122,7 @@ def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:
     typer.echo(json.dumps(without_nan(outcome)) if given["json"] else in_lines(outcome))
 
 
-def _on_figure(progress: Callable[[int], None], expect: Callable[[int | None], None], done: int, total: int) -> None:
+def _on_figure(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:
     if done == 1:
         expect(total)
     progress(1)
-
-
-def _examples(ready: dict[str, Any]) -> int | None:
-    """The number of examples that a pass reads; None where the study will say."""
-    if "corpus" in ready:
-        return ready["corpus"].n_examples
-    if "corpora" in ready:
-        return sum(corpus.n_examples for corpus in ready["corpora"])
-    return ready["task"].dev.n_examples if ready.get("task") else None
