@@ -17,6 +17,7 @@ from headscope.cli.head import head
 from headscope.cli.options import Debug, Figures, NoFigures
 from headscope.cli.printable import escaped
 from headscope.cli.study import command, tool, verbs
+from headscope.cli.usage import Commands
 from headscope.cli.view import view
 from headscope.run_lock import run_lock
 
@@ -36,6 +37,8 @@ def main() -> None:
 def application(arguments: list[str]) -> typer.Typer:
     """The commands; `headscope STUDY VERB` is a command of its own where the study has such a verb."""
     app = typer.Typer(
+        name="headscope",
+        cls=Commands,
         help=HELP,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
