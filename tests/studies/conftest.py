@@ -1,15 +1,36 @@
 """Every study's results on tiny models, shared by the tests of all studies."""
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from support.every_study import Run, arguments, prepare, run
 
 
 @pytest.fixture(scope="session")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Run]:
-    """Run a study in a case of `support.every_study`, once."""
-    folder = prepare(tmp_path_factory.mktemp("cases"))
-    return cache(lambda study, case: run(*arguments(study, case, folder), out=folder / "out" / case / study))
+def ended(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, str], Run]:
+    """Run a study in a case of `support.every_study`, once for all processes of the tests."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own if worker_id == "master" else own.parent) / "cases"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            folder.mkdir()
+            prepare(folder)
+
+    def once(study: str, case: str) -> Run:
+        out = folder / "out" / case / study
+        out.parent.mkdir(parents=True, exist_ok=True)
+        kept = out.with_suffix(".json")
+        with FileLock(f"{out}.lock"):
+            if not kept.exists():
+                done = asdict(run(*arguments(study, case, folder), out=out))
+                kept.write_text(json.dumps(done | {"directory": str(out)}), encoding="utf-8")
+            done = json.loads(kept.read_text(encoding="utf-8"))
+        return Run(**done | {"directory": Path(done["directory"])})
+
+    return cache(once)

@@ -12,7 +12,7 @@ from headscope.cli.app import application
 from headscope.report.study_page import study_page
 from support.every_study import STUDIES, Run
 
-SOME = 6
+SOME = 2
 
 
 def parts(result: xr.Dataset) -> None:
