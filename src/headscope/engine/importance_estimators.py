@@ -69,7 +69,7 @@ def to_variables(
         importance,
         dims,
         long_name=LONG_NAME,
-        units="loss (michel_code, run_bertology: per token)",
+        units="loss, or loss per token",
         interval=by_layer(bounds, heads),
         count=int(tallies["size"].count),
     )

@@ -10,6 +10,12 @@ WORDS = {
     "obj": "object",
     "neg": "negation",
 }
+ESTIMATORS = {
+    "michel": "Michel et al.",
+    "michel_code": "code of Michel et al.",
+    "text_pruner": "TextPruner",
+    "run_bertology": "run_bertology.py of transformers",
+}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
@@ -18,14 +24,18 @@ def label(dim: str, value: object) -> str:
 
     >>> label("token_class", "sep"), label("offset", -1), label("relation", "verb_to_subject"), label("task", "mnli")
     ('[SEP]', 'previous token', 'verb → subject', 'mnli')
-    >>> label("pattern", "vertical_diagonal")
-    'vertical + diagonal'
+    >>> label("pattern", "vertical_diagonal"), label("estimator", "michel_code"), label("task", "my_texts.tsv")
+    ('vertical + diagonal', 'code of Michel et al.', 'my_texts.tsv')
     """
     if dim == "offset":
         offset = int(str(value))
         return OFFSETS.get(offset, f"offset {offset:+d}")
     if dim in ("token_class", "feature"):
         return WORDS.get(str(value), str(value))
+    if dim == "estimator":
+        return ESTIMATORS.get(str(value), str(value))
+    if dim == "task":
+        return str(value)  # a name of the user's, such as that of a file
     if dim == "pattern":
         return str(value).replace("_", " + ")
     return str(value).replace("_to_", " → ").replace("_", " ")

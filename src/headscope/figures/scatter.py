@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from headscope.figures.theme import CATEGORIES, GREY, finished, named
+from headscope.figures.theme import CATEGORIES, GREY, SEQUENTIAL, finished, named
 from headscope.figures.tidy import inline, others, rows
 
 # Labels of more heads than these would hide each other.
@@ -94,7 +94,6 @@ def _scale(values: xr.DataArray, span: float) -> alt.Scale:
 
 def _colour(colour: xr.DataArray | None) -> alt.Color:
     if colour is None:
-        return alt.Color(
-            "layer:Q", title="Layer", scale=alt.Scale(scheme="yellowgreenblue"), legend=alt.Legend(tickMinStep=1)
-        )
+        visible = alt.Scale(range=list(SEQUENTIAL[3:]))  # on white, and on the dark page
+        return alt.Color("layer:Q", title="Layer", scale=visible, legend=alt.Legend(tickMinStep=1))
     return alt.Color("class:N", title=str(colour.name or "Class"), scale=alt.Scale(range=list(CATEGORIES)))

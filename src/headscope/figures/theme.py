@@ -59,7 +59,7 @@ def quantity(array: xr.DataArray) -> str:
     """The title of the axis of the values: the variable and its units, or "Share of attention" alone."""
     units = str(array.attrs.get("units", ""))
     text = str(array.name).replace("_", " ").replace("cls ", "[CLS] ")
-    text = units if units.startswith("share") else f"{text} ({units})" if units not in ("", "1") else text
+    text = units if units.startswith("share") else f"{text} ({units})" if units not in ("", "1", "score") else text
     return text[:1].upper() + text[1:]
 
 

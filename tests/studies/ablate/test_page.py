@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from headscope.studies.ablate.page import figures as charts
-from headscope.studies.ablate.page.findings import findings
+from headscope.studies.ablate.page.findings import findings, highlights
 
 METRICS = ["accuracy", "cross_entropy"]
 GAINS = np.array([[0.02, 0.0], [-0.1, -0.3]])
@@ -62,7 +62,17 @@ def test_findings_say_what_helps_what_hurts_and_what_is_noise():
     )
     assert "lowers accuracy: -0.20 [-0.21, -0.19], beyond chance" in said["A random head"]
     assert "layer 2: -0.20 [-0.25, -0.15]" in said["Whole layers"]
-    assert "michel 0.60 [0.50, 0.70]" in said["Importance by gradient"]
+    assert "Michel et al. 0.60 [0.50, 0.70]" in said["Importance by gradient"]
+
+
+def test_highlights_name_the_heads_that_the_task_needs():
+    made = result()
+    needed = highlights(made)[0]
+    assert needed.topic == "The task needs 1 head"
+    assert needed.text == "Without head 2-2 accuracy falls the most, by 0.30, more than chance explains."
+    made["head_q_value"] = made["head_q_value"] * 0 + 1
+    unsure = highlights(made)[0]
+    assert unsure.topic == "The task needs no single head for sure" and "which may be chance" in unsure.text
 
 
 def test_a_gain_that_is_sure_is_not_called_noise():
@@ -83,3 +93,12 @@ def test_every_figure_is_a_chart_of_the_planted_numbers():
         "importance-michel": pytest.approx([0.1, 0.2, 0.3, 0.9]),
     }
     assert [row["second"] for row in drawn["importance-michel"]] == heads
+
+
+def test_titles_name_metric_and_estimator_in_words():
+    made = result()
+    made["head_gain"].attrs["long_name"] = "gain of score without each head"
+    made = made.assign_coords(estimator=["michel_code"])
+    titles = {figure.name: figure.chart.title.text for figure in charts.figures(made)}
+    assert titles["head_gain-cross_entropy"] == "Gain of cross entropy without each head"
+    assert titles["importance-michel_code"] == "Importance, code of Michel et al., and gain of cross entropy"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, heatmap, scatter, with_interval
+from headscope.figures.labels import label
 from headscope.report.parts import Figure
 
 HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "Importance by gradient"
@@ -23,32 +24,34 @@ def _metrics(result: xr.Dataset) -> list[str]:
 def _heads(result: xr.Dataset) -> Iterator[Figure]:
     caption = "Above 0 where the score is better without the head. After Kovaleva et al. (2019), Figure 8."
     for metric in _metrics(result):
-        gains = with_interval(result, "head_gain").sel(metric=metric, drop=True)
-        yield Figure(
-            f"head_gain-{metric}", HEADS, heatmap(gains, diverging=True), f"{_named(metric)}. {caption}", "head_gain"
-        )
+        gains = _gains(result, "head_gain", metric)
+        yield Figure(f"head_gain-{metric}", HEADS, heatmap(gains, diverging=True), caption, "head_gain")
 
 
 def _layers(result: xr.Dataset) -> Iterator[Figure]:
     for metric in _metrics(result):
-        gains = with_interval(result, "layer_gain").sel(metric=metric, drop=True)
+        gains = _gains(result, "layer_gain", metric)
         named = gains.assign_coords(layer=[f"layer {number}" for number in gains["layer"].values])
-        caption = f"{_named(metric)}. All heads of a layer are disabled together; 95% intervals over examples."
+        caption = "All heads of a layer are disabled together; 95% intervals over examples."
         yield Figure(f"layer_gain-{metric}", LAYERS, bars(named), caption, "layer_gain")
+
+
+def _gains(result: xr.Dataset, name: str, metric: str) -> xr.DataArray:
+    """Gains of one metric, with its name in the title."""
+    gains = with_interval(result, name).sel(metric=metric, drop=True)
+    title = str(gains.attrs["long_name"]).replace("score", label("metric", metric))
+    return gains.assign_attrs(long_name=title)
 
 
 def _importance(result: xr.Dataset) -> Iterator[Figure]:
     if "importance" not in result:
         return
     metric = result["metric"].values.tolist()[-1]
-    gains = result["head_gain"].sel(metric=metric, drop=True)
+    gains, name = result["head_gain"].sel(metric=metric, drop=True), label("metric", metric)
     for estimator in result["estimator"].values.tolist():
         both = xr.concat([result["importance"].sel(estimator=estimator, drop=True), gains], "axis").rename("importance")
-        both = both.assign_attrs(long_name=f"Importance ({estimator}) and gain")
-        chart = scatter(both, titles=(f"Importance ({estimator})", f"Gain of {_named(metric).lower()}"))
-        caption = f"A dot for each head: importance ({estimator}) and the gain of {_named(metric).lower()} without it."
+        importance = f"Importance, {label('estimator', estimator)}"
+        both = both.assign_attrs(long_name=f"{importance}, and gain of {name}")
+        chart = scatter(both, titles=(importance, f"Gain of {name}"))
+        caption = f"A dot for each head: its importance, and the gain of {name} without it."
         yield Figure(f"importance-{estimator}", IMPORTANCE, chart, caption, "importance")
-
-
-def _named(metric: str) -> str:
-    return metric.replace("_", " ").capitalize()

@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, examples, listed, measured, number, of_array, several, strongest
+from headscope.report.wording import examples, listed, measured, number, of_array, several, strongest
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.thresholds import RATE
 from headscope.studies.ablate.page.rates import rates
@@ -32,11 +32,11 @@ def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     q, worst = rates(result, metric, gains), strongest(gains)[-1]
     sure = 0 if q is None else int(((q < RATE) & (gains < 0)).sum())
     name = label("metric", metric)
-    chance = "" if sure else "; this may be chance"
-    text = f"Without head {worst.head} {name} falls the most, by {number(-worst.value)}{chance}."
+    chance = "more than chance explains" if sure else "which may be chance"
+    text = f"Without head {worst.head} {name} falls the most, by {number(-worst.value)}, {chance}."
     if worst.value >= 0:
         text = f"Without any single head {name} is as high or higher."
-    yield Finding(f"{several(sure, 'head')} {agree(sure, 'is', 'are')} needed beyond chance", text)
+    yield Finding(f"The task needs {several(sure, 'head')}" if sure else "The task needs no single head for sure", text)
 
 
 def _free(result: xr.Dataset, metric: str) -> Iterator[Finding]:

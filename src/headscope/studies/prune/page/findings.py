@@ -118,7 +118,8 @@ def _order(result: xr.Dataset) -> Iterator[Finding]:
 
 def _choice(result: xr.Dataset) -> Finding:
     choice = json.loads(result.attrs["pruning"])
-    by = f"importance ({choice['estimator']})" if choice["by"] == "importance" else "the score without each head"
+    importance = f"importance ({label('estimator', choice['estimator'])})"
+    by = importance if choice["by"] == "importance" else "the score without each head"
     anew = ", computed again after each step" if choice["again"] else ""
     trained = (
         f" Trained for {several(choice['finetune_epochs'], 'epoch')} after each step."
