@@ -22,8 +22,9 @@ const wide = [...document.querySelectorAll('main *, header *')].filter(each => {
     if (getComputedStyle(up).overflowX !== 'visible') return false;
   return each.getBoundingClientRect().right > window.innerWidth + 1;
 });
-return wide.length || document.documentElement.scrollWidth > window.innerWidth
-  ? `${document.documentElement.scrollWidth} px: ${wide.slice(0, 3).map(each => each.tagName + '.' + each.className)}` : ''
+const width = document.documentElement.scrollWidth;
+const names = wide.slice(0, 3).map(each => `${each.tagName}.${each.className}`);
+return names.length || width > window.innerWidth ? `${width} px wide: ${names}` : '';
 """
 
 
