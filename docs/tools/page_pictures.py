@@ -17,14 +17,11 @@ SIZES = ((1280, 800), (390, 844))
 SECONDS = 10  # to wait for charts
 READY = "return [...document.querySelectorAll('.chart')].every(each => each.querySelector('.marks, img'))"
 WIDEST = """
-const wide = [...document.querySelectorAll('main *, header *')].filter(each => {
-  for (let up = each.parentElement; up; up = up.parentElement)
-    if (getComputedStyle(up).overflowX !== 'visible') return false;
-  return each.getBoundingClientRect().right > window.innerWidth + 1;
-});
 const width = document.documentElement.scrollWidth;
-const names = wide.slice(0, 3).map(each => `${each.tagName}.${each.className}`);
-return names.length || width > window.innerWidth ? `${width} px wide: ${names}` : '';
+if (width <= window.innerWidth) return '';
+const wide = [...document.querySelectorAll('main *, header *')]
+  .filter(each => each.getBoundingClientRect().right > window.innerWidth + 1);
+return `${width} px wide: ${wide.slice(0, 5).map(each => `${each.tagName}.${each.className}`)}`;
 """
 
 
@@ -33,15 +30,18 @@ def take(browser: Chrome, page: Path, folder: Path, *, whole: bool) -> None:
     for width, height in SIZES:
         for scheme in ("light", "dark"):
             open_page(browser, page.absolute().as_uri(), width, height, scheme)
-            draw(browser, height)
+            draw(browser, height, whole=whole)
             name = page.parent.name if page.stem == "report" else f"{page.parent.name}-{page.stem}"
             (folder / f"{name}-{width}-{scheme}.png").write_bytes(picture(browser, whole=whole))
             if wide := browser.execute_script(WIDEST):
                 print(f"{page} at {width} px is {wide}", flush=True)
 
 
-def draw(browser: Chrome, height: int) -> None:
-    """Scroll to each chart, which is drawn when it comes near the window, and back to the top."""
+def draw(browser: Chrome, height: int, *, whole: bool) -> None:
+    """Wait for the charts; those below the window are drawn once the page is scrolled to them."""
+    time.sleep(0.7)
+    if not whole:
+        return
     for top in range(0, browser.execute_script("return document.documentElement.scrollHeight"), height):
         browser.execute_script("window.scrollTo(0, arguments[0])", top)
         time.sleep(0.1)

@@ -108,7 +108,9 @@ def test_trees_of_the_page_are_those_of_the_layer(result: xr.Dataset) -> None:
 
 def test_the_first_finding_has_the_scores_of_the_chosen_layer(result: xr.Dataset) -> None:
     page = study_page(result)
-    assert page.highlights()[0].text.startswith("A linear map of layer 1 gives 100% of the edges of the trees")
+    first = page.highlights()[0]
+    assert first.topic == "Layer 1 holds most of the trees"
+    assert first.text.startswith("A linear map of it gives 100% of the edges of the trees")
     table = page.tables()[0]
     assert table.rows[0] == (
         ("layer 1",),

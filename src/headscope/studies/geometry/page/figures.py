@@ -18,7 +18,11 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 def _cosines(result: xr.Dataset) -> Iterator[Figure]:
     for names, variable, caption in (
-        (NAMES, "anisotropy", "Mean cosines by layer with 95% intervals; layer 0 are the embeddings."),
+        (
+            NAMES,
+            "anisotropy",
+            "Anisotropy, self-similarity and intra-sentence similarity by layer; layer 0 are the embeddings.",
+        ),
         (CORRECTED, "intra_sentence_corrected", "The same less the anisotropy. After Ethayarajh (2019), section 4."),
     ):
         parts = {words: from_embeddings(result, name) for name, words in names.items()}
@@ -27,7 +31,7 @@ def _cosines(result: xr.Dataset) -> Iterator[Figure]:
         }
         if there:
             whole = xr.concat(list(there.values()), xr.Variable("pair", list(there)))
-            whole = whole.rename(variable).assign_attrs(long_name="Mean cosine", units="cosine")
+            whole = whole.rename("mean_cosine").assign_attrs(long_name="Mean cosine", units="1")
             yield Figure(variable, COSINES, curve(whole.transpose("layer", "pair"), "layer"), caption, variable)
 
 

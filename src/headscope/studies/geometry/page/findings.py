@@ -34,9 +34,9 @@ def _cone(result: xr.Dataset) -> Iterator[Finding]:
     if array is not None:
         top = array[array.argmax(...)]
         yield Finding(
-            "Random tokens",
-            f"Two random tokens are most alike in layer {int(top['layer'])} (cosine {number(float(top))}); 0 would be "
-            "vectors in all directions alike.",
+            f"All tokens are most alike in layer {int(top['layer'])}",
+            f"Two random tokens have a mean cosine of {number(float(top))} there; 0 means that vectors have no common "
+            "direction.",
         )
 
 
@@ -45,9 +45,9 @@ def _context(result: xr.Dataset) -> Iterator[Finding]:
     if array is not None:
         low = array[array.argmin(...)]
         yield Finding(
-            "Context",
-            f"Occurrences of a token differ most in layer {int(low['layer'])}: their mean cosine is there "
-            f"{number(float(low))} above that of random tokens.",
+            f"Context changes tokens most in layer {int(low['layer'])}",
+            f"The mean cosine of two occurrences of a token is {number(float(low))} above that of random tokens, the "
+            "least of all layers.",
         )
 
 
@@ -57,8 +57,8 @@ def _dimension(result: xr.Dataset) -> Iterator[Finding]:
         top = share[share.argmax("layer")]
         layer = int(top["layer"])
         name = int(result["top_dimension"].sel(layer=layer).isel(dimension_rank=0))
-        text = f"In layer {layer} dimension {name} alone makes {float(top):.0%} of the anisotropy."
-        yield Finding("Dimensions", text)
+        text = f"Dimension {name} alone makes {float(top):.0%} of the likeness of random tokens in this layer."
+        yield Finding(f"One dimension dominates layer {layer}", text)
 
 
 def _range(array: xr.DataArray) -> str:

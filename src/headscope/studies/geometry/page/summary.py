@@ -5,9 +5,9 @@ import xarray as xr
 from headscope.figures import with_interval
 
 NAMES = {
-    "anisotropy": "two random tokens (anisotropy)",
-    "self_similarity": "occurrences of a token (self-similarity)",
-    "intra_sentence": "token and mean of its input (intra-sentence)",
+    "anisotropy": "two random tokens",
+    "self_similarity": "two occurrences of a token",
+    "intra_sentence": "a token and the mean of its input",
 }
 CORRECTED = {"self_similarity_corrected": "self-similarity", "intra_sentence_corrected": "intra-sentence similarity"}
 # BERT-base cased on the STS texts of 2012 to 2016, layers 0 to 12, not corrected: Ethayarajh (2019), the file

@@ -17,18 +17,20 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     uuas, (name, base) = layer.scores["uuas"], best_baseline(result)
     if not np.isfinite(uuas.value):
         return findings(result)
-    text = f"A linear map of layer {layer.number} gives {uuas.value:.0%} of the edges of the trees; "
-    every = [Finding("Trees", f"{text}{name}: {base.value:.0%}.")]
+    text = f"A linear map of it gives {uuas.value:.0%} of the edges of the trees; {name}: {base.value:.0%}."
+    every = [Finding(f"Layer {layer.number} holds most of the trees", text)]
     if "uuas_random" in result:
         random = float(result["uuas_random"].sel(layer=layer.number))
-        every.append(Finding("Learned in training", f"With random weights of the model it gives {random:.0%}."))
+        every.append(
+            Finding("Training made the difference", f"With random weights of the model it gives {random:.0%}.")
+        )
     root = layer.scores["root_accuracy"].value
-    every.append(Finding("Root", f"The depth probe finds the root of {root:.0%} of the sentences."))
+    every.append(Finding(f"{root:.0%} of the roots are found", "The depth probe finds the root of a sentence."))
     last = int(result["layer"].max())
     if last != layer.number:
         end = float(result["uuas"].sel(layer=last))
-        held = f"The last layer gives {end:.0%}, layer {layer.number} {uuas.value:.0%}."
-        every.append(Finding("Last layer", held))
+        held = f"It gives {end:.0%} of the edges, layer {layer.number} {uuas.value:.0%}."
+        every.append(Finding("The last layer holds less", held))
     return every
 
 

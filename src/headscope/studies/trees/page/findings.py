@@ -42,9 +42,9 @@ def _best(result: xr.Dataset) -> Iterator[Finding]:
     for each in chosen(result, "uas")[:1]:
         other = baseline(result, "uas", "fixed_offset")
         yield Finding(
-            "Dependency trees",
-            f"The spanning tree of head {each.head} ({each.words}) gives {each.score.value:.0%} of the words their "
-            f"syntactic head; the best fixed offset gives {other.value:.0%}.",
+            f"Head {each.head} draws the best trees",
+            f"Its spanning tree ({each.words}) gives {each.score.value:.0%} of the words their syntactic head; the "
+            f"best fixed offset gives {other.value:.0%}.",
         )
 
 
@@ -52,16 +52,15 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
     for each in chosen(result, "uas")[:1]:
         if each.random is not None:
             text = f"With random weights the best head gives {each.random.value:.0%} of the words their syntactic head."
-            yield Finding("Learned in training", text)
+            yield Finding("Training made the difference", text)
 
 
 def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
     for each in chosen_phrases(result)[:1]:
         right = estimate(result, "baseline_f1", baseline="right_branching")
         yield Finding(
-            "Phrases",
-            f"The phrases of head {each.head} have an F1 of {100 * each.score.value:.0f}, those of right-branching "
-            f"trees {100 * right.value:.0f}.",
+            f"Head {each.head} draws the best phrases",
+            f"They have an F1 of {100 * each.score.value:.0f}, those of right-branching trees {100 * right.value:.0f}.",
         )
 
 
