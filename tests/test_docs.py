@@ -28,6 +28,7 @@ PAGES = {
 INSTEAD = {"minilm": "./my-model", "bert-base-uncased": "./my-model", "MODEL": "./my-model", "MAPS": "maps"}
 QUICK = {
     "finetune": ["--epochs", "1"],
+    "pretrain-head": ["--epochs", "1"],
     "probe": ["--epochs", "1", "--seeds", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],
 }

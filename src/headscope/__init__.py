@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     geometry: Study
     gradients: Study
     patterns: Study
+    pretrain_head: Study
     probe: Study
     profile: Study
     prune: Study
@@ -78,6 +79,7 @@ __all__ = [
     "open_result",
     "patterns",
     "plot",
+    "pretrain_head",
     "probe",
     "profile",
     "prune",

@@ -136,13 +136,23 @@ def _inputs(given: dict[str, Any], tokenizer: Any, *, scored: bool) -> dict[str,
 
 def _corpus(value: Any, done: dict[str, Any]) -> Corpus:
     """A corpus; pairs of paragraphs are counted in the pieces of the model's tokenizer."""
-    model = done.get("model") or done["models"][0]
 
     def offsets(text: str) -> list[tuple[int, int]]:
-        pieces = model.tokenizer(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
+        tokenizer = _tokenizer(done)
+        pieces = tokenizer(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
         return pieces["offset_mapping"]
 
     return corpora.read(value, offsets=offsets)
+
+
+def _tokenizer(done: dict[str, Any]) -> Any:
+    """The tokenizer of the model, or of its checkpoint where a study loads that itself."""
+    from headscope.models.checkpoint import locate
+    from headscope.models.tokenizer import load_tokenizer
+
+    if "checkpoint" in done:
+        return load_tokenizer(locate(done["checkpoint"]))
+    return (done.get("model") or done["models"][0]).tokenizer
 
 
 def _check(name: str, value: Any, hint: Any) -> None:

@@ -24,6 +24,15 @@ def names(folder: str) -> list[str]:
     return sorted(name for name in modules + studies if not name.startswith("_"))
 
 
+def command_name(name: str) -> str:
+    """The name of a study or a verb on the command line.
+
+    >>> command_name("pretrain_head")
+    'pretrain-head'
+    """
+    return name.replace("_", "-")
+
+
 def summary(folder: str, name: str) -> str:
     """The first line of a module's docstring, read without importing it.
 

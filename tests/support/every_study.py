@@ -47,6 +47,7 @@ WHOLE = {
 QUICK = {
     "finetune": ("--epochs", "1", "--batch", "4"),
     "patterns": ("--shown", "1"),
+    "pretrain_head": ("--epochs", "1", "--batch", "4"),
     "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     "prune": ("--share", "0.5", "--step", "0.25"),
     "structure": ("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "4"),
@@ -74,7 +75,15 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     named = ["--corpus", *source] if "models" in takes else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == "annotated" else ())
     options = [each.format(folder=folder) for each in options]
-    return [study, *(str(folder / each) for each in models), *named, *limit, "--resamples", "20", *options]
+    return [
+        catalog.command_name(study),
+        *(str(folder / each) for each in models),
+        *named,
+        *limit,
+        "--resamples",
+        "20",
+        *options,
+    ]
 
 
 def run(*given: str | Path, out: Path | None = None) -> Run:

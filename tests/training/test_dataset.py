@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.encoding.encoder import Words
-from headscope.training.dataset import LengthGrouped, TrainingSet, collate
+from headscope.training.dataset import LengthGrouped, TrainingSet
 from support.small_tasks import birds, counts
 from support.tiny import tiny_tokenizer
 
@@ -47,7 +47,7 @@ def test_a_batch_is_what_the_tokenizer_makes_of_it() -> None:
     task, tokenizer = birds(), tiny_tokenizer()
     corpus = task.training()
     labelled = TrainingSet(list(Words(tokenizer, 64).encode(corpus)), task.targets(corpus), regression=False)
-    batch = collate([labelled[number] for number in range(6)], pad=0, regression=False)
+    batch = labelled.collate([labelled[number] for number in range(6)], pad=0)
     texts = [example.first[0].text for example in corpus][:6]
     expected = tokenizer(texts, padding=True, return_tensors="pt")
     assert {name: tensor.tolist() for name, tensor in batch.items() if name != "labels"} == {
@@ -60,7 +60,7 @@ def test_a_batch_is_what_the_tokenizer_makes_of_it() -> None:
 def test_scores_are_numbers_and_padding_is_the_models() -> None:
     task, tokenizer = counts(), tiny_tokenizer()
     inputs = list(Words(tokenizer, 64).encode(task.dev))
-    batch = collate([(inputs[0], 2.5), (inputs[3], 0.0)], pad=7, regression=True)
+    batch = TrainingSet(inputs, np.zeros(0), regression=True).collate([(inputs[0], 2.5), (inputs[3], 0.0)], pad=7)
     assert batch["labels"].tolist() == [2.5, 0.0]
     assert (batch["input_ids"][batch["attention_mask"] == 0] == 7).all()
     assert (batch["attention_mask"] == 0).any()

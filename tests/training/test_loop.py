@@ -33,7 +33,7 @@ from headscope.training import (
     initial,
     train,
 )
-from headscope.training.dataset import LengthGrouped, collate
+from headscope.training.dataset import LengthGrouped
 from support.small_tasks import birds, counts, tiny_folder
 from support.tiny import save_tiny, tiny_vocabulary
 from support.tiny_families import SIZES, tiny_family
@@ -91,7 +91,7 @@ def naive(network: PreTrainedModel, examples: TaskExamples, recipe: TrainingReci
             for part in optimizer.param_groups:
                 part["lr"] = recipe.learning_rate * share
             rows = [examples.train[number] for number in group]
-            loss = network(**collate(rows, pad=0, regression=examples.train.regression)).loss
+            loss = network(**examples.train.collate(rows, pad=0)).loss
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()

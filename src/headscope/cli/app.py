@@ -46,14 +46,14 @@ def application(arguments: list[str]) -> typer.Typer:
     )
     app.callback(epilog=EXAMPLES)(options)
     for study in catalog.names("studies"):
-        summary, further = catalog.summary("studies", study), verbs(study)
-        if arguments[:1] == [study] and further.keys() & arguments[1:2]:
+        summary, further, name = catalog.summary("studies", study), verbs(study), catalog.command_name(study)
+        if arguments[:1] == [name] and further.keys() & arguments[1:2]:
             group = typer.Typer(help=summary)
             for verb, run in further.items():
                 group.command(verb)(run)
-            app.add_typer(group, name=study, rich_help_panel=STUDIES)
+            app.add_typer(group, name=name, rich_help_panel=STUDIES)
         else:
-            app.command(study, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
+            app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
     tools = {"report": report, "head": head, "export": export, "view": view, "index": tool("viewer/commands", "index")}
     for name, run in ({"list": list_catalog} | tools).items():
         app.command(name, rich_help_panel=TOOLS)(run)
@@ -62,8 +62,9 @@ def application(arguments: list[str]) -> typer.Typer:
 
 def _epilog(study: str, further: Iterable[str]) -> str:
     """The end of the help of a study: an example, and its further commands."""
-    example = catalog.constant("studies", study, "EXAMPLE") or f"headscope {study} minilm sample -o out"
-    also = ", ".join(f"{study} {verb}" for verb in further)
+    name = catalog.command_name(study)
+    example = catalog.constant("studies", study, "EXAMPLE") or f"headscope {name} minilm sample -o out"
+    also = ", ".join(f"{name} {verb}" for verb in further)
     return f"Example: {example}." + (f" Further commands: {also}." if also else "")
 
 

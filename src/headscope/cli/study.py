@@ -70,7 +70,7 @@ def _command(
 
 def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
     given["figures"] = formats(given["figures"], given["no_figures"])
-    given["out"] = given["out"] or Path("out") / study
+    given["out"] = given["out"] or Path("out") / catalog.command_name(study)
     with output_folder(given["out"], study, overwrite=given["overwrite"], on_no_lock=notice):
         _run_in_folder(study, function, inputs, given)
 

@@ -38,7 +38,8 @@ def print_catalog() -> None:
             title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2)
         )
         for name in catalog.names(folder):
-            table.add_row(cell(name), cell(catalog.summary(folder, name)))
+            shown = catalog.command_name(name) if folder == "studies" else name
+            table.add_row(cell(shown), cell(catalog.summary(folder, name)))
         console.print(table)
         console.print()
 
@@ -47,7 +48,10 @@ def print_result(result: xr.Dataset) -> None:
     """The main table, and the inputs that were left out."""
     console, attrs = Console(), result.attrs
     read = f"{attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
-    _line(console, f"{attrs['study']}: {attrs['model']} on {attrs['corpus']}, {read}")
+    study = catalog.command_name(attrs["study"])
+    _line(console, f"{study}: {attrs['model']} on {attrs['corpus']}, {read}")
+    if adapted := attrs.get("adapted_head"):
+        _line(console, f"masked-language head: {adapted}")
     if {"layer", "head"} <= set(result.dims) and (table := by_layer(result, console.width)).row_count:
         console.print(table)
     own = study_page(result).tables()

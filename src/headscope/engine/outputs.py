@@ -29,7 +29,7 @@ def task_outputs(task_inputs: TaskInputs, settings: Settings = DEFAULTS) -> Outp
         batch = task_inputs.batch(group)
         return batch.outputs(network(**batch.inputs).logits)
 
-    return _in_order(network, task_inputs.inputs, outputs, settings)
+    return in_order(network, task_inputs.inputs, outputs, settings)
 
 
 def logits(model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULTS) -> Outputs:
@@ -40,15 +40,16 @@ def logits(model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULT
     def outputs(group: list[Encoded]) -> Outputs:
         return network(**collate(group).inputs).logits.to(torch.float32).cpu().numpy()
 
-    return _in_order(network, inputs, outputs, settings)
+    return in_order(network, inputs, outputs, settings)
 
 
-def _in_order(
+def in_order(
     network: PreTrainedModel,
     inputs: Iterable[Encoded],
     outputs: Callable[[list[Encoded]], Outputs],
     settings: Settings,
 ) -> Outputs:
+    """The outputs of all inputs, computed in groups of similar length, in the order of their numbers."""
     rows: dict[int, np.ndarray] = {}
     with torch.inference_mode(), fast(network):
         for group in by_length(inputs, settings.batch_tokens, settings.seed):

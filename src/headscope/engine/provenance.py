@@ -8,13 +8,18 @@ from importlib.metadata import version
 from headscope.corpora import Corpus
 from headscope.engine.settings import Settings
 from headscope.models import Model
+from headscope.models.masked_lm import adapted_head
 from headscope.version import __version__
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "xarray")
 
 
 def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> dict[str, str | int]:
-    """Study, model, corpus, settings, seed and library versions, as attributes of a result."""
+    """Study, model, corpus, settings, seed and library versions, as attributes of a result.
+
+    * `adapted_head`: only of a model whose head for masked words was trained afterwards.
+    """
+    adapted = adapted_head(model.network.config)
     return {
         "study": study,
         "headscope_version": __version__,
@@ -23,6 +28,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "model_revision": model.revision,
         "model_sha256": model.sha256,
         "capture": model.capture.method,
+        **({"adapted_head": adapted} if adapted else {}),
         "corpus": corpus.name,
         "corpus_sha256": corpus.sha256,
         "seed": settings.seed,

@@ -14,8 +14,9 @@ from headscope.batch import Batch
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
+from headscope.encoding.masking import IGNORED, masked
 from headscope.engine.batches import collator
-from headscope.engine.losses import IGNORED, collated, losses, masked
+from headscope.engine.losses import collated, losses
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.tasks import Task, TaskKind

@@ -1,9 +1,24 @@
-"""Detection of a head for masked words, by the names of the classes in transformers."""
+"""Heads for masked words: their detection, by the names of the classes in transformers, and the mark of a new one."""
 
-from transformers import PreTrainedModel
+from typing import Any
+
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headscope.models.checkpoint import Checkpoint, locate
+
+# The key in the configuration of a model whose head was trained by `pretrain-head`.
+ADAPTED = "headscope_adapted_head"
+
+
+def mark_adapted(config: PreTrainedConfig, words: str) -> None:
+    """Note in a configuration that the head for masked words was trained afterwards, and on what."""
+    setattr(config, ADAPTED, words)
+
+
+def adapted_head(config: Any) -> str:
+    """The note of `mark_adapted` in a configuration; "" without one."""
+    return str(getattr(config, ADAPTED, ""))
 
 
 def has_masked_lm_head(network: PreTrainedModel) -> bool:

@@ -44,7 +44,7 @@ def lead(result: xr.Dataset) -> str:
 def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The facts that a reader needs first."""
     attrs, sizes = result.attrs, result.sizes
-    facts = [("Type", attrs.get("model_type", ""))]
+    facts = [("Type", attrs.get("model_type", "")), ("Masked-language head", attrs.get("adapted_head", ""))]
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
     counted = f"{_number(attrs['n_examples'])} examples, {_number(attrs['n_tokens'])} tokens"

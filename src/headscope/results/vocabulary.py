@@ -24,7 +24,7 @@ DIMENSIONS = {
     "model": "model that is compared with the first",
     "restored": "number of lower layers with the weights of the first model",
     "seed": "seed of a training",
-    "epoch": "pass over the training examples, from 1",
+    "epoch": "pass over the training examples, from 1; 0 is before the training",
     "progress": "share of a training that is done",
     "share_removed": "share of the model's heads that is removed",
     "mention_type": "kind of mention",

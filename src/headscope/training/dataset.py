@@ -1,17 +1,44 @@
-"""Labelled training inputs, in batches of similar length."""
+"""Training inputs with labels or with masked words, in batches of similar length."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded
+from headscope.encoding.masking import Masking, masked
+from headscope.engine.losses import collated
+from headscope.engine.masked_words import masked_logits
 
 # Lengths are sorted within random pools of this many batches.
 POOL = 50
+
+
+class TrainingInputs(Protocol):
+    """Inputs with their targets, and the loss of a batch of them."""
+
+    @property
+    def inputs(self) -> list[Encoded]:
+        """The inputs; the batches are made by their lengths."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> Any: ...
+
+    def collate(self, group: list[Any], pad: int) -> dict[str, Tensor]:
+        """Padded keyword arguments of `loss`; `pad` is the id of the padding token."""
+        ...
+
+    def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
+        """The mean loss of a batch."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -27,6 +54,52 @@ class TrainingSet:
 
     def __getitem__(self, index: int) -> tuple[Encoded, float]:
         return self.inputs[index], float(self.targets[index])
+
+    def collate(self, group: list[tuple[Encoded, float]], pad: int) -> dict[str, Tensor]:
+        """Padded keyword arguments of the network, each [example, token], and `labels`, [example]."""
+        targets = torch.tensor([target for _, target in group])
+        return padded([encoded for encoded, _ in group], pad) | {
+            "labels": targets.float() if self.regression else targets.long()
+        }
+
+    def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
+        """The network's own loss for its kind of task."""
+        return network(**batch).loss
+
+
+@dataclass
+class MaskedTrainingSet:
+    """Inputs whose masked tokens are chosen anew in each epoch.
+
+    * `seed`: the masks depend on it, the epoch, and the number of the input.
+    """
+
+    inputs: list[Encoded]
+    tokenizer: PreTrainedTokenizerBase
+    masking: Masking
+    seed: int
+    epoch: int = field(default=0, init=False)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch of the next masks, from 0."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def __getitem__(self, index: int) -> tuple[Encoded, Int[np.ndarray, " token"]]:
+        return masked(self.inputs[index], self.tokenizer, self.seed, self.masking, epoch=self.epoch)
+
+    def collate(self, group: list[tuple[Encoded, Int[np.ndarray, " token"]]], pad: int) -> dict[str, Tensor]:
+        """Padded keyword arguments of the network, and `labels`, the pieces behind the masks, each [example, token]."""
+        labels = collated([pieces for _, pieces in group], torch.device("cpu"))
+        return padded([encoded for encoded, _ in group], pad) | {"labels": labels}
+
+    def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
+        """The mean cross entropy of the masked tokens, in nats."""
+        inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
+        logits, pieces = masked_logits(network, inputs, batch["labels"])
+        return cross_entropy(logits.float(), pieces)
 
 
 class LengthGrouped:
@@ -53,14 +126,13 @@ class LengthGrouped:
         return (batches[number].tolist() for number in random.permutation(len(batches)))
 
 
-def collate(group: list[tuple[Encoded, float]], *, pad: int, regression: bool) -> dict[str, Tensor]:
-    """Padded keyword arguments of the network, each [example, token], and `labels`, [example]."""
-    lengths = [len(encoded) for encoded, _ in group]
+def padded(group: list[Encoded], pad: int) -> dict[str, Tensor]:
+    """Padded keyword arguments of the network, each [example, token]."""
+    lengths = [len(encoded) for encoded in group]
     real = np.arange(max(lengths)) < np.array(lengths)[:, None]
     inputs = {"attention_mask": torch.from_numpy(real.astype(np.int64))}
-    for name in group[0][0].inputs:
+    for name in group[0].inputs:
         rows = np.full(real.shape, pad if name == "input_ids" else 0)
-        rows[real] = np.concatenate([encoded.inputs[name] for encoded, _ in group])
+        rows[real] = np.concatenate([encoded.inputs[name] for encoded in group])
         inputs[name] = torch.from_numpy(rows)
-    targets = torch.tensor([target for _, target in group])
-    return inputs | {"labels": targets.float() if regression else targets.long()}
+    return inputs

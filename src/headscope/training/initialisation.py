@@ -1,17 +1,12 @@
-"""A model before training: an encoder with a new classifier."""
+"""A model before training: an encoder with a new classifier or masked-language head."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import torch
-from transformers import (
-    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
-    AutoModel,
-    AutoModelForSequenceClassification,
-    PreTrainedConfig,
-    PreTrainedModel,
-)
+import transformers
+from transformers import AutoModel, PreTrainedConfig, PreTrainedModel
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
 from headscope.capture.self_check import Capture
@@ -21,6 +16,7 @@ from headscope.models import Model
 from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
+from headscope.models.masked_lm import has_words_head
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.tokenizer import load_tokenizer
 from headscope.tasks import Task
@@ -60,13 +56,36 @@ def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_
     """
     if init not in get_args(Init):
         raise HeadscopeError(f"init '{init}' is unknown; use one of {', '.join(get_args(Init))}")
+    config = _with_outputs(_config(checkpoint, "SequenceClassification", "classifier", remote_code), task)
+    return _built(checkpoint, config, "SequenceClassification", init, seed, remote_code)
+
+
+def initial_masked_lm(
+    checkpoint: Checkpoint, seed: int, *, frozen: bool = False, remote_code: bool = False
+) -> InitialModel:
+    """Build an encoder with a new masked-language head, whose output layer shares the weights of the embeddings.
+
+    * `frozen`: only the new weights are trained.
+
+    Raises `HeadscopeError` if the model has such a head already, or its type has none in transformers.
+    """
+    if has_words_head(checkpoint):
+        raise HeadscopeError(f"model '{checkpoint.name}' has a head for masked words; use it as it is")
+    config = _config(checkpoint, "MaskedLM", "masked-language head", remote_code)
+    config.tie_word_embeddings = True
+    return _built(checkpoint, config, "MaskedLM", "frozen" if frozen else "finetuned", seed, remote_code)
+
+
+def _built(
+    checkpoint: Checkpoint, config: PreTrainedConfig, kind: str, init: str, seed: int, remote_code: bool
+) -> InitialModel:
+    """A network of a class of transformers (AutoModelFor...) with a new head, from an init of `initial`."""
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
-    config = _config(checkpoint, task, tokenizer, remote_code)
     _padding(checkpoint.name, config, tokenizer)
     code = {"trust_remote_code": remote_code}
     with torch.random.fork_rng(), quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "use another model"):
         torch.manual_seed(seed)
-        network = _classifier(config, code)
+        network = _untrained(config, kind, code)
         kept = {} if init == "random" else _encoder(checkpoint, config, code)
     weights = network.base_model.state_dict()
     kept = {name: weight for name, weight in kept.items() if name in weights and weight.shape == weights[name].shape}
@@ -78,18 +97,23 @@ def initial(checkpoint: Checkpoint, task: Task, init: str, seed: int, *, remote_
     return InitialModel(network, tokenizer, tuple(sorted(set(dict(network.named_parameters())) - old)))
 
 
-def _config(checkpoint: Checkpoint, task: Task, tokenizer: Tokenizer, remote_code: bool) -> PreTrainedConfig:
+def _config(checkpoint: Checkpoint, kind: str, head: str, remote_code: bool) -> PreTrainedConfig:
+    """The configuration of a model whose type has a class AutoModelFor`kind`; `head` names that in errors."""
     config = load_config(checkpoint, remote_code=remote_code)
-    kind = config.model_type
     if config.is_encoder_decoder:
         raise HeadscopeError(f"model '{checkpoint.name}' is an encoder-decoder; use an encoder, such as a BERT")
-    supported = type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
-    if not supported and "AutoModelForSequenceClassification" not in checkpoint.config.get("auto_map", {}):
+    auto = _auto(kind)
+    if type(config) not in auto._model_mapping and auto.__name__ not in checkpoint.config.get("auto_map", {}):
         raise HeadscopeError(
-            f"model '{checkpoint.name}': type '{kind}' has no classifier in transformers; use another model"
+            f"model '{checkpoint.name}': type '{config.model_type}' has no {head} in transformers; use another model"
         )
     if pruning_of(config):  # the folder's own code is for other programs
         vars(config).pop("auto_map", None)
+    return config
+
+
+def _with_outputs(config: PreTrainedConfig, task: Task) -> PreTrainedConfig:
+    """The configuration with the outputs of a task."""
     names = task.labels or ("score",)
     config.id2label = dict(enumerate(names))
     config.label2id = {name: number for number, name in enumerate(names)}
@@ -97,13 +121,17 @@ def _config(checkpoint: Checkpoint, task: Task, tokenizer: Tokenizer, remote_cod
     return config
 
 
-def _classifier(config: PreTrainedConfig, code: Mapping[str, Any]) -> PreTrainedModel:
+def _auto(kind: str) -> Any:
+    return getattr(transformers, f"AutoModelFor{kind}")
+
+
+def _untrained(config: PreTrainedConfig, kind: str, code: Mapping[str, Any]) -> PreTrainedModel:
     """A network with random weights, without the removed heads of a pruned model."""
     if (pruning := pruning_of(config)) is None:
-        return AutoModelForSequenceClassification.from_config(config, dtype=torch.float32, **code)
-    kind: Any = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING[type(config)]
-    network = built(kind, pruning)._from_config(config, dtype=torch.float32)
-    network.__class__ = kind
+        return _auto(kind).from_config(config, dtype=torch.float32, **code)
+    plain = _auto(kind)._model_mapping[type(config)]
+    network = built(plain, pruning)._from_config(config, dtype=torch.float32)
+    network.__class__ = plain
     return network
 
 

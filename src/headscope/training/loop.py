@@ -1,26 +1,54 @@
 """Train a network on a task and keep its best or last epoch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
+from headscope.engine.masked_words import masked_outputs
 from headscope.engine.outputs import logits
 from headscope.files import new_folder
 from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.tasks import LOWER_IS_BETTER, Task, score
 from headscope.training.callbacks import EpochRecorder
-from headscope.training.dataset import TrainingSet
+from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
 from headscope.training.initialisation import InitialModel
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord, TrainedOutputs
 from headscope.training.trainer import SilentTrainer, arguments
+
+DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
+
+
+class Examples(Protocol):
+    """Training inputs, dev targets, the number of shortened training examples, and the outputs for dev."""
+
+    @property
+    def train(self) -> TrainingInputs:
+        """The training inputs."""
+        ...
+
+    @property
+    def targets(self) -> Float[np.ndarray, " example"]:
+        """The targets of dev, as the task's metrics read them."""
+        ...
+
+    @property
+    def cut(self) -> int:
+        """The number of shortened training examples."""
+        ...
+
+    def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
+        """Outputs of a model for the dev inputs."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -32,11 +60,37 @@ class TaskExamples:
     targets: Float[np.ndarray, " example"]
     cut: int = 0
 
+    def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
+        """Logits of a model for the dev inputs."""
+        return logits(model, self.dev, settings)
+
+
+@dataclass(frozen=True)
+class MaskedExamples:
+    """Training inputs with masks of their own in each epoch, and dev inputs with fixed masks.
+
+    * `pieces`: the pieces behind the masks of each dev input, elsewhere `IGNORED`.
+    """
+
+    train: MaskedTrainingSet
+    dev: list[Encoded]
+    pieces: list[Int[np.ndarray, " token"]]
+    cut: int = 0
+
+    @property
+    def targets(self) -> Float[np.ndarray, " example"]:
+        """Zeros: the outputs hold the losses."""
+        return np.zeros(len(self.dev))
+
+    def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example 3"]:
+        """Summed loss, number of masked tokens and number of hits of each dev input."""
+        return masked_outputs(model, self.dev, self.pieces, settings)
+
 
 def train(
     initial: InitialModel,
     task: Task,
-    examples: TaskExamples,
+    examples: Examples,
     recipe: TrainingRecipe,
     settings: Settings,
     record: RunRecord,
@@ -64,7 +118,7 @@ def train(
     with torch.random.fork_rng(), quiet():
         made = arguments(recipe, settings.seed, record.folder, network.device)
         trainer = SilentTrainer(network, made, examples.train, initial.pad)
-        compute = partial(dev_outputs, initial.model, examples.dev, settings)
+        compute = partial(dev_outputs, initial.model, examples.outputs, settings)
         trainer.add_callback(EpochRecorder(record, compute, epoch_done, settings.on_progress))
         last = record.checkpoint()
         trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -86,12 +140,12 @@ def kept_epoch(record: RunRecord, task: Task, targets: np.ndarray, recipe: Train
     return 1 + int(np.argmin(scores) if metric in LOWER_IS_BETTER else np.argmax(scores))
 
 
-def dev_outputs(model: Model, dev: list[Encoded], settings: Settings) -> Float[np.ndarray, "example output"]:
+def dev_outputs(model: Model, outputs: DevOutputs, settings: Settings) -> Float[np.ndarray, "example output"]:
     """Outputs of a model for the dev inputs, in full precision even during training in mixed precision."""
     mixed = vars(model.network).pop("forward", None)  # accelerate puts it over the network's own
     model.network.eval()
     try:
-        return logits(model, dev, replace(settings, on_progress=lambda done: None))
+        return outputs(model, replace(settings, on_progress=lambda done: None))
     finally:
         if mixed is not None:
             vars(model.network)["forward"] = mixed

@@ -13,14 +13,14 @@ from transformers.trainer_callback import PrinterCallback
 from headscope.errors import HeadscopeError
 from headscope.extras import require
 from headscope.files import remove, writing
-from headscope.training.dataset import LengthGrouped, TrainingSet, collate
+from headscope.training.dataset import LengthGrouped, TrainingInputs
 from headscope.training.recipe import TrainingRecipe
 
 
 class SilentTrainer(Trainer):
-    """A Trainer for a `TrainingSet` that keeps the loss of each step in `state.log_history`."""
+    """A Trainer for `TrainingInputs` that keeps the loss of each step in `state.log_history`."""
 
-    def __init__(self, network: PreTrainedModel, arguments: TrainingArguments, training_set: TrainingSet, pad: int):
+    def __init__(self, network: PreTrainedModel, arguments: TrainingArguments, training_set: TrainingInputs, pad: int):
         """`pad` is the id of the padding token."""
         super().__init__(network, arguments, train_dataset=training_set)  # type: ignore[arg-type]
         self.remove_callback(PrinterCallback)
@@ -32,13 +32,13 @@ class SilentTrainer(Trainer):
         loader = DataLoader(
             self.training_set,  # type: ignore[arg-type]
             batch_sampler=LengthGrouped(lengths, self.args.per_device_train_batch_size, self.args.seed),
-            collate_fn=partial(collate, pad=self.pad, regression=self.training_set.regression),
+            collate_fn=partial(self.training_set.collate, pad=self.pad),
         )
         return self.accelerator.prepare(loader)
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> Any:
-        """The network's own loss for its kind of task."""
-        return model(**inputs).loss
+        """The loss of a batch."""
+        return self.training_set.loss(model, inputs)
 
     def training_step(self, *args: Any, **keywords: Any) -> Tensor:
         """Do one step and keep its loss.

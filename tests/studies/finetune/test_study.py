@@ -15,11 +15,11 @@ from headscope import HeadscopeError, Settings, results
 from headscope.engine.outputs import logits
 from headscope.engine.task_inputs import encode_for_task
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.finetune.scores import loss_curve
 from headscope.studies.finetune.study import INITS, run
 from headscope.tasks import Task, resampled, score
 from headscope.tasks.task import limited
 from headscope.training import run_record
+from headscope.training.loss_curve import loss_curve
 from support.small_tasks import birds, counts, tiny_folder
 
 QUICK = Settings(resamples=20)

@@ -23,7 +23,8 @@ from headscope import Corpus, HeadscopeError, Model, Settings
 from headscope.capture import observer
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.losses import IGNORED, Target
+from headscope.encoding.masking import IGNORED
+from headscope.engine.losses import Target
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.gradients.attention_gradients import gradients
 from headscope.studies.gradients.objectives import Objective, objective_of

@@ -14,6 +14,7 @@ from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
+from headscope.models.masked_lm import adapted_head
 from headscope.results.variables import Variable, label
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.compare.comparability import refuse_unless_comparable
@@ -78,11 +79,14 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _named(first: str, later: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
     """Attributes of the compared models; `model_sha256` and the like are of the first."""
     names = [first, *later]
+    notes = {name: adapted_head(model.network.config) for name, model in zip(names, models, strict=True)}
+    adapted = "; ".join(f"{name}: {note}" for name, note in notes.items() if note)
     return {
         "model": f"{first} → {', '.join(later)}",
         "reference": first,
         "compared": json.dumps({name: model.name for name, model in zip(names, models, strict=True)}),
         "compared_sha256": json.dumps({name: model.sha256 for name, model in zip(names, models, strict=True)}),
+        **({"adapted_head": adapted} if adapted else {}),
         "compared_capture": json.dumps({name: model.capture.method for name, model in zip(names, models, strict=True)}),
     }
 

@@ -12,10 +12,9 @@ from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.studies.finetune.published import paper_score
 from headscope.tasks import Task, resampled, score
+from headscope.training.loss_curve import PARTS, loss_curve
 from headscope.training.run_record import TrainedOutputs
 
-# Equal parts of a training over which the loss is averaged.
-PARTS = 50
 ROWS = ("task", "init", "metric")
 # Dimensions, long name, units, source.
 VARIABLES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
@@ -75,19 +74,6 @@ def constant(task: Task, targets: Float[np.ndarray, " example"]) -> Float[np.nda
         return np.zeros((len(targets), 1))
     counts = np.bincount(targets.astype(int), minlength=len(task.labels))
     return np.tile(np.eye(len(counts))[counts.argmax()], (len(targets), 1))
-
-
-def loss_curve(losses: Float[np.ndarray, " step"]) -> Float[np.ndarray, " part"]:
-    """Mean loss of each of `PARTS` equal parts of a training; with fewer steps than parts, steps are repeated.
-
-    >>> loss_curve(np.array([3.0, 1.0]))[[0, 24, 25, 49]]
-    array([3., 3., 1., 1.])
-    """
-    if not len(losses):
-        return np.full(PARTS, np.nan)
-    starts = np.arange(PARTS) * len(losses) // PARTS
-    stops = np.maximum(starts + 1, (np.arange(PARTS) + 1) * len(losses) // PARTS)
-    return np.array([losses[start:stop].mean(dtype=np.float64) for start, stop in zip(starts, stops, strict=True)])
 
 
 def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws: np.ndarray) -> dict[str, np.ndarray]:

@@ -14,15 +14,13 @@ from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
-from headscope.models.checkpoint import locate
-from headscope.models.devices import device_of
-from headscope.models.minilm import verify
 from headscope.ranges import Range
 from headscope.studies.finetune.scores import to_variables
-from headscope.studies.finetune.table1 import RunEnvironment, TableRow, TrainingRun, runs
+from headscope.studies.finetune.table1 import TableRow, TrainingRun, runs
 from headscope.tasks import Task
 from headscope.tasks.task import limited
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
+from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.recipe import Init
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
@@ -94,7 +92,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipes = {each: replace(recipe, learning_rate=rates.get(each, learning_rate)) for each in inits}
     limits = _limits(train_limit or [], tasks)
     tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
-    environment = _environment(checkpoint, directory, **loading)
+    environment = run_environment(checkpoint, directory, **loading)
     start = initial(environment.checkpoint, tasks[0], inits[-1], settings.seed, remote_code=environment.remote_code)
     rows = [TableRow(task, max_tokens, start.model) for task in tasks]
     models = _models(environment.directory, tasks, inits)
@@ -111,23 +109,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(variables.assign_attrs(attributes))
-
-
-def _environment(
-    name: str,
-    directory: Path,
-    device: str | None = None,
-    dtype: str = "float32",
-    revision: str | None = None,
-    remote_code: bool = False,
-) -> RunEnvironment:
-    if dtype != "float32":
-        raise HeadscopeError(f"dtype '{dtype}': weights are trained in float32; use --precision bf16 for speed")
-    checkpoint = locate(name, revision=revision, remote_code=remote_code)
-    sha256 = checkpoint.sha256
-    if name == "minilm":
-        verify(sha256)
-    return RunEnvironment(checkpoint, sha256, Path(directory), device_of(device), remote_code)
 
 
 def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...]) -> dict[tuple[str, str], Path]:

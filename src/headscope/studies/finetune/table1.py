@@ -8,33 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
+from jaxtyping import Float
 from torch import nn
 
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
+from headscope.engine.outputs import logits
 from headscope.engine.task_inputs import encode_for_task
 from headscope.files import replace_folder, writing
 from headscope.models import Model
-from headscope.models.checkpoint import Checkpoint
 from headscope.tasks import Task
 from headscope.tasks.task import unlearnable
 from headscope.training.dataset import TrainingSet
+from headscope.training.environment import RunEnvironment
 from headscope.training.initialisation import initial
 from headscope.training.loop import TaskExamples, dev_outputs, train
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord, TrainedOutputs
-
-
-@dataclass(frozen=True)
-class RunEnvironment:
-    """The model's files, the folder and the device of a table."""
-
-    checkpoint: Checkpoint
-    sha256: str
-    directory: Path
-    device: torch.device
-    remote_code: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +42,10 @@ class TableRow:
     def dev(self) -> tuple[list[Encoded], Counter[str]]:
         """The dev inputs. Returns: the inputs; numbers of shortened inputs."""
         return encode_for_task(self.reader, self.task.dev, self.max_tokens)
+
+    def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
+        """Logits of a model for the dev inputs."""
+        return logits(model, self.dev[0], settings)
 
     @cached_property
     def unlearnable(self) -> int:
@@ -115,7 +109,7 @@ class TrainingRun:
         if self.init != "pretrained":
             save = self.model is not None
             return train(start, self.row.task, self.row.examples, self.recipe, settings, self.record, save=save)
-        outputs = dev_outputs(start.model, self.row.dev[0], settings)
+        outputs = dev_outputs(start.model, self.row.outputs, settings)
         trained = TrainedOutputs(outputs, outputs[None][:0], np.zeros(0, dtype=np.float32))
         self.record.complete(trained)
         return trained

@@ -17,7 +17,8 @@ from transformers import PreTrainedTokenizerBase
 from headscope.batch import Batch
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
-from headscope.engine.losses import IGNORED, Target, losses, masked
+from headscope.encoding.masking import IGNORED, masked
+from headscope.engine.losses import Target, losses
 from headscope.engine.task_inputs import refuse_other_head
 from headscope.errors import HeadscopeError
 from headscope.models import Model

@@ -1,0 +1,75 @@
+"""Masking of tokens, static or new in each epoch."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Int
+from transformers import PreTrainedTokenizerBase
+
+from headscope.encoding.encoded import CLASS, Encoded
+from headscope.errors import HeadscopeError
+
+# The target that cross entropy leaves out.
+IGNORED = -100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Masking:
+    """Shares of tokens that are masked, and of what takes their place; by default [MASK] alone.
+
+    * `share`: fraction of an input's tokens, special ones aside, that are chosen (Devlin et al. 2019).
+    * `mask`: fraction of the chosen tokens in whose place is [MASK].
+    * `random`: fraction of the chosen tokens in whose place is a random piece; the rest stay as they are.
+
+    Raises `HeadscopeError` for a fraction out of its range.
+    """
+
+    share: float = 0.15
+    mask: float = 1.0
+    random: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise HeadscopeError(f"mask share {self.share} is out of range; use 0 < share < 1, e.g. 0.15")
+        if min(self.mask, self.random) < 0 or self.mask + self.random > 1 + 1e-9:
+            raise HeadscopeError(
+                f"masks {self.mask} and random pieces {self.random} are no fractions of the chosen tokens; "
+                "use two numbers from 0 with a sum of at most 1, e.g. 0.8 and 0.1"
+            )
+
+
+ALL_MASKED = Masking()
+
+
+def masked(
+    encoded: Encoded,
+    tokenizer: PreTrainedTokenizerBase,
+    seed: int,
+    masking: Masking = ALL_MASKED,
+    *,
+    epoch: int = 0,
+) -> tuple[Encoded, Int[np.ndarray, " token"]]:
+    """Mask 15% of an input's tokens: at least one, never a special one.
+
+    The choice depends on the seed, the epoch and the input's number alone. An input of special and unknown tokens only
+    stays as it is. The class of a masked token is "other": the model cannot see whether a "." or a word is behind the
+    mask.
+
+    Returns: the masked input, and the piece behind each chosen token, elsewhere `IGNORED`.
+
+    Raises `HeadscopeError` if the tokenizer has no mask.
+    """
+    if not isinstance(tokenizer.mask_token_id, int):
+        raise HeadscopeError("the model's tokenizer has no mask; name a model that was trained to tell masked words")
+    ids = encoded.inputs["input_ids"]
+    special = np.isin(encoded.token_class, [CLASS["cls"], CLASS["sep"]]) | np.isin(ids, tokenizer.all_special_ids)
+    words = np.flatnonzero(~special)
+    random = np.random.Generator(np.random.Philox(key=[seed, encoded.index], counter=[0, 0, 0, epoch]))
+    chosen = random.permutation(words)[: max(1, round(masking.share * len(words)))]
+    hidden, pieces, token_class = ids.copy(), np.full(len(ids), IGNORED), encoded.token_class.copy()
+    pieces[chosen], token_class[chosen] = ids[chosen], CLASS["other"]
+    fate = random.random(len(chosen))
+    hidden[chosen[fate < masking.mask]] = tokenizer.mask_token_id
+    other = chosen[(fate >= masking.mask) & (fate < masking.mask + masking.random)]
+    hidden[other] = random.integers(len(tokenizer), size=len(other))
+    return replace(encoded, inputs=encoded.inputs | {"input_ids": hidden}, token_class=token_class), pieces

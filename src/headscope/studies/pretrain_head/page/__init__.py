@@ -1,0 +1,1 @@
+"""The page of `pretrain_head` for report and viewer; never imports torch."""

@@ -1,0 +1,196 @@
+"""A head trained on a planted text: its scores, its weights, its mark, and a run that is killed and goes on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from safetensors.torch import load_file
+from transformers import AutoModelForMaskedLM, BertForMaskedLM
+from typer.testing import CliRunner
+
+import headscope
+from headscope import HeadscopeError, Settings, results
+from headscope.cli.app import application
+from headscope.encoding.encoder import Words
+from headscope.encoding.masking import IGNORED
+from headscope.engine.masked_words import masked_logits
+from headscope.studies.pretrain_head.unigrams import log_frequencies
+from headscope.training import RunRecord, callbacks
+from headscope.training.dataset import MaskedTrainingSet
+from support.small_tasks import tiny_folder
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+SIZES: dict[str, Any] = {"num_hidden_layers": 1, "num_attention_heads": 2, "hidden_dropout_prob": 0.02}
+WORDS = ("bank", "book", "bird", "cat")
+TEXT = [" ".join(WORDS[place % 4] for place in range(8))] * 100
+QUICK = Settings(resamples=20)
+OPTIONS: dict[str, Any] = {"epochs": 3, "batch": 4, "learning_rate": 1e-2}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_folder(tmp_path_factory.mktemp("tiny"), **SIZES))
+
+
+def pretrained(folder: str, directory: Path, settings: Settings = QUICK, **given: Any) -> xr.Dataset:
+    return headscope.pretrain_head(folder, TEXT, settings, directory=directory, **{**OPTIONS, **given})
+
+
+@pytest.fixture(scope="module")
+def whole(folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, Path]:
+    """A run that nothing interrupts, and its folder."""
+    directory = tmp_path_factory.mktemp("whole")
+    return pretrained(folder, directory), directory
+
+
+def test_planted_cycle_is_learned(whole: tuple[xr.Dataset, Path]) -> None:
+    result = results.check(whole[0])
+    assert result["epoch"].values.tolist() == [0, 1, 2, 3]
+    assert np.log(4) < float(result["unigram_loss"]) < np.log(8)
+    assert float(result["loss"][0]) > 1.3 and float(result["loss"][-1]) < 0.1
+    assert float(result["accuracy"][-1]) == 1.0 and float(result["unigram_accuracy"]) < 1
+    np.testing.assert_allclose(result["perplexity"], np.exp(result["loss"]))
+    assert bool((result["loss_ci"].sel(bound="lower") <= result["loss"]).all())
+    assert int(result["loss_n_examples"]) == 10  # one masked token in each of the last tenth of the lines
+    assert result.attrs["n_examples"] == 100 and json.loads(result.attrs["recipe"])["mask_share"] == 0.15
+
+
+def test_loss_is_that_of_transformers_own_forward_pass(whole: tuple[xr.Dataset, Path]) -> None:
+    network = AutoModelForMaskedLM.from_pretrained(whole[1] / "model").eval()
+    inputs = dict(tiny_tokenizer()([TEXT[0], "the cat sat"], padding=True, return_tensors="pt"))
+    labels = torch.full_like(inputs["input_ids"], IGNORED)
+    labels[0, 3], labels[1, 1] = inputs["input_ids"][0, 3], inputs["input_ids"][1, 1]
+    with torch.no_grad():
+        logits, pieces = masked_logits(network, inputs, labels)
+        expected = network(**inputs, labels=labels)
+    torch.testing.assert_close(torch.nn.functional.cross_entropy(logits, pieces), expected.loss)
+    assert expected.logits.shape[1] == inputs["input_ids"].shape[1], "the hook stays"
+
+
+def test_model_is_ordinary_and_its_head_is_tied(whole: tuple[xr.Dataset, Path], folder: str) -> None:
+    network = AutoModelForMaskedLM.from_pretrained(whole[1] / "model")
+    assert isinstance(network, BertForMaskedLM)
+    embeddings, output = network.get_input_embeddings(), network.get_output_embeddings()
+    assert output is not None and output.weight is embeddings.weight
+    assert "cls.predictions.decoder.weight" not in load_file(whole[1] / "model" / "model.safetensors")
+    assert set(whole[0].attrs["new_weights"].split(", ")) == {
+        name for name, _ in network.named_parameters() if name.startswith("cls.")
+    }
+    model = headscope.load(str(whole[1] / "model"), head=True)
+    assert model.network.config.architectures == ["BertForMaskedLM"]
+    with pytest.raises(HeadscopeError, match="has a head for masked words; use it as it is"):
+        pretrained(str(whole[1] / "model"), whole[1].parent / "again")
+
+
+def test_later_results_and_pages_have_the_mark(whole: tuple[xr.Dataset, Path], folder: str, tmp_path: Path) -> None:
+    note = f"new, trained by headscope pretrain-head on list (3 epochs, encoder trained); the encoder was {folder}"
+    assert whole[0].attrs["adapted_head"] == note
+    model = headscope.load(str(whole[1] / "model"))
+    result = headscope.profile(model, TEXT[:4], QUICK)
+    assert result.attrs["adapted_head"] == note
+    assert note in headscope.write_report(result, tmp_path, formats=()).read_text(encoding="utf-8")
+    assert "adapted_head" not in headscope.profile(folder, TEXT[:4], QUICK).attrs
+    compared = headscope.compare((folder, model), TEXT[:4], QUICK)
+    assert compared.attrs["adapted_head"].endswith(note)
+
+
+def test_gradients_use_the_loss_of_masked_words(whole: tuple[xr.Dataset, Path], folder: str) -> None:
+    losses = [headscope.gradients(each, TEXT[:4], QUICK).attrs["loss"] for each in (folder, str(whole[1] / "model"))]
+    assert [loss.partition(":")[0] for loss in losses] == ["sentence embedding", "masked words"]
+
+
+def test_frozen_encoder_stays_as_it_was(folder: str, tmp_path: Path) -> None:
+    result = pretrained(folder, tmp_path, encoder="frozen", epochs=1)
+    before, after = load_file(Path(folder) / "model.safetensors"), load_file(tmp_path / "model" / "model.safetensors")
+    assert all(torch.equal(after[f"bert.{name}"], before[name]) for name in before if "pooler" not in name)
+    assert "encoder frozen" in result.attrs["adapted_head"]
+
+
+class Killed(BaseException):
+    """What ends a run in these tests."""
+
+
+@pytest.mark.parametrize(("name", "call"), [("keep_checkpoint", 5), ("keep_checkpoint", 12), ("save_outputs", 2)])
+def test_interrupted_run_ends_with_the_same_weights(
+    folder: str,
+    whole: tuple[xr.Dataset, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    call: int,
+) -> None:
+    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
+    calls, work = [], getattr(RunRecord, name)
+
+    def killing(*args: Any) -> Any:
+        calls.append(1)
+        if len(calls) == call:
+            raise Killed
+        return work(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunRecord, name, killing)
+        with pytest.raises(Killed):
+            pretrained(folder, tmp_path)
+    done: list[int] = []
+    result = pretrained(folder, tmp_path, Settings(resamples=20, on_progress=done.append))
+    assert done[0] > 0, "it began anew"
+    assert result.equals(whole[0])
+    weights = [path / "model" / "model.safetensors" for path in (tmp_path, whole[1])]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+
+
+def test_completed_run_is_not_repeated_and_other_settings_are_refused(
+    folder: str, whole: tuple[xr.Dataset, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headscope.studies.pretrain_head.study.train", None)
+    assert pretrained(folder, whole[1]).equals(whole[0])
+    with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.15, not 0\.3"):
+        pretrained(folder, whole[1], mask_share=0.3)
+
+
+def test_masks_are_new_in_each_epoch_of_the_training(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, list[list[int]]]] = []
+    loss = MaskedTrainingSet.loss
+
+    def noted(examples: Any, network: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        seen.append((examples.epoch, batch["labels"].tolist()))
+        return loss(examples, network, batch)
+
+    monkeypatch.setattr("headscope.training.dataset.MaskedTrainingSet.loss", noted)
+    pretrained(folder, tmp_path, batch=100, epochs=3)
+    assert [epoch for epoch, _ in seen] == [0, 1, 2]
+    assert len(seen[0][1]) == 90
+    assert sum(one != other for one, other in zip(seen[0][1], seen[1][1], strict=True)) > 45
+
+
+def test_frequencies_count_every_piece(folder: str) -> None:
+    model = headscope.load(folder)
+    inputs = list(Words(model.tokenizer, 64).encode(headscope.read(TEXT[:2])))
+    frequencies = log_frequencies(inputs, len(model.tokenizer))
+    assert np.exp(frequencies).sum() == pytest.approx(1.0)
+    cat = model.tokenizer.convert_tokens_to_ids("cat")
+    assert np.exp(frequencies[cat]) == pytest.approx(4.1 / (20 + 0.1 * len(frequencies)))
+
+
+def test_model_that_cannot_be_trained_is_refused(tmp_path: Path) -> None:
+    tokenizer = tiny_tokenizer()
+    tokenizer.mask_token = None
+    save_tiny(tmp_path / "model", tiny_bert(**SIZES), tokenizer)
+    with pytest.raises(HeadscopeError, match="tokenizer has no mask"):
+        pretrained(str(tmp_path / "model"), tmp_path / "out")
+
+
+def test_command_has_a_hyphen(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("\n".join(TEXT[:20]), encoding="utf-8")
+    words = ["pretrain-head", folder, str(tmp_path / "text.txt"), "-o", str(tmp_path / "out"), "--epochs", "1"]
+    ended = CliRunner().invoke(application(words), [*words, "--resamples", "20", "--no-figures"])
+    assert ended.exit_code == 0, ended.stderr
+    assert "pretrain-head: " in ended.stdout and "masked-language head: new" in ended.stdout
+    assert (tmp_path / "out" / "model" / "config.json").is_file()
