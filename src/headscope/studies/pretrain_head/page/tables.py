@@ -3,15 +3,16 @@
 import xarray as xr
 
 from headscope.report.tables import Column, Table
-from headscope.report.wording import estimate, number
+from headscope.report.wording import Cell, estimate, number
 
+Row = tuple[tuple[str, ...], list[Cell | None]]
 SPECS = {"loss": ".3f", "perplexity": ".1f", "accuracy": ".3f"}
 
 
 def tables(result: xr.Dataset) -> list[Table]:
     """A row for the frequencies of pieces, and for each epoch from 0, the untrained head."""
-    chance = [(number(float(result[f"unigram_{name}"]), spec), "") for name, spec in SPECS.items()]
-    epochs = [
+    chance: list[Cell | None] = [(number(float(result[f"unigram_{name}"]), spec), "") for name, spec in SPECS.items()]
+    epochs: list[Row] = [
         ((str(epoch),), [estimate(result, name, epoch=epoch).cell(spec) for name, spec in SPECS.items()])
         for epoch in result["epoch"].values.tolist()
     ]
