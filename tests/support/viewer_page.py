@@ -32,7 +32,7 @@ def session_of(*, seeds: tuple[int, ...] = (0,), max_tokens: int = 64) -> ViewSe
     made = [models.wrap(each, tiny_tokenizer(max_tokens), names[at]) for at, each in enumerate(networks)]
     corpus = read([FIRST, "A bird sat on the door.", "The river was very old."])
     index = example_index(made[0], corpus)
-    return ViewSession(tuple(made), (corpus,), model_of(profile_result(3, 4)), index)
+    return ViewSession(tuple(made), (corpus,), (model_of(profile_result(3, 4)),), index)
 
 
 @contextmanager

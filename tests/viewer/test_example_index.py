@@ -35,9 +35,9 @@ def wrapped(network: Any = tiny_bert) -> Model:
 
 
 def naive(model: Model, corpus: Corpus) -> dict[tuple[str, int, int], list[tuple[float, str]]]:
-    """All values of all examples, each example by itself, from eager attention; the highest first."""
+    """All values of all examples, each by itself, from eager attention: the highest first, those of few tokens last."""
     model.network.set_attn_implementation("eager")
-    every: dict[tuple[str, int, int], list[tuple[float, str]]] = {}
+    every: dict[tuple[str, int, int], list[tuple[bool, float, str]]] = {}
     for encoded in Words(model.tokenizer, 64, aligned=True).encode(corpus):
         batch = collator(model)([encoded])
         with torch.inference_mode():
@@ -49,8 +49,8 @@ def naive(model: Model, corpus: Corpus) -> dict[tuple[str, int, int], list[tuple
             for head, weights in enumerate(attention[0].numpy(), 1):
                 for name, value in _values(weights, encoded, pieces).items():
                     text = " ".join(each.text for each in encoded.example.first)  # type: ignore[union-attr]
-                    every.setdefault((name, layer, head), []).append((value, text))
-    return {key: sorted(values, key=lambda each: -each[0]) for key, values in every.items()}
+                    every.setdefault((name, layer, head), []).append((len(encoded) < 12, -value, text))
+    return {key: [(-value, text) for _, value, text in sorted(values)] for key, values in every.items()}
 
 
 def _values(weights: np.ndarray, encoded: Any, pieces: dict[int, list[int]]) -> dict[str, float]:
@@ -82,6 +82,15 @@ def test_the_index_is_that_of_a_naive_sort(corpus: Corpus) -> None:
         for each in ours:
             candidates = [value for value, text in every if text[: LETTERS - 1].startswith(each["text"].rstrip("…"))]
             assert min(abs(value - each["value"]) for value in candidates) < 1e-5
+
+
+def test_short_examples_come_last() -> None:
+    corpus = read(["It ran.", "The old cat sat by the door of the small house that night.", "A dog sat."])
+    index = example_index(wrapped(), corpus)
+    assert {entries(index, layer, head, "sep")[0]["text"][:11] for layer in (1, 2, 3) for head in (1, 2, 3, 4)} == {
+        "The old cat"
+    }
+    assert len(entries(index, 1, 1, "sep")) == 3
 
 
 def test_batches_change_nothing(corpus: Corpus) -> None:

@@ -31,7 +31,7 @@ STATE = "v=map&h=2-3&w=words"
 @pytest.fixture(scope="module")
 def session() -> ViewSession:
     model = models.wrap(tiny_bert(), tiny_tokenizer())
-    return ViewSession((model,), (), model_of(profile(model, ["The cat slept.", "It rained."])))
+    return ViewSession((model,), (), (model_of(profile(model, ["The cat slept.", "It rained."])),))
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def embedded(session: ViewSession) -> dict[str, Any]:
     described = {
         "api/model": session.description() | {"examples_by": []},
         "api/text": text,
-        "api/numbers": session.numbers,
+        "api/numbers?model=0": session.numbers(),
     }
     return {"json": described, "bytes": {path: base64.b64encode(each).decode() for path, each in content.items()}}
 

@@ -196,7 +196,7 @@ def test_two_models_of_different_tokenizers_are_paired_by_words() -> None:
 
 
 def test_numbers_and_cards_are_those_of_the_results() -> None:
-    session = ViewSession((models.wrap(tiny_bert(), tiny_tokenizer()),), (), model_of(profile_result(3, 4)))
+    session = ViewSession((models.wrap(tiny_bert(), tiny_tokenizer()),), (), (model_of(profile_result(3, 4)),))
     client = TestClient(application(session), base_url=HOST)
     numbers = client.get("/api/numbers").json()
     names = [each["name"] for each in numbers["numbers"]]
@@ -215,7 +215,7 @@ def test_numbers_and_cards_are_those_of_the_results() -> None:
 def test_examples_are_those_of_the_index(session: ViewSession) -> None:
     model = session.models[0]
     index = example_index(model, read(["The old cat sat.", "A dog ran."]))
-    client = TestClient(application(ViewSession((model,), (), None, index)), base_url=HOST)
+    client = TestClient(application(ViewSession((model,), index=index)), base_url=HOST)
     by = client.get("/api/model").json()["examples_by"]
     assert by == ["cls", "sep", "punct", "other"]
     first = client.get("/api/examples/1/2?by=sep").json()

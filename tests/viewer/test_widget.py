@@ -1,20 +1,25 @@
 """Views in a notebook: the widget, and the frame that stays without a kernel and a network."""
 
+import base64
 import json
+import time
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
-from selenium.webdriver import Chrome
+from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 import headscope
 from headscope.errors import HeadscopeError
+from headscope.viewer.tiles import unpack
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.viewer_page import picture, settled
 
 EVIL = "The <img src=x onerror=document.title=1> \"cat' </script> slept."
 # A front end of widgets, as far as `render` uses it.
@@ -35,6 +40,9 @@ for (const { esm, css, ...fields } of views) {
   const model = {
     fields, el, get: (name) => fields[name],
     set: (name, value) => { fields[name] = value; },
+    sent: [], send: (message) => { model.sent.push(message); },
+    hear: (content, buffers) => listeners["msg:custom"](content, buffers.map(
+      (each) => new DataView(Uint8Array.from(atob(each), (letter) => letter.charCodeAt(0)).buffer))),
     save_changes: () => {}, off: () => {},
     on: (event, act) => { listeners[event] = act; },
     change: (state) => { fields.state = state; listeners["change:state"](); },
@@ -53,7 +61,7 @@ def model() -> headscope.Model:
 
 def front_end(views: list, page: Path) -> Path:
     """A page that shows widgets as a notebook does."""
-    fields = ("data", "state", "height", "frame")
+    fields = ("data", "state", "height", "frame", "live")
     shown = [{name: getattr(view, name) for name in fields} | {"esm": view._esm, "css": view._css} for view in views]
     content = json.dumps(shown).replace("<", "\\u003c")
     page.write_text(FRONT_END.replace("VIEWS", content), encoding="utf-8")
@@ -82,6 +90,67 @@ def test_several_widgets_in_one_page_keep_their_state(model: headscope.Model, br
     browser.execute_script("models[0].remove()")
     assert len(browser.find_elements(By.CSS_SELECTOR, titles)) == 1
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def answer_messages(browser: Chrome, view: Any) -> None:
+    """Be the kernel: pass the messages of the page to the widget, and its answers to the page, until none is left."""
+    sent: list[tuple[dict, list[bytes]]] = []
+    view.send = lambda content, buffers=None: sent.append((content, buffers or []))
+    quiet = 0
+    while quiet < 5:
+        time.sleep(0.05)
+        messages = browser.execute_script("return models[0].sent.splice(0)")
+        quiet = 0 if messages else quiet + 1
+        for message in messages:
+            view._handle_custom_msg(message, [])
+            content, buffers = sent.pop()
+            encoded = [base64.b64encode(each).decode() for each in buffers]
+            browser.execute_script("models[0].hear(...arguments)", content, encoded)
+
+
+def test_a_text_typed_in_a_widget_is_read_by_the_kernel(
+    model: headscope.Model, browser: Chrome, tmp_path: Path
+) -> None:
+    view = headscope.show(model, "The cat slept.", state="v=map&h=2-3")
+    browser.get_log("browser")
+    browser.get(front_end([view], tmp_path / "notebook.html").as_uri())
+    settled(browser)
+    assert browser.find_elements(By.CSS_SELECTOR, ".headscope .text-form") == []  # no kernel has answered yet
+    before = picture(browser)
+    answer_messages(browser, view)
+    assert picture(browser) == before
+    browser.find_element(By.CSS_SELECTOR, ".headscope textarea").clear()
+    browser.find_element(By.CSS_SELECTOR, ".headscope textarea").send_keys("A dog ran.", Keys.ENTER)
+    answer_messages(browser, view)
+    assert picture(browser) != before and "t=A+dog+ran." in browser.execute_script("return models[0].fields.state")
+    browser.find_element(By.CSS_SELECTOR, ".headscope [data-value=try]").click()
+    browser.find_element(By.CSS_SELECTOR, ".headscope .try-form .primary").click()
+    answer_messages(browser, view)
+    captions = [each.text for each in browser.find_elements(By.CSS_SELECTOR, ".headscope .answer caption")]
+    assert captions == ["all heads", "without these heads"]
+    assert browser.get_log("browser") == []
+
+
+def test_a_kernel_answers_by_the_paths_of_the_server(model: headscope.Model) -> None:
+    view: Any = headscope.show(model, EVIL)
+    assert view.live and not headscope.show(headscope.profile(model, ["It rained."])).live
+    sent: list[tuple[dict, list[bytes]]] = []
+    view.send = lambda content, buffers: sent.append((content, buffers))
+
+    def asked(path: Any, body: Any = None) -> tuple[dict, list[bytes]]:
+        view._handle_custom_msg({"request": "x/1", "path": path, "body": body}, [])
+        content, buffers = sent.pop()
+        assert content.pop("request") == "x/1"
+        return content, buffers
+
+    text = asked("api/text", {"first": "A dog ran.", "second": None})[0]["content"]
+    tile = f"api/tile/{text['id']}/1/2/0/0/0?model=0"
+    assert text["tokens"][:3] == ["[CLS]", "a", "dog"] and unpack(asked(tile)[1][0]).levels.shape == (6, 6)
+    assert asked("api/corpus/sample?page=0")[0]["content"][0]["first"]
+    assert asked(tile.replace("/1/2/", "/1/9/"))[0]["status"] == 404
+    assert asked("api/text", {"first": " "}) == ({"status": 400, "error": "the text is empty; write a sentence"}, [])
+    for wrong in (None, 7, "api/" * 500, "api/tile/../x"):
+        assert "\n" not in asked(wrong)[0]["error"]
 
 
 def test_frame_holds_the_page_as_text(model: headscope.Model) -> None:

@@ -86,14 +86,14 @@ def _session(places: list[str] | None, with_: str | None, corpora: list[str], gi
     name, folders = split(places or [])
     with loading("reading"):
         checkpoints = [_checkpoint(each, given["remote_code"]) for each in (name, with_) if each]
-        indexes = _indexes(folders)
-        measured, texts = _results(folders, indexes), _corpora(corpora)
+        measured, indexes = _results(folders)
+        texts = _corpora(corpora)
     with loading("loading"):
         from headscope.viewer.loading import load_with_head
         from headscope.viewer.session import ViewSession, index_about, results_about
 
         models = tuple(load_with_head(each, **given) for each in checkpoints)
-        return ViewSession(models, texts, results_about(models[0], measured), index_about(models[0], indexes))
+        return ViewSession(models, texts, results_about(models, measured), index_about(models[0], indexes))
 
 
 def _exported(
@@ -144,22 +144,10 @@ def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
     return locate(name, remote_code=remote_code)
 
 
-def _indexes(folders: list[str]) -> "list[xr.Dataset]":
-    """The indexes of examples in some folders."""
-    from headscope.viewer.saved_index import indexes_in, read_index
+def _results(folders: list[str]) -> "tuple[list[MeasuredModel], list[xr.Dataset]]":
+    from headscope.viewer.result_folders import read_folders
 
-    return [read_index(path) for folder in folders for path in indexes_in(folder)]
-
-
-def _results(folders: list[str], indexes: "list[xr.Dataset]") -> "list[MeasuredModel]":
-    """The results in some folders; none is needed beside an index."""
-    from headscope.report.cards import gather
-
-    with_results = [each for each in folders if not indexes or any(Path(each).rglob("result.nc"))]
-    measured = gather(with_results)
-    if folders and not measured and not indexes:
-        raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")
-    return measured
+    return read_folders(folders)
 
 
 def _corpora(names: list[str]) -> "tuple[Corpus, ...]":

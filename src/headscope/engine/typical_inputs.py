@@ -9,10 +9,12 @@ import torch
 import xarray as xr
 from jaxtyping import Float, UInt8
 from torch import Tensor
+from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
+from headscope.encoding.readable import readable_tokens
 from headscope.engine.batches import collator
 from headscope.models import Model
 
@@ -78,7 +80,7 @@ def typical_maps(model: Model, inputs: Sequence[Encoded]) -> dict[str, xr.DataAr
             levels, peak = quantised(own)
             whole[number, layer, : heads[layer], : len(encoded), : len(encoded)] = levels
             maximum[number, layer, : heads[layer]] = peak
-    return _variables(whole, maximum, [_tokens(model, encoded, side) for encoded in inputs], inputs)
+    return _variables(whole, maximum, _tokens(model.tokenizer, inputs), inputs)
 
 
 def maps_of_inputs(model: Model, inputs: Sequence[Encoded]) -> list[Float[np.ndarray, "input head query key"]]:
@@ -116,22 +118,31 @@ class _MapKeeper:
         self.maps[layer][examples, :, queries] = attention.float().cpu().numpy()
 
 
-def _tokens(model: Model, encoded: Encoded, side: int) -> list[str]:
-    tokens = model.tokenizer.convert_ids_to_tokens(encoded.inputs["input_ids"].tolist())
-    return [*tokens, *[""] * (side - len(tokens))]
+def _tokens(tokenizer: PreTrainedTokenizerBase, inputs: Sequence[Encoded]) -> dict[str, list[list[str]]]:
+    """The tokens of each input as people read them, and as the tokenizer writes them, with "" behind shorter inputs."""
+    raw = [tokenizer.convert_ids_to_tokens(encoded.inputs["input_ids"].tolist()) for encoded in inputs]
+    readable = [readable_tokens(tokenizer, tokens) for tokens in raw]
+    side = max(map(len, inputs))
+    return {
+        name: [[*tokens, *[""] * (side - len(tokens))] for tokens in several]
+        for name, several in (("typical_token", readable), ("typical_raw_token", raw))
+    }
 
 
 def _variables(
     whole: UInt8[np.ndarray, "input layer head query key"],
     maximum: Float[np.ndarray, "input layer head"],
-    tokens: list[list[str]],
+    tokens: dict[str, list[list[str]]],
     inputs: Sequence[Encoded],
 ) -> dict[str, xr.DataArray]:
     places = {"layer": np.arange(1, whole.shape[1] + 1), "head": np.arange(1, whole.shape[2] + 1)}
-    coords = places | {
-        "typical_input": [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs],
-        "typical_token": (("typical_input", "typical_query"), np.array(tokens, dtype=object)),
-    }
+    coords = (
+        places
+        | {
+            "typical_input": [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs],
+        }
+        | {name: (("typical_input", "typical_query"), np.array(each, dtype=object)) for name, each in tokens.items()}
+    )
     first = ("typical_input", "layer", "head")
     maps = xr.DataArray(whole, coords, (*first, "typical_query", "typical_key"))
     maps.encoding = {"zlib": True, "complevel": 4}

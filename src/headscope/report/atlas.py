@@ -14,6 +14,7 @@ from headscope.figures.labels import head_name
 from headscope.figures.map_image import map_image
 from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, words_of
 from headscope.report.parts import Figure, HeadKind
+from headscope.report.typical_tokens import InputTokens, typical_tokens
 
 Place = tuple[int, int]
 
@@ -74,7 +75,7 @@ class Atlas:
 
     model: str
     layers: tuple[tuple[HeadPicture, ...], ...]
-    inputs: tuple[tuple[str, ...], ...]
+    inputs: tuple[InputTokens, ...]
 
     @property
     def heads(self) -> list[HeadPicture]:
@@ -89,7 +90,7 @@ class Atlas:
     @cached_property
     def texts(self) -> list[str]:
         """The inputs as text, with their special tokens."""
-        return [" ".join(tokens).replace(" ##", "") for tokens in self.inputs]
+        return [each.text for each in self.inputs]
 
     @property
     def legend(self) -> list[tuple[str, str, str, int]]:
@@ -127,18 +128,14 @@ def has_maps(result: xr.Dataset) -> bool:
 
 def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[Place]) -> Atlas:
     kinds, first = head_kinds(shelf), next(filter(has_maps, shelf), None)
-    inputs = () if first is None else _inputs(first)
-    maps = {} if first is None else _maps(first, [len(tokens) for tokens in inputs])
+    inputs = () if first is None else typical_tokens(first)
+    maps = {} if first is None else _maps(first, [len(each.tokens) for each in inputs])
     pictures = [
         HeadPicture(*place, *maps.get(place, ((), ())), tuple(kinds.get(place, [])))
         for place in sorted({*heads, *maps})
     ]
     layers = [tuple(layer) for _, layer in groupby(pictures, key=lambda picture: picture.layer)]
     return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs)
-
-
-def _inputs(result: xr.Dataset) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(token for token in row if token) for row in result["typical_token"].values.tolist())
 
 
 def _maps(result: xr.Dataset, lengths: Sequence[int]) -> dict[Place, tuple[tuple[str, ...], tuple[float, ...]]]:

@@ -34,6 +34,19 @@ class BestExamples:
         columns = np.broadcast_to(examples, values.T.shape)  # [head, example]
         return self.merge(type(self)(values.T.astype(np.float32), columns))
 
+    def before(self, other: "BestExamples") -> Self:
+        """These, and in the places that are left the first of another tally.
+
+        >>> first = BestExamples.none(1, 2).add(np.array([5]), np.array([[0.25]]))
+        >>> first.before(BestExamples.none(1, 2).add(np.array([6, 7]), np.array([[0.5], [0.75]]))).examples.tolist()
+        [[5, 7]]
+        """
+        values, examples = (
+            np.concatenate(pair, axis=1) for pair in ((self.values, other.values), (self.examples, other.examples))
+        )
+        order = np.argsort(examples == NONE, axis=1, kind="stable")[:, : self.values.shape[1]]
+        return type(self)(np.take_along_axis(values, order, 1), np.take_along_axis(examples, order, 1))
+
     def merge(self, other: "BestExamples") -> Self:
         """These and the examples of another tally, of which none is the same."""
         number = self.values.shape[1]

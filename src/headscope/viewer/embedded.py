@@ -23,12 +23,10 @@ def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int 
     """
     kept = session.kept(text)
     model = session.description() | {"examples_by": [], "exports": []}  # these need a server
-    answers = {"api/model": model, "api/numbers": session.numbers}
-    data: dict[str, dict[str, Any]] = {
-        "json": answers | {"api/text": session.text(kept.first, kept.second)},
-        "bytes": {},
-    }
+    answers = {"api/model": model, "api/text": session.text(kept.first, kept.second)}
+    data: dict[str, dict[str, Any]] = {"json": answers, "bytes": {}}
     for number in range(len(kept.maps)):
+        data["json"][f"api/numbers?model={number}"] = session.numbers(number)
         data["bytes"][f"api/overview/{text}?model={number}"] = _base64(session.overview(text, number))
     left = most_bytes
     for path, content in _of_heads(session, text, state):
@@ -50,8 +48,10 @@ def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tup
         for model, zoom in product(range(len(session.kept(text).maps)), reversed(range(maps.zooms))):
             for place in places:
                 yield from _tiles(session, text, place, zoom, model)
-        measured = [place for place in places if session.measured and place in session.measured.heads]
-        yield from ((f"api/card/{layer}/{head}", session.card(layer, head)) for layer, head in measured)
+        for model in range(len(session.kept(text).maps)):
+            measured = session.results_of(model)
+            for layer, head in [place for place in places if measured and place in measured.heads]:
+                yield f"api/card/{layer}/{head}?model={model}", session.card(layer, head, model)
 
 
 def _tiles(
@@ -72,7 +72,7 @@ def _tiles(
 
 def usual_heads(session: ViewSession) -> tuple[tuple[int, int], ...]:
     """The head that a view without a chosen head shows: the first with a relation or a neighbour, else 1-1."""
-    kinds = [(layer, head) for layer, head, kind, _ in session.numbers["kinds"] if kind in USUAL]
+    kinds = [(layer, head) for layer, head, kind, _ in session.numbers()["kinds"] if kind in USUAL]
     return (kinds[0] if kinds else (1, 1),)
 
 

@@ -24,7 +24,7 @@ from headscope.results.variables import Variables, by_layer
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.types import segment_text
 from headscope.viewer.best_examples import NONE, BestExamples
-from headscope.viewer.focus_observer import Focus, FocusObserver
+from headscope.viewer.focus_observer import SHORT, Focus, FocusObserver
 
 LETTERS = 300
 # Texts that no head keeps any more are dropped when there are so many times more texts than kept ones.
@@ -49,13 +49,13 @@ class IndexTally:
     def add(self, focus: Focus, texts: dict[int, Texts]) -> None:
         """Add the examples of a batch."""
         for name, (examples, values) in focus.items():
-            self.best[name] = self._of(name).add(examples, values)
+            self.best[name] = self.of(name).add(examples, values)
         self._keep(texts)
 
     def merge(self, other: "IndexTally") -> None:
         """Add the examples of another part of the corpus."""
         for name, best in other.best.items():
-            self.best[name] = self._of(name).merge(best)
+            self.best[name] = self.of(name).merge(best)
         self._keep(other.texts)
 
     def prune(self) -> None:
@@ -64,7 +64,8 @@ class IndexTally:
         self.texts = {number: text for number, text in self.texts.items() if number in kept}
         self.limit = max(1000, SPARE * len(self.texts))
 
-    def _of(self, name: str) -> BestExamples:
+    def of(self, name: str) -> BestExamples:
+        """The best examples of a focus, maybe none."""
         return self.best.get(name) or BestExamples.none(self.heads, self.number)
 
     def _keep(self, texts: dict[int, Texts]) -> None:
@@ -75,6 +76,8 @@ class IndexTally:
 
 def example_index(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, per_head: int = 10) -> xr.Dataset:
     """Find the examples in which each head attends most to each focus, in one pass over a corpus.
+
+    Examples of fewer than 12 tokens come last: attention to one token is high where there are few others.
 
     * `per_head`: the number of examples of a head and a focus.
 
@@ -108,10 +111,11 @@ def _short(sentences: Sequence[Any]) -> str:
 
 def _variables(tally: IndexTally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     numbers = sorted(tally.texts)
-    names = [name for name in TOKEN_CLASSES if name in tally.best]
-    names += sorted(tally.best.keys() - set(names))
-    values = np.stack([by_layer(best.values, heads) for best in map(tally.best.__getitem__, names)])
-    examples = np.stack([by_layer(best.examples, heads) for best in map(tally.best.__getitem__, names)])
+    every = {name.removeprefix(SHORT) for name in tally.best}
+    names = [*filter(every.__contains__, TOKEN_CLASSES), *sorted(every - set(TOKEN_CLASSES))]
+    ranked = [tally.of(name).before(tally.of(SHORT + name)) for name in names]
+    values = np.stack([by_layer(best.values, heads) for best in ranked])
+    examples = np.stack([by_layer(best.examples, heads) for best in ranked])
     # [focus, layer, head, rank]
     text = np.where(examples >= 0, np.searchsorted(numbers, np.nan_to_num(examples)), NONE).astype(np.int32)
     variables = Variables({"focus": names}, "headscope index")

@@ -16,6 +16,8 @@ from headscope.results.vocabulary import TOKEN_CLASSES
 
 # A focus is a class of token or a relation; of examples without it there is no row.
 Focus = dict[str, tuple[Int[np.ndarray, " example"], Float[np.ndarray, "example head"]]]
+# Attention to one token is high where there are few others: short examples are kept apart, below this prefix.
+FEW_TOKENS, SHORT = 12, "short: "
 DIRECTIONS = ("dependent to head", "head to dependent")
 
 
@@ -54,7 +56,21 @@ class FocusObserver:
                 parts[-1] = self._of_links(parts[-1], examples)
 
     def finish(self) -> Focus:
-        """The examples that have each focus, by their number in the corpus, and their values."""
+        """The examples that have each focus, by their number in the corpus, and their values.
+
+        Examples of fewer than 12 tokens are at the name of the focus with the prefix `SHORT`.
+        """
+        short = dict(zip(self.batch.index.tolist(), (self.batch.real.sum(1) < FEW_TOKENS).tolist(), strict=True))
+        focus: Focus = {}
+        for name, (examples, values) in self._values().items():
+            few = np.array([short[example] for example in examples.tolist()])
+            for prefix, rows in (("", ~few), (SHORT, few)):
+                if rows.any():
+                    focus[prefix + name] = examples[rows], values[rows]
+        return focus
+
+    def _values(self) -> Focus:
+        """The examples that have each focus, and their values."""
         number = self.batch.index.numpy()
         classes = self.measure.finish()["attention_to"]
         exists = classes.valid.all(0).tolist()

@@ -8,20 +8,24 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+)
 
 from headscope.ablation.head_means import head_means
 from headscope.batch import Batch
 from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
+from headscope.encoding.readable import readable_ids
 from headscope.engine.batches import collator
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.masked_lm import has_masked_lm_head
 from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, mean_states, sentence_vectors
 
-Kind = Literal["mask", "task", "neighbours"]
+Kind = Literal["mask", "next", "task", "neighbours"]
 Heads = Bool[np.ndarray, "layer head"]
 MOST = 8
 
@@ -46,11 +50,13 @@ class Interventions:
 
     @cached_property
     def kind(self) -> Kind:
-        """The predictions that the model makes: masked words, classes of a task, or nearest sentences."""
+        """The predictions of the model: masked words, the next word, classes of a task, or nearest sentences."""
         if has_masked_lm_head(self.model.network):
             return "mask"
-        classes = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()
-        return "task" if type(self.model.network).__name__ in classes else "neighbours"
+        network = type(self.model.network).__name__
+        if network in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values():
+            return "next"
+        return "task" if network in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values() else "neighbours"
 
     @property
     def task_labels(self) -> list[str]:
@@ -59,7 +65,7 @@ class Interventions:
         return [str(labels[number]) for number in sorted(labels)]
 
     def predictions(self, text: Encoded) -> list[Predictions]:
-        """The predictions on a text: for each masked word, of the task, or the nearest sentences.
+        """The predictions on a text: for each masked word, after the text, of the task, or the nearest sentences.
 
         Raises `HeadscopeError` for a text without a masked word, or outputs that are not finite.
         """
@@ -68,7 +74,8 @@ class Interventions:
             if self.kind == "neighbours":
                 nearest = self._vectors.nearest(mean_states(self.model, batch)[0], MOST)
                 return [Predictions("nearest sentences", tuple(nearest))]
-            return self._masked(batch) if self.kind == "mask" else [self._task(batch)]
+            makers = {"mask": self._masked, "next": self._next, "task": self._task}
+            return makers[self.kind](batch)
 
     def without(self, text: Encoded, disabled: Heads, mode: Mode = "uniform") -> list[Predictions]:
         """The predictions with some heads disabled; see `Model.changed`.
@@ -102,25 +109,30 @@ class Interventions:
             raise HeadscopeError(
                 f"the text has no masked word; write {tokenizer.mask_token} in the text, in the place of a word"
             )
-        probability = self._logits(batch)[masked].softmax(-1)
-        names = [f"{tokenizer.mask_token} {number + 1}" for number in range(len(masked))]
-        best = [row.topk(min(MOST, len(row))) for row in probability]
-        return [
-            Predictions(
-                name,
-                tuple(zip(tokenizer.convert_ids_to_tokens(each.indices.tolist()), each.values.tolist(), strict=True)),
-            )
-            for name, each in zip(names, best, strict=True)
-        ]
+        logits = self._logits(batch)[masked]
+        return [self._words(f"{tokenizer.mask_token} {number + 1}", row) for number, row in enumerate(logits)]
 
-    def _task(self, batch: Batch) -> Predictions:
+    def _next(self, batch: Batch) -> list[Predictions]:
+        """The words that may follow the text, before the tokens that the tokenizer puts behind it."""
+        ids = batch.inputs["input_ids"][0]
+        special = torch.isin(ids, torch.tensor(self.model.tokenizer.all_special_ids, device=ids.device))
+        last = (~special).nonzero()[-1].item()
+        return [self._words("next word", self._logits(batch)[last])]
+
+    def _words(self, title: str, logits: Float[Tensor, " word"]) -> Predictions:
+        """The most probable words."""
+        best = logits.softmax(-1).topk(min(MOST, len(logits)))
+        words = readable_ids(self.model.tokenizer, best.indices.tolist())
+        return Predictions(title, tuple(zip(words, best.values.tolist(), strict=True)))
+
+    def _task(self, batch: Batch) -> list[Predictions]:
         logits, labels = self._logits(batch), self.task_labels
         if len(logits) == 1:
-            return Predictions("value", ((labels[0], float(logits[0])),))
+            return [Predictions("value", ((labels[0], float(logits[0])),))]
         several = self.model.network.config.problem_type == "multi_label_classification"
         probability = logits.sigmoid() if several else logits.softmax(-1)
         items = sorted(zip(labels, probability.tolist(), strict=True), key=lambda item: -item[1])
-        return Predictions("probability of each class", tuple(items))
+        return [Predictions("probability of each class", tuple(items))]
 
     def _logits(self, batch: Batch) -> Float[Tensor, "*token output"]:
         network: Any = self.model.network

@@ -3,6 +3,7 @@
 from typing import Any
 
 from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
 )
@@ -11,11 +12,16 @@ from headscope.models import Model, load
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
 
-HEADS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES.values(), *MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()}
+MAPPINGS = (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+)
+HEADS = {name for mapping in MAPPINGS for name in mapping.values()}
 
 
 def load_with_head(checkpoint: Checkpoint, *, remote_code: bool = False, **loading: Any) -> Model:
-    """Load a model with its head for masked words or for classes; without it where there is none.
+    """Load a model with its head for masked words, for the next word or for classes; without it where there is none.
 
     The encoder of an encoder-decoder has no head of its own. See `load` for the arguments.
     """

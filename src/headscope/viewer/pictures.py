@@ -96,7 +96,7 @@ def _weights(
 def _grid(session: ViewSession, text: str, model: int) -> Any:
     """All heads as small maps, framed by what they do."""
     maximum, levels = session.maps(text, model).overview
-    kinds = {(layer, head): (kind, word) for layer, head, kind, word in session.numbers["kinds"]} if not model else {}
+    kinds = {(layer, head): (kind, word) for layer, head, kind, word in session.numbers(model)["kinds"]}
     cells = [
         AtlasCell(layer, head, map_image(levels[layer - 1, head - 1]), *kinds.get((layer, head), ("mixed", "")))
         for layer, number in enumerate(session.maps(text, model).heads, 1)

@@ -8,6 +8,7 @@ import xarray as xr
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.report.cards.model_results import model_of
+from headscope.report.typical_tokens import InputTokens, typical_tokens
 from headscope.viewer import tiles
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_maps import TextMaps
@@ -30,30 +31,29 @@ def result_session(result: xr.Dataset, number: int = 0) -> tuple[ViewSession, st
         raise HeadscopeError(
             f"the result has maps of {inputs} typical inputs; run the study with examples=3, or give a model and a text"
         )
-    maps = _maps(result.isel(typical_input=number))
-    text = " ".join(maps.text.tokens).replace(" ##", "")
+    own = typical_tokens(result)[number]
+    maps, text = _maps(result.isel(typical_input=number), own), own.text
     about = {"name": str(result.attrs["model"]), "layers": len(maps.heads), "heads": list(maps.heads)}
     limits = {"max_tokens": len(maps.text), "can_fill_mask": False, "task_labels": []}
-    session = ViewSession((), (), model_of(result), stored=(about | limits,))
+    session = ViewSession((), (), (model_of(result),), stored=(about | limits,))
     session.texts.add(KeptText(text, None, (maps,)))
     return session, identifier(text, None)
 
 
-def _maps(one: xr.Dataset) -> TextMaps:
+def _maps(one: xr.Dataset, own: InputTokens) -> TextMaps:
     """The maps of one typical input; each row in steps of its own maximum."""
-    tokens = tuple(token for token in one["typical_token"].values.tolist() if token)
     peaks = one["typical_map_maximum"].transpose("layer", "head").values  # [layer, head]; NaN for a head that is not
     heads = tuple(np.isfinite(peaks).sum(1).tolist())
     stored = one["typical_map"].transpose("layer", "head", "typical_query", "typical_key").values
-    whole = stored[:, :, : len(tokens), : len(tokens)] / tiles.LEVELS * np.nan_to_num(peaks)[..., None, None]
-    rows = tiles.quantised(whole.reshape(-1, len(tokens)))  # [layer * head * query, key]
-    return TextMaps(_text(tokens), heads, rows.maximum.reshape(whole.shape[:3]), rows.levels.reshape(whole.shape))
+    whole = stored[:, :, : len(own.tokens), : len(own.tokens)] / tiles.LEVELS * np.nan_to_num(peaks)[..., None, None]
+    rows = tiles.quantised(whole.reshape(-1, len(own.tokens)))  # [layer * head * query, key]
+    return TextMaps(_text(own), heads, rows.maximum.reshape(whole.shape[:3]), rows.levels.reshape(whole.shape))
 
 
-def _text(tokens: tuple[str, ...]) -> TextTokens:
+def _text(own: InputTokens) -> TextTokens:
     """The tokens of a stored input; which of them are pieces of a word is not stored."""
     nothing = np.empty((0, 3), dtype=np.int64)
-    encoded = Encoded(0, {}, np.zeros(len(tokens), dtype=np.int64), nothing[:, :2], nothing)
-    words = tuple(TextWord(token, (place,), None) for place, token in enumerate(tokens))
-    special = tuple(SPECIAL.fullmatch(token) is not None for token in tokens)
-    return TextTokens(encoded, tokens, (0,) * len(tokens), special, words, cut=False)
+    encoded = Encoded(0, {}, np.zeros(len(own.tokens), dtype=np.int64), nothing[:, :2], nothing)
+    words = tuple(TextWord(token, (place,), None) for place, token in enumerate(own.tokens))
+    special = tuple(SPECIAL.fullmatch(token) is not None for token in own.raw)
+    return TextTokens(encoded, own.tokens, own.raw, (0,) * len(own.tokens), special, words, cut=False)

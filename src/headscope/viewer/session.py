@@ -17,10 +17,9 @@ from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.report.cards import MeasuredModel, card
 from headscope.report.cards.page import card_fragment
-from headscope.report.kinds import COLOURS, MEANINGS, head_kinds
 from headscope.types import segment_text
 from headscope.viewer import saved_index, tiles
-from headscope.viewer.head_numbers import head_numbers
+from headscope.viewer.head_numbers import model_numbers
 from headscope.viewer.interventions import Interventions, Predictions
 from headscope.viewer.text_maps import TextMaps, most_tokens, text_maps
 from headscope.viewer.text_store import KeptText, TextStore, identifier
@@ -38,8 +37,9 @@ class Missing(HeadscopeError):
 
 @dataclass(eq=False)
 class ViewSession:
-    """One model or two, the corpora to pick texts from, and results about the first model.
+    """One model or two, the corpora to pick texts from, and results about the models.
 
+    * `measured`: the results about each model, None for a model without results.
     * `index`: the examples on which heads are most themselves; see `example_index`.
     * `seconds`: the most time of a request that runs a model.
     * `stored`: descriptions of models that are not loaded: maps of texts are kept, and no other text can be read.
@@ -49,7 +49,7 @@ class ViewSession:
 
     models: tuple[Model, ...]
     corpora: tuple[Corpus, ...] = ()
-    measured: MeasuredModel | None = None
+    measured: tuple[MeasuredModel | None, ...] = ()
     index: xr.Dataset | None = None
     seconds: float = SECONDS
     texts: TextStore = field(default_factory=TextStore)
@@ -57,7 +57,7 @@ class ViewSession:
 
     def description(self) -> dict[str, Any]:
         """The models, the corpora and the results."""
-        sources = self.measured.sources if self.measured else ()
+        sources = [source for measured in self.measured if measured for source in measured.sources]
         return {
             "models": [*map(_description, self.interventions), *self.stored],
             "corpora": [corpus.name for corpus in self.corpora],
@@ -131,27 +131,29 @@ class ViewSession:
             "after": [_items(each) for each in after],
         }
 
-    @cached_property
-    def numbers(self) -> dict[str, Any]:
-        """All numbers of the heads of the first model, and what the heads do by them."""
-        results = [source.result for source in self.measured.sources] if self.measured else []
-        kinds = head_kinds(results)
-        return {
-            "numbers": head_numbers(self.measured) if self.measured else [],
-            "kinds": [[*place, each.kind, each.word] for place, several in kinds.items() for each in several[:1]],
-            "colours": COLOURS,
-            "meanings": MEANINGS,
-        }
+    def numbers(self, model: int = 0) -> dict[str, Any]:
+        """All numbers of the heads of a model, and what the heads do by them.
 
-    def card(self, layer: int, head: int) -> str:
+        Raises `Missing` if there is no such model.
+        """
+        if not 0 <= model < len(self._numbers):
+            raise Missing(f"there is no model {model}: models are 0 to {len(self._numbers) - 1}")
+        return self._numbers[model]
+
+    def results_of(self, model: int) -> MeasuredModel | None:
+        """The results about a model; None without any."""
+        return self.measured[model] if 0 <= model < len(self.measured) else None
+
+    def card(self, layer: int, head: int, model: int = 0) -> str:
         """The report card of a head as a piece of HTML.
 
         Raises `Missing` without results about it.
         """
-        if self.measured is None:
+        measured = self.results_of(model)
+        if measured is None:
             raise Missing("there are no results about this model; name folders of results behind the model")
         try:
-            return card_fragment(card([self.measured], layer, head)[0])
+            return card_fragment(card([measured], layer, head)[0])
         except HeadscopeError as error:
             raise Missing(str(error)) from error
 
@@ -204,6 +206,10 @@ class ViewSession:
             raise Missing(f"there is no model {model}: models are 0 to {len(maps) - 1}")
         return maps[model]
 
+    @cached_property
+    def _numbers(self) -> list[dict[str, Any]]:
+        return [model_numbers(self.results_of(each)) for each in range(len(self.models) + len(self.stored))]
+
     @property
     def _focus(self) -> list[str]:
         return [] if self.index is None else self.index["focus"].values.tolist()
@@ -218,16 +224,16 @@ class ViewSession:
             raise Missing(f"there is no head {layer}-{head}: the model has {len(maps.heads)} layers")
 
 
-def results_about(model: Model, measured: Sequence[MeasuredModel]) -> MeasuredModel | None:
-    """The results about a model; None if there are no results at all.
+def results_about(models: Sequence[Model], measured: Sequence[MeasuredModel]) -> tuple[MeasuredModel | None, ...]:
+    """The results about each model; None for a model without results.
 
-    Raises `HeadscopeError` if there are results, but none about it.
+    Raises `HeadscopeError` if there are results, but none about these models.
     """
-    same = [each for each in measured if _is_about(model, each.sha256, each.names)]
-    if measured and not same:
-        others = ", ".join(each.name for each in measured)
-        raise HeadscopeError(f"no result is about model '{model.name}', but about {others}; name that model")
-    return same[0] if same else None
+    about = [[each for each in measured if _is_about(model, each.sha256, each.names)] for model in models]
+    if measured and not any(about):
+        names, others = (", ".join(each.name for each in several) for several in (models, measured))
+        raise HeadscopeError(f"no result is about model '{names}', but about {others}; name that model")
+    return tuple(next(iter(each), None) for each in about)
 
 
 def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
@@ -255,6 +261,7 @@ def _description(interventions: Interventions) -> dict[str, Any]:
         "layers": len(model.capture.heads),
         "heads": list(model.capture.heads),
         "max_tokens": most_tokens(model),
+        "predicts": interventions.kind,
         "can_fill_mask": mask,
         "mask_token": model.tokenizer.mask_token if mask else None,
         "task_labels": interventions.task_labels,
@@ -270,6 +277,7 @@ def _tokens(maps: TextMaps) -> dict[str, Any]:
     text = maps.text
     return {
         "tokens": list(text.tokens),
+        "raw": list(text.raw),
         "segment": list(text.segment),
         "special": list(text.special),
         "words": [{"text": word.text, "tokens": list(word.tokens)} for word in text.words],

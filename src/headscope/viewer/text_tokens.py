@@ -8,6 +8,7 @@ from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded, encoded
+from headscope.encoding.readable import readable_tokens
 from headscope.errors import HeadscopeError
 from headscope.types import Example, Sentence
 
@@ -30,6 +31,7 @@ class TextWord:
 class TextTokens:
     """A text as the tokens of a model.
 
+    * `tokens`: as people read them; `raw`: as the tokenizer writes them.
     * `segment`: 0 or 1 for each token; `special`: True for tokens that the tokenizer adds.
     * `words`: cover all tokens in order; a special token is a word of its own.
     * `cut`: True if the text was cut to fit.
@@ -37,6 +39,7 @@ class TextTokens:
 
     encoded: Encoded
     tokens: tuple[str, ...]
+    raw: tuple[str, ...]
     segment: tuple[int, ...]
     special: tuple[bool, ...]
     words: tuple[TextWord, ...]
@@ -66,9 +69,11 @@ def text_tokens(
     if all(outside):
         raise HeadscopeError("the text has no token that the model knows; write a sentence")
     example = Example("text", (Sentence(first),), () if second is None else (Sentence(second),))
-    names = tuple(tokenizer.convert_ids_to_tokens(encoding.ids))
+    raw = tuple(tokenizer.convert_ids_to_tokens(encoding.ids))
+    names = readable_tokens(tokenizer, raw)
     words = _words(encoding, segments, names)
-    return TextTokens(encoded(0, example, encoding, tokenizer), names, _segments(encoding), tuple(outside), words, cut)
+    inputs = encoded(0, example, encoding, tokenizer)
+    return TextTokens(inputs, names, raw, _segments(encoding), tuple(outside), words, cut)
 
 
 def word_pairs(one: TextTokens, other: TextTokens) -> list[tuple[int, int]]:

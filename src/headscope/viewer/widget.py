@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from headscope.extras import require
+from headscope.viewer.answers import reply
 from headscope.viewer.embedded import embedded
 from headscope.viewer.modules import joined, style
 from headscope.viewer.offline_page import offline_page
@@ -13,22 +14,7 @@ from headscope.viewer.view_state import parse_state
 
 MOST_BYTES = 4 << 20  # a notebook holds the data twice
 AROUND = 480  # pixels of a page around the picture of a head
-# The widget hides the frame of the same view, which a front end without widgets shows in its place.
-RENDER = """
-export default {
-  render({ model, el }) {
-    const frame = document.getElementById(model.get("frame"));
-    if (frame) frame.hidden = true;
-    const viewer = mount(el, embeddedSource(model.get("data")), model.get("state"), {
-      height: model.get("height"),
-      onState: (state) => { model.set("state", state); model.save_changes(); },
-    });
-    const change = () => { if (model.get("state") !== viewer.state()) viewer.setState(model.get("state")); };
-    model.on("change:state", change);
-    return () => { model.off("change:state", change); viewer(); };
-  },
-};
-"""
+RENDER = "export default { render: ({ model, el }) => showWidget(model, el) };\n"
 
 
 class FramedView:
@@ -48,6 +34,7 @@ class FramedView:
 def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
     """A view as an anywidget; `widget.state` is the fragment of its state, which may be set.
 
+    It holds the data of the first text; a kernel answers messages about others (`answers.reply`).
     Where IPython shows it, the frame of the same view stands above it for a saved notebook; the widget hides it.
     Raises `HeadscopeError` if anywidget is not installed.
     """
@@ -57,12 +44,13 @@ def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
     page = FramedView(session, text, state, height)
 
     class HeadscopeWidget(anywidget.AnyWidget):
-        _esm = joined("main.js", "source.js") + RENDER
+        _esm = joined("widget.js") + RENDER
         _css = style()
         data = traitlets.Dict().tag(sync=True)
         state = traitlets.Unicode().tag(sync=True)
         height = traitlets.Int().tag(sync=True)
         frame = traitlets.Unicode().tag(sync=True)
+        live = traitlets.Bool().tag(sync=True)
 
         def _ipython_display_(self) -> None:
             from IPython.display import display
@@ -70,5 +58,13 @@ def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
             display({"text/html": page._repr_html_()}, raw=True)
             display(self._repr_mimebundle_()[0], raw=True)
 
-    data = embedded(session, text, parse_state(state), MOST_BYTES)
-    return HeadscopeWidget(data=data, state=state.removeprefix("#"), height=height, frame=page.name)
+    data, live = embedded(session, text, parse_state(state), MOST_BYTES), bool(session.models)
+    view = HeadscopeWidget(data=data, state=state.removeprefix("#"), height=height, frame=page.name, live=live)
+    view.on_msg(lambda widget, request, buffers: _answer(widget, session, request))
+    return view
+
+
+def _answer(widget: Any, session: ViewSession, request: dict[str, Any]) -> None:
+    """Send the answer to a request of the page, under the number of the request."""
+    content, buffers = reply(session, request)
+    widget.send(content | {"request": request.get("request")}, buffers)

@@ -8,7 +8,7 @@ const inAddress = () => new URLSearchParams(location.hash.includes("=") ? locati
 /** One atlas: its heads can be ordered, dimmed and looked at; its state is kept in the address. */
 function start(section) {
   const atlas = section.querySelector(".atlas");
-  const { inputs, numbers } = JSON.parse(section.querySelector(".atlas-data").textContent);
+  const { inputs, raw, numbers } = JSON.parse(section.querySelector(".atlas-data").textContent);
   const { prefix, opensPrefix } = section.dataset;
   const rows = [...atlas.querySelectorAll(".atlas-row:not(.atlas-numbers)")];
   const heads = [...atlas.querySelectorAll(".atlas-head")];
@@ -109,13 +109,13 @@ function start(section) {
       line.append(make("dt", title), make("dd", String(Number(value.toPrecision(2)))));
       list.append(line);
     }
-    large.replaceChildren(words, ...(image ? [framed(image, inputs[input])] : []), list);
+    large.replaceChildren(words, ...(image ? [framed(image, inputs[input], raw[input])] : []), list);
     const { left, right } = head.getBoundingClientRect();
     large.classList.toggle("at-left", left + right > innerWidth);
     large.hidden = false;
   }
 
-  function framed(image, tokens) {
+  function framed(image, tokens, names) {
     const copy = image.cloneNode();
     copy.hidden = false;
     const frame = make("div");
@@ -124,7 +124,7 @@ function start(section) {
       for (const side of ["keys", "queries"]) {
         const labels = make("div");
         labels.className = `atlas-${side}`;
-        labels.append(...tokens.map((token) => make("span", token)));
+        labels.append(...tokens.map((token, at) => Object.assign(make("span", token), token === names[at] ? {} : { title: names[at] })));
         frame.append(labels);
       }
     }

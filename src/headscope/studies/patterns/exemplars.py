@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
+from headscope.encoding.readable import readable_ids
 from headscope.engine.attention_maps import MapChoice, attention_maps
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
@@ -124,7 +125,7 @@ class Clearest:
         for (where, pick), attention in zip(picked.items(), maps, strict=True):
             length, ids = len(attention), pick.chosen.encoded.inputs["input_ids"].tolist()
             whole[where][:length, :length] = attention
-            token[where][:length] = self.model.tokenizer.convert_ids_to_tokens(ids)
+            token[where][:length] = readable_ids(self.model.tokenizer, ids)
             properties["confidence"][where], properties["task"][where] = pick.confidence, pick.task
         places = np.arange(1, side + 1)
         attributes = {"units": "share of attention", "source": "Kovaleva et al. 2019, Figure 1"}

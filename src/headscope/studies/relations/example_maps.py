@@ -9,6 +9,7 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
+from headscope.encoding.readable import readable_ids
 from headscope.engine.attention_maps import MapChoice, attention_maps
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
@@ -82,7 +83,7 @@ def zoomed(
     for number, (pick, attention) in enumerate(zip(picked, maps, strict=True)):
         encoded, length = inputs[pick.input], len(attention)
         whole[number, :length, :length] = attention
-        token[number, :length] = model.tokenizer.convert_ids_to_tokens(encoded.inputs["input_ids"].tolist())
+        token[number, :length] = readable_ids(model.tokenizer, encoded.inputs["input_ids"].tolist())
         query, keys = strongest(attention, encoded, pick)
         end[number, query], end[number, keys] = 1, 2
     return {"map": _map_variable(whole, token, end, picked, places)}

@@ -3,7 +3,7 @@
 import { smallMap } from "./binary.js";
 import { RecentlyUsed } from "./lru.js";
 import { STEPS, differenceShades, shades } from "./palette.js";
-import { SIDE } from "./tile_store.js";
+import { SIDE, rowValues } from "./tile_store.js";
 
 const KEPT_PICTURES = 160; // of 256 KiB
 
@@ -37,6 +37,20 @@ export function differenceBitmaps(tiles, one, other, { maximum, dark }) {
         }
       }
     });
+  });
+}
+
+/** The same for words that two texts share: `pairs` are [word of the first, word of the second], `counts` of all words. */
+export function pairedDifferenceBitmaps(tiles, [one, other], pairs, counts, { maximum, dark }) {
+  const colours = differenceShades(dark);
+  return kept((zoom, row, column) => {
+    const [lines, cells] = [row, column].map((at) => pairs.slice(at * SIDE, (at + 1) * SIDE));
+    const rows = lines.map(([first, second]) => [rowValues(tiles, one, first, counts[0]), rowValues(tiles, other, second, counts[1])]);
+    if (rows.flat().includes(null)) return null;
+    return painted(cells.length, lines.length, (pixels) => rows.forEach(([first, second], line) => cells.forEach(([from, to], cell) => {
+      const step = Math.round((first[from] - second[to]) / maximum * STEPS);
+      pixels[line * cells.length + cell] = colours[STEPS + Math.max(-STEPS, Math.min(STEPS, step))];
+    })));
   });
 }
 

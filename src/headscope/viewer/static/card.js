@@ -6,13 +6,13 @@ import { headPlace } from "./state.js";
 const REFUSED = "script, style, iframe, object, embed, link, meta, base, form";
 
 export function cardView(context) {
-  const [name] = context.store.get().heads;
+  const { heads: [name], model } = context.store.get();
   const body = make("div", { class: "card-body", "aria-busy": "true", tabindex: "0", role: "region", "aria-label": `Card of head ${name}` }, "Reading the card…");
   const { results } = context.model;
   if (!results?.length) {
     return { element: make("p", { class: "quiet" }, "There are no results about this model at hand; headscope profile, syntax and others make them, and headscope view MODEL DIR shows them."), destroy() {} };
   }
-  context.source.card(headPlace(name)).then(
+  context.source.card(headPlace(name), model).then(
     (html) => body.replaceChildren(...parsed(html)),
     (error) => body.replaceChildren(make("p", { class: "quiet" }, error.message)),
   ).finally(() => body.removeAttribute("aria-busy"));

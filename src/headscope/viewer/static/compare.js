@@ -1,78 +1,108 @@
 /** Two models on the same text: the maps of a head side by side, and their difference. */
 
-import { differenceBitmaps, headBitmaps } from "./bitmaps.js";
+import { differenceBitmaps, headBitmaps, pairedDifferenceBitmaps } from "./bitmaps.js";
 import { make, share } from "./dom.js";
 import { heatMap } from "./heat_map.js";
 import { zoomButtons } from "./map_view.js";
 import { mapSvg } from "./map_svg.js";
+import { sharedUnits } from "./shared_units.js";
 import { cellValue } from "./tile_store.js";
 import { quoted } from "./words.js";
 
-const APART = "The two models cut this text into different tokens: the maps stand side by side, without a difference.";
+const APART = "The two models cut this text into different tokens: show words instead of pieces to see the difference.";
+const POINT = "Point at a cell to read both models.";
 
 export function compareView(context) {
-  const { store, model } = context;
-  if (model.models.length < 2) return alone("Two models are compared: start headscope view with a second model.");
+  if (context.model.models.length < 2) return alone("Two models are compared: start headscope view with a second model.");
   if (!context.sameHeads()) return alone("These two models differ in layers or heads; there is no head to compare.");
-  const [name] = store.get().heads;
-  const { tiles, unitsOf } = context.data;
-  const [units] = unitsOf;
-  const same = context.comparable();
-  const places = [0, 1].map((each) => context.place(name, each));
-  const titles = [...model.models.map((each) => each.name), ...(same ? ["difference"] : [])];
+  const compared = comparedHead(context);
   const readout = make("output", { class: "readout", "aria-live": "polite" });
-  let focus = [store.get().pin.query, store.get().pin.key];
-  const largestOfBoth = () => [0, 1].map((each) => context.maximum(name, each));
-  let maxima = largestOfBoth();
-  let bitmaps = pictures(context.dark());
-
-  const maps = titles.map((title, index) => heatMap({ units: unitsOf[index] ?? units, label: `${title}: attention map of head ${name}`, bitmap: (...tile) => bitmaps[index](...tile) }, {
-    ...store.get(), height: context.height() * (index === 2 ? 1 : 0.7),
-    onFocus(row, column, pinned) {
-      if (!same) return;
-      focus = [row, column];
-      for (const map of maps) map.point(row, column);
-      say();
-      if (pinned) store.set({ pin: { query: row, key: column } }, true);
-    },
-    onScroll: (left, top) => {
-      for (const map of maps) if (map.element.scrollLeft !== left || map.element.scrollTop !== top) map.scrollTo(left, top);
-    },
-    onView: (view) => store.set(view, true),
-  }));
-
-  function pictures(dark) {
-    return [...places.map((place, at) => headBitmaps(tiles, place, { maximum: maxima[at], dark, scale: store.get().scale })),
-      ...(same ? [differenceBitmaps(tiles, ...places, { maximum: Math.max(...maxima), dark })] : [])];
-  }
-
-  /** The cell in focus in both models. */
-  function say() {
-    const [row, column] = focus;
-    const there = same && units.rows.includes(row) && units.columns.includes(column);
-    readout.textContent = there ? sayBoth(row, column) : same ? "Point at a cell to read both models." : APART;
-  }
-
-  function sayBoth(row, column) {
-    const [one, other] = places.map((place) => cellValue(tiles, place, row, column));
-    const pair = `${quoted(units.labels[row])} → ${quoted(units.labels[column])}`;
-    if (one === null || other === null) return pair;
-    return `${pair}: ${share(one)} in ${titles[0]}, ${share(other)} in ${titles[1]}, difference ${(one - other > 0 ? "+" : "") + share(one - other)}.`;
-  }
-
+  const maps = compared.titles.map((title, index) => heatMap(compared.picture(index), listeners(index)));
+  let focus = compared.placeOf(0, context.store.get().pin);
+  const say = () => { readout.textContent = compared.shared ? compared.say(focus) : APART; };
   say();
-  const figure = (index) => make("figure", { class: index === 2 ? "wide" : "" }, make("figcaption", {}, titles[index]), maps[index].element);
+
+  /** What a map does with the pointer and the window: the other maps follow. */
+  function listeners(index) {
+    const { store } = context;
+    return { ...store.get(), pin: compared.unitsAt(index, compared.placeOf(0, store.get().pin)),
+      height: context.height() * (index === 2 ? 1 : 0.7),
+      onFocus: (query, key, pinned) => follow(compared.placeOf(index, { query, key }), pinned),
+      onScroll: (left, top) => maps.filter(({ element }) => element.scrollLeft !== left || element.scrollTop !== top).forEach((map) => map.scrollTo(left, top)),
+      onView: (view) => store.set(view, true) };
+  }
+
+  function follow(place, pinned) {
+    if (!compared.shared) return;
+    focus = place;
+    maps.forEach((map, index) => {
+      const { query, key } = compared.unitsAt(index, place);
+      map.point(query, key);
+    });
+    say();
+    if (pinned) context.store.set({ pin: compared.unitsAt(0, place) }, true);
+  }
+
+  const figure = (title, index) => make("figure", { class: index === 2 ? "wide" : "" }, make("figcaption", {}, title), maps[index].element);
   return {
-    element: make("div", { class: "compare-view" }, readout, make("div", { class: "compare-maps" }, titles.map((_, index) => figure(index))), zoomButtons(...maps)),
+    element: make("div", { class: "compare-view" }, readout, make("div", { class: "compare-maps" }, compared.titles.map(figure)), zoomButtons(...maps)),
     arrived() {
-      const before = String(maxima);
-      maxima = largestOfBoth();
-      if (String(maxima) !== before) bitmaps = pictures(context.dark());
+      compared.refresh();
       say();
       for (const map of maps) map.redraw();
     },
-    svg: () => mapSvg(pictures(false).slice(0, same ? 3 : 1).map((bitmap, at) => ({ title: `${name}, ${titles[at]}`, bitmap })), units),
+    svg: compared.svg,
     destroy: () => maps.forEach((map) => map.destroy()),
+  };
+}
+
+/** The maps of the chosen head in both models, and their difference where they share tokens or words. */
+function comparedHead(context) {
+  const [name] = context.store.get().heads;
+  const { tiles, unitsOf } = context.data;
+  const shared = sharedUnits(context.data);
+  const units = shared?.units ?? unitsOf;
+  const names = context.model.models.map((each) => each.name);
+  const titles = shared ? [...names, "difference"] : names;
+  const places = [0, 1].map((model) => context.place(name, model));
+  const largestOfBoth = () => [0, 1].map((model) => context.maximum(name, model, units[model]));
+  let maxima = largestOfBoth();
+  let bitmaps = paint(context.dark());
+
+  function paint(dark) {
+    const both = places.map((place, at) => headBitmaps(tiles, place, { maximum: maxima[at], dark, scale: context.store.get().scale }));
+    return shared ? [...both, difference({ maximum: Math.max(...maxima), dark })] : both;
+  }
+
+  function difference(colours) {
+    if (!shared.pairs) return differenceBitmaps(tiles, ...places, colours);
+    return pairedDifferenceBitmaps(tiles, places, shared.pairs, unitsOf.map((each) => each.labels.length), colours);
+  }
+
+  /** The cell at a place in both models, in words. */
+  function say(place) {
+    if (!place) return POINT;
+    const { labels, rows, columns } = units[2];
+    const pair = `${quoted(labels[rows[place[0]]])} → ${quoted(labels[columns[place[1]]])}`;
+    const [one, other] = [0, 1].map((model) => cellValue(tiles, places[model], units[model].rows[place[0]], units[model].columns[place[1]]));
+    if (one === null || other === null) return pair;
+    return `${pair}: ${share(one)} in ${names[0]}, ${share(other)} in ${names[1]}, difference ${(one - other > 0 ? "+" : "") + share(one - other)}.`;
+  }
+
+  return {
+    shared, titles, say,
+    picture: (index) => ({ units: units[index], label: `${titles[index]}: attention map of head ${name}`, bitmap: (...tile) => bitmaps[index](...tile) }),
+    placeOf(index, { query, key }) {
+      const place = [units[index].rows.indexOf(query), units[index].columns.indexOf(key)];
+      return place.includes(-1) ? null : place;
+    },
+    unitsAt: (index, place) => (place ? { query: units[index].rows[place[0]], key: units[index].columns[place[1]] } : { query: null, key: null }),
+    refresh() {
+      const before = String(maxima);
+      maxima = largestOfBoth();
+      if (String(maxima) !== before) bitmaps = paint(context.dark());
+    },
+    svg: () => mapSvg(paint(false).map((bitmap, at) => ({ title: `${name}, ${titles[at]}`, bitmap, units: units[at] }))),
   };
 }
 

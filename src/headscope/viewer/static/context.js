@@ -14,14 +14,15 @@ export function createContext(source, state, options, complain) {
   const remember = afterRest((fields) => store.set(typeof fields === "function" ? fields() : fields, true), 200);
   scheme.addEventListener("change", redraw);
   const context = {
-    source, store, complain, remember, data: null, model: null, numbers: null, kinds: new Map(), view: null,
+    source, store, complain, remember, data: null, model: null, measured: [], view: null,
     dark: () => scheme.matches,
     headColour: (at) => headColour(at, scheme.matches),
     height: () => options.height ?? Math.max(280, Math.min(680, innerHeight * 0.68)),
     show: (first, second) => store.set({ first, second, at: [0, 0], zoom: 0, pin: { query: null, key: null } }),
-    kindsOf: (name) => context.kinds.get(name) ?? [],
+    numbers: () => context.measured[Math.min(store.get().model, context.measured.length - 1)],
+    kindsOf: (name) => context.numbers().kindsOf.get(name) ?? [],
     place: (name, model = store.get().model) => ({ ...headPlace(name), model, words: context.data.unitsOf[model].words }),
-    maximum: (name, model = store.get().model) => largest(context, name, model),
+    maximum: (name, model = store.get().model, units = context.data.unitsOf[model]) => largest(context, name, model, units),
     sameHeads: () => new Set(context.model.models.map((each) => String(each.heads))).size === 1,
     comparable: () => context.data.overviews.length > 1 && context.sameHeads() && context.data.text.same_tokens !== false,
     destroy() {
@@ -34,9 +35,8 @@ export function createContext(source, state, options, complain) {
 }
 
 /** The largest attention of a head among the rows and columns on show; of the whole map where that is more than one tile. */
-function largest(context, name, model) {
+function largest(context, name, model, units) {
   const { tiles, overviews } = context.data;
-  const units = context.data.unitsOf[model];
   const { layer, head } = headPlace(name);
   const usual = smallMap(overviews[model], layer, head).maximum || 1;
   const whole = units.rows.length === units.labels.length && units.columns.length === units.labels.length;

@@ -2,6 +2,7 @@
 
 import { make, share } from "./dom.js";
 import { rowValues, strongest } from "./tile_store.js";
+import { rawTitle } from "./units.js";
 
 const MOST_ROWS = 300;
 const MOST_KEYS = 3;
@@ -15,7 +16,7 @@ export function factTable(context) {
     const { units, tiles } = context.data;
     const { heads } = context.store.get();
     const places = heads.map((name) => context.place(name));
-    const rows = units.rows.slice(0, MOST_ROWS).map((unit) => make("tr", {}, make("th", { scope: "row" }, units.labels[unit]),
+    const rows = units.rows.slice(0, MOST_ROWS).map((unit) => make("tr", {}, make("th", { scope: "row", title: rawTitle(units, unit) || undefined }, units.labels[unit]),
       places.map((place) => make("td", {}, strongKeys(units, rowValues(tiles, place, unit, units.labels.length))))));
     body.replaceChildren(make("table", {},
       make("caption", {}, `The ${MOST_KEYS} keys that each ${units.words ? "word" : "token"} attends to most${units.rows.length > MOST_ROWS ? `; the first ${MOST_ROWS}` : ""}`),

@@ -69,7 +69,7 @@ export function createFrame(context) {
     const counts = models[model].heads;
     const there = (name) => headPlace(name).head <= (counts[headPlace(name).layer - 1] ?? 0);
     const heads = store.get().heads.filter(there);
-    const [usual] = [...context.kinds].find(([name, [first]]) => there(name) && TELLING.includes(first.kind)) ?? ["1-1"];
+    const [usual] = [...context.numbers().kindsOf].find(([name, [first]]) => there(name) && TELLING.includes(first.kind)) ?? ["1-1"];
     store.set({ model, heads: heads.length ? heads : [usual] }, true);
   }
 

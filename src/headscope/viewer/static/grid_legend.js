@@ -5,7 +5,7 @@ import { legible } from "./palette.js";
 import { kindWords } from "./words.js";
 
 export function gridLegend(context) {
-  const { store, numbers } = context;
+  const { store } = context;
   const element = make("div", { class: "legend", role: "group", "aria-label": "Kinds of heads: show one kind" });
 
   /** Say what the frames of the heads `names` mean; `number` is what they show, undefined for kinds. */
@@ -16,15 +16,15 @@ export function gridLegend(context) {
       return;
     }
     const first = names.map((name) => context.kindsOf(name)[0]?.kind);
-    const kinds = Object.keys(numbers.colours).filter((kind) => first.includes(kind));
+    const kinds = Object.keys(context.numbers().colours).filter((kind) => first.includes(kind));
     element.replaceChildren(...kinds.map((kind) => button(kind, first.filter((each) => each === kind).length)));
   }
 
   function button(kind, count) {
     const pressed = String(store.get().kind === kind);
-    const made = make("button", { type: "button", class: "kind", title: numbers.meanings?.[kind], "aria-pressed": pressed, onclick: () => filter(kind) },
+    const made = make("button", { type: "button", class: "kind", title: context.numbers().meanings?.[kind], "aria-pressed": pressed, onclick: () => filter(kind) },
       kindWords(kind), make("small", {}, ` ${count}`));
-    made.style.setProperty("--frame", legible(numbers.colours[kind], context.dark()));
+    made.style.setProperty("--frame", legible(context.numbers().colours[kind], context.dark()));
     return made;
   }
 

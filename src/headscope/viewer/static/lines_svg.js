@@ -1,6 +1,6 @@
 /** The lines of a head as a vector figure. */
 
-import { ROW, lineAlpha } from "./head_lines.js";
+import { ROW, lineAlpha } from "./lines_drawing.js";
 import { round, svgPage, svgText } from "./svg.js";
 
 const MOST = 512; // tokens of a figure

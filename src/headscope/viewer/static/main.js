@@ -30,11 +30,8 @@ export function mount(element, source, state = "", options = {}) {
 /** Read the model and its numbers, show the frame, and follow the state. */
 async function start(context, body) {
   const { source, store } = context;
-  [context.model, context.numbers] = await Promise.all([source.model(), source.numbers()]);
-  for (const [layer, head, kind, word] of context.numbers.kinds) {
-    const name = `${layer}-${head}`;
-    context.kinds.set(name, [...context.kindsOf(name), { kind, word }]);
-  }
+  context.model = await source.model();
+  context.measured = await Promise.all(context.model.models.map(async (_, at) => withKinds(await source.numbers(at))));
   const frame = createFrame(context);
   body.replaceChildren(...frame.elements);
   context.redraw = () => frame.update(["view"]);
@@ -48,4 +45,14 @@ async function start(context, body) {
     }
   });
   await frame.loadText();
+}
+
+/** The numbers of a model, and what its heads do by their names. */
+function withKinds(numbers) {
+  const kindsOf = new Map();
+  for (const [layer, head, kind, word] of numbers.kinds) {
+    const name = `${layer}-${head}`;
+    kindsOf.set(name, [...(kindsOf.get(name) ?? []), { kind, word }]);
+  }
+  return { ...numbers, kindsOf };
 }

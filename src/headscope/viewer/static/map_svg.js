@@ -7,21 +7,25 @@ import { runsOf } from "./units.js";
 const LARGEST = 1536; // pixels a side of an embedded picture
 const LABELLED = 128; // maps up to this many tokens have names at their sides
 
-/** Maps with titles side by side; each {title, bitmap}. */
-export function mapSvg(maps, units) {
-  const [rows, columns] = [units.rows.length, units.columns.length];
-  const named = Math.max(rows, columns) <= LABELLED;
-  const cell = named ? 14 : 600 / Math.max(rows, columns);
-  const gutter = named ? 96 : 30;
-  const [wide, high] = [gutter + columns * cell + 16, gutter + 30 + rows * cell + 12];
-  const content = maps.map(({ title, bitmap }, at) => {
-    const x = at * wide + gutter;
-    const y = gutter + 30;
-    return svgText(x, 20, title, { size: 13, more: 'font-weight="bold"' }) + svgImage(wholeMap(bitmap, units), x, y, columns * cell, rows * cell)
-      + `<rect x="${x - 0.5}" y="${y - 0.5}" width="${round(columns * cell + 1)}" height="${round(rows * cell + 1)}" fill="none" stroke="#d9dee4"/>`
-      + (named ? labels(units, x, y, cell) : "");
+/** Maps with titles side by side; each {title, bitmap, units}. */
+export function mapSvg(maps) {
+  const most = Math.max(...maps.flatMap(({ units }) => [units.rows.length, units.columns.length]));
+  const [cell, gutter] = most <= LABELLED ? [14, 96] : [600 / most, 30];
+  let left = 0;
+  const content = maps.map((map) => {
+    const drawn = oneMap(map, left + gutter, gutter + 30, cell, most <= LABELLED);
+    left += gutter + map.units.columns.length * cell + 16;
+    return drawn;
   });
-  return svgPage(wide * maps.length, high, content.join(""));
+  const rows = Math.max(...maps.map(({ units }) => units.rows.length));
+  return svgPage(left, gutter + 30 + rows * cell + 12, content.join(""));
+}
+
+function oneMap({ title, bitmap, units }, x, y, cell, named) {
+  const [width, height] = [units.columns.length * cell, units.rows.length * cell];
+  return svgText(x, 20, title, { size: 13, more: 'font-weight="bold"' }) + svgImage(wholeMap(bitmap, units), x, y, width, height)
+    + `<rect x="${round(x - 0.5)}" y="${y - 0.5}" width="${round(width + 1)}" height="${round(height + 1)}" fill="none" stroke="#d9dee4"/>`
+    + (named ? labels(units, x, y, cell) : "");
 }
 
 function labels(units, x, y, cell) {

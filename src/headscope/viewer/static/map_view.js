@@ -50,7 +50,7 @@ export function mapView(context) {
       say();
       map.redraw();
     },
-    svg: () => mapSvg([{ title: `Head ${name}`, bitmap: pictures(false) }], units),
+    svg: () => mapSvg([{ title: `Head ${name}`, bitmap: pictures(false), units }]),
     destroy: map.destroy,
   };
 }

@@ -36,6 +36,10 @@ export function scrollCanvas({ label, draw, onpoint, onpick, onkey, onscroll = (
       setSize(world, "height", height);
       setSize(scroller, "height", windowHeight);
     },
+    /** Set the tooltip of the window. */
+    name(words) {
+      if (scroller.title !== words) scroller.title = words;
+    },
     scrollTo(left, top) {
       scroller.scrollLeft = left;
       scroller.scrollTop = top;

@@ -18,7 +18,7 @@ export function serverSource(base = "") {
   return {
     live: true,
     embedded: false,
-    ...answers({
+    ...answersByPath({
       json: async (path) => (await send(path)).json(),
       bytes: async (path) => (await send(path)).arrayBuffer(),
       html: async (path) => (await send(path)).text(),
@@ -36,18 +36,19 @@ export function embeddedSource(data) {
     return data[kind][path];
   };
   const bytes = async (path) => unpacked(await find("bytes")(path));
-  return { live: false, embedded: true, ...answers({ json: find("json"), html: find("json"), bytes }), text: () => find("json")("api/text") };
+  return { live: false, embedded: true, ...answersByPath({ json: find("json"), html: find("json"), bytes }), text: () => find("json")("api/text") };
 }
 
-function answers({ json, bytes, html }) {
+/** The questions of the views by the paths of their answers; `json`, `bytes` and `html` read a path. */
+export function answersByPath({ json, bytes, html }) {
   return {
     model: () => json("api/model"),
-    numbers: () => json("api/numbers"),
+    numbers: (model) => json(`api/numbers?model=${model}`),
     overview: async (id, model) => decodeOverview(await bytes(`api/overview/${id}?model=${model}`)),
     tile: async (id, { model, layer, head }, zoom, row, column) =>
       decodeTile(await bytes(`api/tile/${id}/${layer}/${head}/${zoom}/${row}/${column}?model=${model}`)),
     words: async (id, { model, layer, head }) => decodeTile(await bytes(`api/words/${id}/${layer}/${head}?model=${model}`)),
-    card: ({ layer, head }) => html(`api/card/${layer}/${head}`),
+    card: ({ layer, head }, model) => html(`api/card/${layer}/${head}?model=${model}`),
     examples: ({ layer, head }, by) => json(`api/examples/${layer}/${head}${by ? `?by=${encodeURIComponent(by)}` : ""}`),
     corpus: (name, page) => json(`api/corpus/${encodeURIComponent(name)}?page=${page}`),
   };

@@ -19,13 +19,15 @@ export function toolbar(context) {
     const { view } = store.get();
     const { text } = context.data;
     const pairs = text.segment.includes(1);
-    element.hidden = !["lines", "map", "compare"].includes(view);
+    const picture = ["lines", "map", "compare"].includes(view);
+    const several = context.model.models.length > 1;
+    element.hidden = !picture && !(several && view === "card");
     element.replaceChildren(...[
-      wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit"),
-      check("special tokens", "special"),
-      pairs && check("first to second sentence only", "across"),
+      picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit"),
+      picture && check("special tokens", "special"),
+      picture && pairs && check("first to second sentence only", "across"),
       view === "map" && select("Strongest colour", [["map", "largest of the map"], ["row", "largest of each row"]], "scale"),
-      view !== "compare" && context.model.models.length > 1 && select("Model", context.model.models.map(({ name }, at) => [String(at), name]), "model", Number),
+      view !== "compare" && several && select("Model", context.model.models.map(({ name }, at) => [String(at), name]), "model", Number),
     ].filter(Boolean));
     if (focused) element.querySelector(`[data-field=${focused}]`)?.focus();
   }

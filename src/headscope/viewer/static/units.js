@@ -12,10 +12,17 @@ export function unitsOf(text, { unit, special, across }) {
   return {
     words,
     labels,
+    raw: words ? labels : text.raw ?? labels,
     rows: both ? kept.filter((at) => plain(at) && text.segment[first[at]] === 0) : kept,
     columns: both ? kept.filter((at) => plain(at) && text.segment[first[at]] === 1) : kept,
     zooms: words ? 1 : text.zooms,
   };
+}
+
+/** Tokens as the tokenizer writes them, for a tooltip; empty where they are as on show. */
+export function rawTitle({ labels, raw }, ...units) {
+  const different = units.filter((unit) => raw[unit] !== labels[unit]);
+  return different.map((unit) => raw[unit]).join(" → ");
 }
 
 /** Maps of words are made for texts of at most 512 words. */

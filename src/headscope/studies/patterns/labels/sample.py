@@ -6,6 +6,7 @@ from random import Random
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
+from headscope.encoding.readable import readable_ids
 from headscope.engine.attention_maps import MapChoice, attention_maps
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
@@ -40,7 +41,7 @@ def sampled(model: Model, corpora: Sequence[Corpus], number: int, settings: Sett
         Map(
             id=place,
             attention=attention,
-            tokens=tuple(model.tokenizer.convert_ids_to_tokens(each.encoded.inputs["input_ids"].tolist())),
+            tokens=readable_ids(model.tokenizer, each.encoded.inputs["input_ids"].tolist()),
             token_class=tuple(TOKEN_CLASSES[number] for number in each.encoded.token_class),
             model=model.name,
             corpus=name,
