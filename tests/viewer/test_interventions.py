@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import BertForMaskedLM, BertForSequenceClassification
+from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMHeadModel
 
 from headscope import models, read
 from headscope.ablation.head_means import head_means
@@ -52,6 +52,20 @@ def test_masked_words_are_those_of_the_changed_model(mode: Any) -> None:
         np.testing.assert_allclose([value for _, value in one.items], probability[best], atol=1e-6)
     before = each.predictions(encoded(each, text))
     assert before != after and before == each.predictions(encoded(each, text))
+
+
+def test_next_words_are_those_of_the_changed_model() -> None:
+    each = Interventions(models.wrap(tiny_gpt2(kind=GPT2LMHeadModel), tiny_tokenizer()))
+    text, disabled = "The cat sat on the", parse("1-2,2-*", each.model.capture.heads)
+    assert each.kind == "next" and each.task_labels == []
+    with each.model.changed(disabled, "zero"):
+        expected = logits(each, text)[5].softmax(-1)  # [CLS] and five words come before; [SEP] follows
+    (after,) = each.without(encoded(each, text), disabled, "zero")
+    assert after.title == "next word"
+    best = expected.argsort(descending=True)[:8].tolist()
+    assert [word for word, _ in after.items] == each.model.tokenizer.convert_ids_to_tokens(best)
+    np.testing.assert_allclose([value for _, value in after.items], expected[best], atol=1e-6)
+    assert [after] != each.predictions(encoded(each, text))
 
 
 def test_a_text_without_a_masked_word_is_refused_with_the_remedy() -> None:

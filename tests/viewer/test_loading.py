@@ -3,7 +3,13 @@
 from pathlib import Path
 
 import pytest
-from transformers import BartForConditionalGeneration, BertForMaskedLM, BertForSequenceClassification, PreTrainedModel
+from transformers import (
+    BartForConditionalGeneration,
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    GPT2LMHeadModel,
+    PreTrainedModel,
+)
 
 from headscope.models.checkpoint import locate
 from headscope.viewer.interventions import Interventions
@@ -15,6 +21,7 @@ MODELS = {
     "mask": lambda: tiny_bert(kind=BertForMaskedLM),
     "task": lambda: tiny_bert(kind=BertForSequenceClassification),
     "neighbours": tiny_bert,
+    "next": lambda: tiny_gpt2(kind=GPT2LMHeadModel),
     "neighbours, decoder": tiny_gpt2,
     "neighbours, encoder of two": lambda: _bart(),
 }

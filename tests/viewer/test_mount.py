@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pypdf import PdfReader
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
@@ -85,6 +86,17 @@ def test_pictures_are_saved_as_svg_and_png(
     words = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert ("<" in words and "&" in words) if view != "heads" else "previous" in words
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert browser.get_log("browser") == []
+
+
+def test_the_pdf_button_saves_the_picture_on_show(browser: Chrome, address: str, tmp_path: Path) -> None:
+    opened(browser, address, {"t": FIRST, "h": "2-3", "v": "map"})
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    browser.find_element("xpath", "//button[.='PDF']").click()
+    pdf = tmp_path / "headscope.pdf"
+    WebDriverWait(browser, 30).until(lambda _: pdf.exists() and pdf.stat().st_size)
+    page = PdfReader(pdf).pages[0].extract_text()
+    assert "[CLS]" in page and "cat" in page and "2-3" in page
     assert browser.get_log("browser") == []
 
 

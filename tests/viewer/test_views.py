@@ -9,6 +9,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope import models
 from headscope.viewer.session import ViewSession
+from support.made_heads import model_of
+from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, served, session_of, settled, state
 
@@ -163,6 +165,23 @@ def test_the_card_says_the_numbers_of_the_results(browser: Chrome, address: str)
     assert browser.execute_script("return arguments[0].querySelectorAll('[style], [id], script').length", card) == 0
 
 
+def test_each_model_has_cards_and_kinds_of_its_own(browser: Chrome) -> None:
+    session = session_of(seeds=(0, 1))
+    mirrored = profile_result(3, 4).assign_coords(head=[4, 3, 2, 1]).sortby("head")
+    session.measured = (*session.measured, model_of(mirrored))
+    with served(session) as page:
+        opened(browser, page, {"t": FIRST, "h": "2-3", "v": "card"})
+        assert cell(browser, "2-3").get_attribute("data-word") == "previous"
+        assert "previous token 0.88" in find(browser, ".card-body").text
+        Select(find(browser, "[data-field=model]")).select_by_value("1")
+        settled(browser)
+        assert cell(browser, "2-2").get_attribute("data-word") == "previous"
+        assert "previous token 0.88" not in find(browser, ".card-body").text
+        cell(browser, "2-2").click()
+        settled(browser)
+        assert "previous token 0.88" in find(browser, ".card-body").text
+
+
 def test_two_models_are_compared(browser: Chrome, pair_address: str) -> None:
     opened(browser, pair_address, {"t": FIRST, "h": "2-3", "v": "compare", "p": "q2k1"})
     figures = browser.find_elements("css selector", ".compare-maps figcaption")
@@ -216,10 +235,19 @@ def test_models_of_other_tokens_stand_side_by_side(browser: Chrome) -> None:
     tokenizer = tiny_tokenizer()
     tokenizer.add_tokens(["slept"])
     other = models.wrap(tiny_bert(2, vocab_size=len(tokenizer)), tokenizer, "other")
-    with served(ViewSession((session.models[0], other))) as page:
+    pair = ViewSession((session.models[0], other))
+    with served(pair) as page:
         opened(browser, page, {"t": FIRST, "h": "2-3", "v": "compare"})
         assert "different tokens" in find(browser, ".compare-view .readout").text
         assert len(browser.find_elements("css selector", ".compare-maps figure")) == 2
+        opened(browser, page, {"t": FIRST, "h": "2-3", "v": "compare", "w": "words", "p": "q4k2"})
+        assert len(browser.find_elements("css selector", ".compare-maps figure")) == 3
+        text = pair.text(FIRST)["id"]
+        one, two = (float(pair.maps(text, model).between_words(2, 3).attention[4, 2]) for model in (0, 1))
+        said = f"“slept” → “old”: {one:.2f} in first, {two:.2f} in other, difference {one - two:+.2f}."
+        assert find(browser, ".compare-view .readout").text == said
+        pictures = "return [...document.querySelectorAll('.compare-maps canvas')].map((c) => c.toDataURL())"
+        assert len(set(browser.execute_script(pictures))) == 3
         opened(browser, page, {"t": FIRST, "h": "2-3"})
         assert "##p" in rows(browser)
         Select(find(browser, "[data-field=model]")).select_by_value("1")

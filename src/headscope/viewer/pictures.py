@@ -15,6 +15,7 @@ from headscope.report.kinds import COLOURS
 from headscope.viewer.embedded import usual_heads
 from headscope.viewer.session import MOST_WORDS, ViewSession
 from headscope.viewer.text_maps import TextMaps
+from headscope.viewer.text_tokens import TextTokens, word_pairs
 from headscope.viewer.view_state import ViewState
 
 MOST_LINES, MOST_CELLS = 512, 2048
@@ -37,10 +38,12 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
     models = range(len(session.kept(text).maps)) if state.view == "compare" else [state.model]
     names = [model["name"] for model in session.description()["models"]]
     units = {model: _units(session.maps(text, model), state) for model in models}
+    if state.words and len(units) > 1:
+        units = dict(enumerate(_shared([session.maps(text, model).text for model in models], units[0])))
     sides = [[_labels(session.maps(text, model), state, part) for part in units[model]] for model in models]
     if any(side != sides[0] for side in sides):
         raise HeadscopeError(
-            "a picture of two models needs the same tokens; save one model at a time, with m=0 and m=1"
+            "a picture of two models needs the same tokens; show words (w=words), or save one at a time (m=0 and m=1)"
         )
     rows, columns = sides[0]
     maps = {
@@ -69,6 +72,16 @@ def _units(maps: TextMaps, state: ViewState) -> tuple[list[int], list[int]]:
         return sides[0], sides[1]
     kept = list(range(len(first))) if state.special else plain
     return kept, kept
+
+
+def _shared(texts: Sequence[TextTokens], first: tuple[list[int], list[int]]) -> list[tuple[list[int], list[int]]]:
+    """The words of two models at the same place of the text: those of the first model's rows and columns."""
+    one, other = texts
+    if one.tokens == other.tokens:
+        return [first, first]
+    pairs = dict(word_pairs(one, other))
+    rows, columns = ([word for word in side if word in pairs] for side in first)
+    return [(rows, columns), ([pairs[word] for word in rows], [pairs[word] for word in columns])]
 
 
 def _labels(maps: TextMaps, state: ViewState, units: Sequence[int]) -> list[str]:

@@ -10,7 +10,7 @@ import { cellValue } from "./tile_store.js";
 import { quoted } from "./words.js";
 
 const APART = "The two models cut this text into different tokens: show words instead of pieces to see the difference.";
-const POINT = "Point at a cell to read both models.";
+const POINT_BOTH = "Point at a cell to read both models.";
 
 export function compareView(context) {
   if (context.model.models.length < 2) return alone("Two models are compared: start headscope view with a second model.");
@@ -81,7 +81,7 @@ function comparedHead(context) {
 
   /** The cell at a place in both models, in words. */
   function say(place) {
-    if (!place) return POINT;
+    if (!place) return POINT_BOTH;
     const { labels, rows, columns } = units[2];
     const pair = `${quoted(labels[rows[place[0]]])} → ${quoted(labels[columns[place[1]]])}`;
     const [one, other] = [0, 1].map((model) => cellValue(tiles, places[model], units[model].rows[place[0]], units[model].columns[place[1]]));

@@ -12,7 +12,7 @@ import { formatState } from "./state.js";
  */
 export function mount(element, source, state = "", options = {}) {
   const alarm = make("p", { class: "error", role: "alert", hidden: true });
-  const body = make("div", { "aria-busy": "true" }, make("p", { class: "quiet", role: "status" }, "Reading the model…"));
+  const body = make("div", { class: "viewer", "aria-busy": "true" }, make("p", { class: "quiet", role: "status" }, "Reading the model…"));
   element.classList.add("headscope");
   element.replaceChildren(alarm, body);
   const context = createContext(source, state, options, (message) => {
