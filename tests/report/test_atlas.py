@@ -50,7 +50,8 @@ def test_every_head_has_its_map_of_each_input(result: xr.Dataset, atlas: Atlas) 
     head = atlas.layers[1][2]
     assert len(head.images) == len(atlas.inputs) == 2
     for number, tokens in enumerate(atlas.inputs):
-        expected = result["typical_map"].sel(layer=2, head=3).values[number, : len(tokens), : len(tokens)]
+        size = len(tokens.tokens)
+        expected = result["typical_map"].sel(layer=2, head=3).values[number, :size, :size]
         assert np.array_equal(pixels(head.images[number]), expected)
 
 
