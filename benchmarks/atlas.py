@@ -1,7 +1,7 @@
 """Time of a profile with and without the maps of typical inputs, which the atlas of its page shows.
 
 A profile without maps, and the choice of three typical inputs with their maps, take turns in one run. The share is the
-median over rounds of the time of the maps, divided by that of the profile in the same round.
+median over rounds of the processor time of the maps, divided by that of the profile in the same round.
 
     python -m benchmarks.atlas              # the built-in model on the sample
     python -m benchmarks.atlas texts.txt    # on another corpus
@@ -21,10 +21,10 @@ NUMBER = 3
 
 
 def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """The time of a call. Returns: seconds, and the value of the call."""
-    started = time.perf_counter()
+    """The processor time of a call. Returns: seconds, and the value of the call."""
+    started = time.process_time()
     value = call()
-    return time.perf_counter() - started, value
+    return time.process_time() - started, value
 
 
 def main() -> None:

@@ -43,6 +43,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     for argument in [*CHROMIUM.split(), f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]:
         options.add_argument(argument)
     window = webdriver.Chrome(options=options, service=Service(driver))
+    window.get("about:blank")  # not the page of a new tab, which loads on for a while
     yield window
     window.quit()
 

@@ -1,6 +1,6 @@
 """The pictures of docs/viewer.md, from a running viewer; needs Chromium and Pillow.
 
-headscope view minilm out/view --no-browser --port 8451
+headscope view minilm out/view --with FURTHER_TRAINED --no-browser --port 8451
 python docs/tools/viewer_pictures.py http://127.0.0.1:8451/ docs
 """
 
@@ -26,6 +26,10 @@ def main(address: str, folder: Path) -> None:
     still(browser, address + "#h=3-9", 1280, 800).save(folder / "viewer.png", optimize=True)
     phone = still(browser, address + "#h=3-9&g=0&s=0&p=q13", 390, 844, "dark")
     phone.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(folder / "viewer-phone.png", optimize=True)
+    compared = still(browser, address + "#h=3-9&v=compare&g=0&w=words", 1280, 800)
+    compared.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
+        folder / "viewer-compare.png", optimize=True
+    )
     frames = list(tour(browser, address))
     duration = int(1000 * SECONDS)
     frames[0].save(

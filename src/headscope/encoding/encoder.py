@@ -42,16 +42,23 @@ class Words:
 
     def encode(self, examples: Iterable[Example]) -> Iterator[Encoded]:
         """The inputs in the order of the examples; `counts` counts those left out or cut, by reason."""
-        examples, index = iter(examples), 0
+        index = 0
+        for example, encodings in self.tokenized(examples):
+            parts = [self.encoded(number, example, each) for number, each in enumerate(encodings, index)]
+            self._count_words(parts)
+            index += len(parts)
+            yield from parts
+
+    def tokenized(self, examples: Iterable[Example]) -> Iterator[tuple[Example, list[Encoding]]]:
+        """Each example with the encodings of its inputs, none if it is left out."""
+        examples = iter(examples)
         while group := list(islice(examples, TOGETHER)):
             for example, encoding in zip(group, self._tokenize(group), strict=True):
-                parts = [
-                    encoded(number, example, part, self.tokenizer, words=self.aligned)
-                    for number, part in enumerate(self._fit(example, encoding), index)
-                ]
-                self._count_words(parts)
-                index += len(parts)
-                yield from parts
+                yield example, self._fit(example, encoding)
+
+    def encoded(self, index: int, example: Example, encoding: Encoding) -> Encoded:
+        """One input of an example; see `encoding.encoded`."""
+        return encoded(index, example, encoding, self.tokenizer, words=self.aligned)
 
     def _count_words(self, parts: list[Encoded]) -> None:
         """Count the words of an example that have no token in any of its inputs, and those that share one."""

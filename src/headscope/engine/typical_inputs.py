@@ -54,13 +54,13 @@ def typical_inputs(model: Model, corpus: Corpus, number: int, seed: int = 0) -> 
     wanted = set(chosen.tolist())
     examples = [example for index, example in enumerate(corpus) if index in wanted]
     encoder = Words(model.tokenizer, min(MOST_TOKENS, model.max_tokens), "truncate", aligned=True)
-    inputs = list(encoder.encode(examples))
-    if not inputs:
+    parts = [(example, part) for example, several in encoder.tokenized(examples) for part in several]
+    if not parts:
         return []
-    median = np.median([len(encoded) for encoded in inputs])
-    ranks = generator.permutation(len(inputs))
-    nearest = np.lexsort((ranks, [abs(len(encoded) - median) for encoded in inputs]))[:number]
-    return [inputs[index] for index in sorted(nearest.tolist())]
+    lengths = np.array([len(part.ids) for _, part in parts])
+    ranks = generator.permutation(len(parts))
+    nearest = np.lexsort((ranks, abs(lengths - np.median(lengths))))[:number]
+    return [encoder.encoded(index, *parts[index]) for index in sorted(nearest.tolist())]
 
 
 def typical_maps(model: Model, inputs: Sequence[Encoded]) -> dict[str, xr.DataArray]:

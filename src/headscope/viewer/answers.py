@@ -58,7 +58,7 @@ def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
     """
     if name not in ACTIONS:
         raise Missing(f"there is no '{name[:40]}'")
-    values = [body.get(each) for each in ACTIONS[name]]
+    values: list[Any] = [body.get(each) for each in ACTIONS[name]]
     for each, value in zip(ACTIONS[name], values, strict=True):
         if not (isinstance(value, str) or (value is None and each in OPTIONAL)):
             raise HeadscopeError(f"{each} must be a text")

@@ -116,7 +116,7 @@ class Interventions:
         """The words that may follow the text, before the tokens that the tokenizer puts behind it."""
         ids = batch.inputs["input_ids"][0]
         special = torch.isin(ids, torch.tensor(self.model.tokenizer.all_special_ids, device=ids.device))
-        last = (~special).nonzero()[-1].item()
+        last = int((~special).nonzero()[-1])
         return [self._words("next word", self._logits(batch)[last])]
 
     def _words(self, title: str, logits: Float[Tensor, " word"]) -> Predictions:
