@@ -27,9 +27,7 @@ def main(address: str, folder: Path) -> None:
     phone = still(browser, address + "#h=3-9&g=0&s=0&p=q13", 390, 844, "dark")
     phone.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(folder / "viewer-phone.png", optimize=True)
     compared = still(browser, address + "#h=3-9&v=compare&g=0&w=words", 1280, 800)
-    compared.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
-        folder / "viewer-compare.png", optimize=True
-    )
+    compared.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(folder / "viewer-compare.png", optimize=True)
     frames = list(tour(browser, address))
     duration = int(1000 * SECONDS)
     frames[0].save(
