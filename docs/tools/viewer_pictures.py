@@ -9,20 +9,16 @@ import sys
 import time
 from pathlib import Path
 
+from chromium import open_page, picture, start
 from PIL import Image
-from selenium import webdriver
 from selenium.webdriver import ActionChains, Chrome
-from selenium.webdriver.chrome.service import Service
 
 READY = "return !document.querySelector('[aria-busy=true]') && !!document.querySelector('.view-place > *')"
 SECONDS = 1.1  # a picture of the tour
 
 
 def main(address: str, folder: Path) -> None:
-    options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu"):
-        options.add_argument(argument)
-    browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    browser = start()
     still(browser, address + "#h=3-9", 1280, 800).save(folder / "viewer.png", optimize=True)
     phone = still(browser, address + "#h=3-9&g=0&s=0&p=q13", 390, 844, "dark")
     phone.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(folder / "viewer-phone.png", optimize=True)
@@ -38,12 +34,7 @@ def main(address: str, folder: Path) -> None:
 
 def still(browser: Chrome, address: str, width: int, height: int, scheme: str = "light") -> Image.Image:
     """The page in a window of a size, once its picture is there."""
-    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
-    browser.get("about:blank")
-    browser.get(address)
+    open_page(browser, address, width, height, scheme)
     return photo(browser)
 
 
@@ -51,7 +42,7 @@ def photo(browser: Chrome) -> Image.Image:
     while not browser.execute_script(READY):
         time.sleep(0.05)
     time.sleep(0.4)
-    return Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
+    return Image.open(io.BytesIO(picture(browser))).convert("RGB")
 
 
 def tour(browser: Chrome, address: str):

@@ -49,7 +49,19 @@ def outputs(network: Any) -> torch.Tensor:
     return network(**tiny_tokenizer()(TEXTS, padding=True, return_tensors="pt"))[0]
 
 
-FAMILIES = ("bert", "roberta", "distilbert", "deberta-v2", "modernbert", "gpt2", "mpnet", "electra", "xlm", "gpt_neox")
+FAMILIES = (
+    "bert",
+    "roberta",
+    "distilbert",
+    "deberta-v2",
+    "modernbert",
+    "gpt2",
+    "mpnet",
+    "electra",
+    "xlm",
+    "gpt_neox",
+    "bart",
+)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -9,6 +9,8 @@ from headscope.figures.labels import title
 from headscope.figures.theme import CATEGORIES, GREY, finished, hover, named, quantity
 from headscope.figures.tidy import in_words, inline, others, rows
 
+LEGEND_LETTERS = 75  # of one row
+
 
 def curve(
     array: xr.DataArray,
@@ -61,7 +63,9 @@ def curve(
 def _by_series(array: xr.DataArray, dim: str, channel: Any, values: list[str] | None = None) -> Any:
     words = in_words(array, dim)
     scale = alt.Scale(domain=words, range=values) if values else alt.Scale(domain=words)
-    return channel(f"{dim}:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolOpacity=1))
+    columns = 3 if sum(map(len, words)) > LEGEND_LETTERS else len(words)  # else a long row ends at the chart's edge
+    legend = alt.Legend(title=None, orient="top", symbolOpacity=1, columns=columns)
+    return channel(f"{dim}:N", scale=scale, legend=legend)
 
 
 def _description(array: xr.DataArray, dim: str) -> str:

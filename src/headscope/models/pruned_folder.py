@@ -66,9 +66,9 @@ def write(model: Model, folder: Path) -> list[str]:
 
 
 def _classes(network: PreTrainedModel) -> dict[str, type[PreTrainedModel]]:
-    """The classes of transformers for this configuration by the name of their Auto class; none for encoder-decoders."""
+    """The classes of transformers by the name of their Auto class; of an encoder-decoder the encoder alone."""
     if network.config.is_encoder_decoder:
-        return {}
+        return {"AutoModel": type(network)}
     kind, classes = type(network.config), {}
     for auto in AUTO:
         mapping = getattr(transformers, auto)._model_mapping
