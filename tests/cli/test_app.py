@@ -67,7 +67,8 @@ def test_json_is_the_whole_result(tmp_path):
 
 def test_list_names_everything_in_the_catalog():
     result = invoke("list")
-    for folder in ("studies", "measures", "corpora/readers"):
+    assert all(catalog.command_name(name) in result.stdout for name in catalog.names("studies"))
+    for folder in ("measures", "corpora/readers"):
         assert all(name in result.stdout for name in catalog.names(folder))
 
 
