@@ -28,7 +28,7 @@ from headscope.training.trainer import SilentTrainer, arguments
 DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
 
 
-class Examples(Protocol):
+class TrainingExamples(Protocol):
     """Training inputs, dev targets, the number of shortened training examples, and the outputs for dev."""
 
     @property
@@ -90,7 +90,7 @@ class MaskedExamples:
 def train(
     initial: InitialModel,
     task: Task,
-    examples: Examples,
+    examples: TrainingExamples,
     recipe: TrainingRecipe,
     settings: Settings,
     record: RunRecord,
