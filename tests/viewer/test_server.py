@@ -207,6 +207,7 @@ def test_numbers_and_cards_are_those_of_the_results() -> None:
     for layer, head, value in entropy["values"]:
         assert value == pytest.approx(expected.sel(layer=layer, head=head).item(), rel=1e-4)
     assert all(kind in numbers["colours"] for _, _, kind, _ in numbers["kinds"])
+    assert numbers["names"]["vertical_diagonal"] == "vertical + diagonal"
     card = client.get("/api/card/2/3")
     assert card.headers["content-type"].startswith("text/html") and "Stands out" in card.text
     assert client.get("/api/card/9/9").status_code == 404

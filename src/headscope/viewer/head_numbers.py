@@ -3,18 +3,19 @@
 from typing import Any
 
 from headscope.report.cards import MeasuredModel
-from headscope.report.kinds import COLOURS, MEANINGS, head_kinds
+from headscope.report.kinds import COLOURS, MEANINGS, NAMES, head_kinds
 
 DIGITS = 5
 
 
 def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
-    """All numbers of a model's heads, what the heads do by them, and the colours and meanings of these kinds."""
+    """All numbers of a model's heads, what the heads do by them, and the colours, names and meanings of these kinds."""
     kinds = head_kinds([source.result for source in measured.sources] if measured else [])
     return {
         "numbers": head_numbers(measured) if measured else [],
         "kinds": [[*place, each.kind, each.word] for place, several in kinds.items() for each in several[:1]],
         "colours": COLOURS,
+        "names": NAMES,
         "meanings": MEANINGS,
     }
 

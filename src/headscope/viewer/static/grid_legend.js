@@ -2,7 +2,6 @@
 
 import { make, short } from "./dom.js";
 import { legible } from "./palette.js";
-import { kindWords } from "./words.js";
 
 export function gridLegend(context) {
   const { store } = context;
@@ -23,7 +22,7 @@ export function gridLegend(context) {
   function button(kind, count) {
     const pressed = String(store.get().kind === kind);
     const made = make("button", { type: "button", class: "kind", title: context.numbers().meanings?.[kind], "aria-pressed": pressed, onclick: () => filter(kind) },
-      kindWords(kind), make("small", {}, ` ${count}`));
+      context.numbers().names?.[kind] ?? kind, make("small", {}, ` ${count}`));
     made.style.setProperty("--frame", legible(context.numbers().colours[kind], context.dark()));
     return made;
   }

@@ -13,13 +13,6 @@ export const SENTENCES = {
 
 export const VIEW_NAMES = [["lines", "Lines"], ["map", "Heat map"], ["card", "Card"], ["compare", "Compare"], ["try", "Try it"], ["examples", "Examples"]];
 
-const KIND_NAMES = { cls: "[CLS]", sep: "[SEP]", punct: "punctuation" };
-
-/** A kind of heads in words. */
-export function kindWords(kind) {
-  return KIND_NAMES[kind] ?? kind;
-}
-
 /** A token or word in quotation marks. */
 export function quoted(text) {
   return `“${text}”`;
