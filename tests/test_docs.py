@@ -30,6 +30,7 @@ QUICK = {
     "finetune": ["--epochs", "1"],
     "pretrain-head": ["--epochs", "1"],
     "probe": ["--epochs", "1", "--seeds", "1"],
+    "attributions": ["--scored", "2", "--flow", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],
 }
 TINY = ClassifierRecipe(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from headscope.views import export_page, show
 
     ablate: Study
+    attributions: Study
     clusters: Study
     compare: Study
     coreference: Study
@@ -68,6 +69,7 @@ __all__ = [
     "Task",
     "__version__",
     "ablate",
+    "attributions",
     "clusters",
     "compare",
     "coreference",

@@ -45,6 +45,7 @@ WHOLE = {
 }
 # What makes a study quick.
 QUICK = {
+    "attributions": ("--scored", "4", "--flow", "2", "--shown", "1"),
     "finetune": ("--epochs", "1", "--batch", "4"),
     "patterns": ("--shown", "1"),
     "pretrain_head": ("--epochs", "1", "--batch", "4"),

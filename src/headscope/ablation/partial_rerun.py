@@ -73,7 +73,8 @@ class Rerun:
             part = chosen[first : first + together]
             calls, states = self._stacked(len(part)), repeated(self._calls[1][layer].states, len(part))
             if layer < end:
-                states = self._changed(layer, states, calls[layer], outputs(part))
+                each = self.projections[layer]
+                states = with_attention_output(self.stack, each, layer, states, calls[layer], outputs(part))
             for higher in range(layer + 1, end):
                 states = self._layer(higher, states, calls[higher], above[higher])
             if self.rows is None:
@@ -110,13 +111,6 @@ class Rerun:
 
         return outputs
 
-    def _changed(self, layer: int, states: States, call: Call, output: States) -> States:
-        """The output states of a layer for a given attention output; its attention is not computed."""
-        each = self.projections[layer]
-        skipped = {module: partial(_zeros, weight(module).shape[0]) for module in (each.query, each.key, each.value)}
-        with instead(skipped | {each.output: lambda contexts: output}), attending(nothing):
-            return self.stack.run(layer, states, call)
-
     def _layer(self, layer: int, states: States, call: Call, disabled: Bool[np.ndarray, " head"]) -> States:
         """The output states of a layer with the heads in `disabled` disabled."""
         heads = np.flatnonzero(disabled[: self.projections[layer].heads]).tolist()
@@ -147,6 +141,16 @@ class Rerun:
             states = self.stack.run(len(self.stack.layers) - 1, at(states, repeated(rows, variants)), call)
         inputs = {name: repeated(at(tensor, rows), variants) for name, tensor in self.inputs.items()}
         return self.stack.finish(inputs, states).logits.chunk(variants)
+
+
+def with_attention_output(
+    stack: Stack, projections: Projections, layer: int, states: States, call: Call, output: States
+) -> States:
+    """The output states of a layer for a given output of its output projection; its attention is not computed."""
+    maps = (projections.query, projections.key, projections.value)
+    skipped = {module: partial(_zeros, weight(module).shape[0]) for module in maps}
+    with instead(skipped | {projections.output: lambda contexts: output}), attending(nothing):
+        return stack.run(layer, states, call)
 
 
 def repeated(tensor: Float[Tensor, "example *dims"], variants: int) -> Float[Tensor, "variant_example *dims"]:

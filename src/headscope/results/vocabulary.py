@@ -53,6 +53,8 @@ DIMENSIONS = {
     "gap": "difference of the positions of two tokens, in tokens",
     "segments": "whether two tokens stand in the same segment of a text pair",
     "dimension_rank": "place of a dimension of hidden states by its share, from 1 for the largest",
+    "attribution": "method that says how important the tokens of an input are",
+    "token_share": "share of an input's tokens that is blanked, or kept alone",
     "bound": "bound of a 95% interval",
 }
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import rankdata
 
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally, interval
+from headscope.statistics.rank_correlation import spearman
 
 OTHER = TOKEN_CLASSES.index("other")
 Estimate = tuple[Float[np.ndarray, "*dims"], Float[np.ndarray, "*dims 2"]]
@@ -24,7 +24,9 @@ def correlation(attention: Tally, gradient: Tally) -> Estimate:
 
     NaN where one of the two is the same for all heads, or missing.
     """
-    return _spearman(attention.mean, gradient.mean), interval(_spearman(_resampled(attention), _resampled(gradient)))
+    return _over_heads(attention.mean, gradient.mean), interval(
+        _over_heads(_resampled(attention), _resampled(gradient))
+    )
 
 
 def _by_other(means: Float[np.ndarray, "*resample head token_class"], heads: tuple[int, ...]) -> np.ndarray:
@@ -39,9 +41,5 @@ def _resampled(tally: Tally) -> Float[np.ndarray, "resample head token_class"]:
     return np.divide(tally.resampled_total, count, out=np.full(tally.resampled_total.shape, np.nan), where=count > 0)
 
 
-def _spearman(one: Float[np.ndarray, "*resample head token_class"], other: np.ndarray) -> np.ndarray:
-    ranks = [rankdata(each, axis=-2) for each in (one, other)]
-    x, y = (rank - rank.mean(-2, keepdims=True) for rank in ranks)
-    size = np.sqrt((x**2).sum(-2) * (y**2).sum(-2))
-    missing = np.isnan(one).any(-2) | np.isnan(other).any(-2)
-    return np.divide((x * y).sum(-2), size, out=np.full(size.shape, np.nan), where=(size > 0) & ~missing)
+def _over_heads(one: Float[np.ndarray, "*resample head token_class"], other: np.ndarray) -> np.ndarray:
+    return spearman(np.moveaxis(one, -2, -1), np.moveaxis(other, -2, -1))

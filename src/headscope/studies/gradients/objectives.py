@@ -18,7 +18,7 @@ from headscope.batch import Batch
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, masked
-from headscope.engine.losses import Target, losses
+from headscope.engine.losses import Target, losses, mean_state
 from headscope.engine.task_inputs import refuse_other_head
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -130,15 +130,8 @@ def _embedding_loss(name: str, network: nn.Module, batch: Batch, answers: Tensor
         states = getattr(network(**{**batch.inputs, "input_ids": ids}), "last_hidden_state", None)
         if states is None:
             raise HeadscopeError(f"model '{name}' has a task head, but no task is named; use --task NAME --data FOLDER")
-        return _mean(states, batch)
+        return mean_state(states, batch.real)
 
     with torch.no_grad():
         whole = embedding(torch.where(hidden, answers, batch.inputs["input_ids"]))
     return 1 - cosine_similarity(embedding(batch.inputs["input_ids"]), whole, dim=-1), hidden.any(1)
-
-
-def _mean(states: Float[Tensor, "example token width"], batch: Batch) -> Float[Tensor, "example width"]:
-    """The mean over the real tokens, as sentence-transformers makes embeddings."""
-    states = states.to(torch.promote_types(states.dtype, torch.float32))
-    real = batch.real[..., None].to(states.dtype)
-    return (states * real).sum(1) / real.sum(1)

@@ -1,0 +1,52 @@
+"""A text in several rows, its tokens coloured by a number in each row: one row for each method."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+
+from headscope.figures.theme import DIVERGING, INK, RULE, finished
+from headscope.figures.tidy import inline
+
+LETTER, PADDING, ROW, NARROWEST = 6.6, 12, 22, 28  # pixels
+MIDDLE = 4  # of the colours of DIVERGING
+
+
+def token_rows(tokens: Sequence[str], rows: Mapping[str, Sequence[float]], title: str, legend: str) -> alt.LayerChart:
+    """The tokens of a text once for each row; dark orange is 1, white 0, dark violet -1.
+
+    * `rows`: by its name, the number of each token, from -1 to 1; `legend`: the name of the numbers.
+
+    >>> chart = token_rows(["it", "rains"], {"attention": [0.2, 1.0]}, "Tokens", "importance")
+    >>> [layer.mark.type for layer in chart.layer]
+    ['rect', 'text']
+    """
+    ends = [0.0]
+    for token in tokens:
+        ends.append(ends[-1] + max(NARROWEST, PADDING + LETTER * len(token)))
+    records = [
+        {"row": name, "token": token, "value": float(value), "from": start, "to": end, "middle": (start + end) / 2}
+        for name, values in rows.items()
+        for token, value, start, end in zip(tokens, values, ends[:-1], ends[1:], strict=True)
+    ]
+    across = {"axis": None, "scale": alt.Scale(domain=[0, ends[-1]], nice=False)}
+    colours = alt.Scale(domain=[place / MIDDLE - 1 for place in range(len(DIVERGING))], range=list(DIVERGING))
+    base = alt.Chart(inline(records)).encode(
+        y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+        tooltip=[
+            alt.Tooltip("row:N", title="method"),
+            alt.Tooltip("token:N"),
+            alt.Tooltip("value:Q", title=legend, format=".3f"),
+        ],
+    )
+    cells = base.mark_rect(stroke=RULE, strokeWidth=0.5, aria=False).encode(
+        x=alt.X("from:Q", **across),
+        x2="to:Q",
+        color=alt.Color("value:Q", scale=colours, legend=alt.Legend(title=legend, orient="bottom", gradientLength=160)),
+    )
+    words = base.mark_text(fontSize=11, aria=False).encode(
+        x=alt.X("middle:Q", **across),
+        text="token:N",
+        color=alt.condition("abs(datum.value) > 0.8", alt.value("white"), alt.value(INK)),
+    )
+    chart = alt.layer(cells, words).properties(width=ends[-1], height=ROW * len(rows))
+    return finished(chart, title, f"{title}: {' '.join(tokens)}, coloured by {', '.join(rows)}.")

@@ -1,0 +1,93 @@
+"""The target of an input of which some tokens are blanked: one batch of variants after another."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from headscope.batch import Batch
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.studies.attributions.targets import Target, Vectors
+
+Blank = Literal["mask", "unknown", "hidden"]
+
+
+@dataclass(frozen=True)
+class Blanking:
+    """How tokens are blanked.
+
+    * `token`: the token that stands in their place; None where they are hidden from all others by the attention mask.
+    * `batch_tokens`: most tokens of a batch of variants.
+    """
+
+    model: Model
+    target: Target
+    token: int | None
+    batch_tokens: int
+
+    def candidates(self, batch: Batch, places: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
+        """The tokens that may be blanked: real, not [CLS] or [SEP], and not where a word is predicted."""
+        special = [TOKEN_CLASSES.index(name) for name in ("cls", "sep")]
+        free = batch.real & ~torch.isin(batch.token_class, torch.tensor(special, device=batch.real.device))
+        if self.target.kind == "word":
+            free[torch.arange(len(places)), places] = False
+        return free
+
+    def scores(
+        self,
+        inputs: dict[str, Int[Tensor, " token"]],
+        candidates: Int[Tensor, " candidate"],
+        place: Int[Tensor, ""],
+        reference: Vectors,
+        blanked: Bool[np.ndarray, "variant candidate"],
+    ) -> Float[np.ndarray, " variant"]:
+        """The target of an input for each row of blanked candidates.
+
+        * `inputs`: of one input, without padding; `place`: the token at which a word is predicted.
+        * `reference`: the vector of the whole input, as the only row.
+        """
+        chunk = max(1, self.batch_tokens // len(inputs["input_ids"]))
+        parts = [
+            self._batch(inputs, candidates, place, reference, torch.from_numpy(blanked[first : first + chunk]))
+            for first in range(0, len(blanked), chunk)
+        ]
+        return torch.cat(parts).double().cpu().numpy()
+
+    def _batch(
+        self, inputs: dict[str, Tensor], candidates: Tensor, place: Tensor, reference: Vectors, blanked: Tensor
+    ) -> Float[Tensor, " variant"]:
+        variants = len(blanked)
+        copies = {name: tensor.repeat(variants, 1) for name, tensor in inputs.items()}
+        hit = torch.zeros_like(copies["input_ids"], dtype=torch.bool)
+        hit[:, candidates] = blanked.to(hit.device)
+        real = torch.ones_like(hit)
+        if self.token is None:
+            real = ~hit
+            copies["attention_mask"] = real.long()
+        else:
+            copies["input_ids"] = copies["input_ids"].masked_fill(hit, self.token)
+        with torch.inference_mode():
+            output = self.model.network(**copies)
+            vectors = self.target.vectors(output, real, place.expand(variants))
+            return self.target.scores(vectors, reference.expand(variants, -1))
+
+
+def blank_token(model: Model, blank: Blank) -> int | None:
+    """The token that takes the place of a blanked one; None where it is hidden from all tokens.
+
+    Raises `HeadscopeError` for another word, and if the tokenizer has no such token.
+    """
+    if blank == "hidden" or (blank == "mask" and not isinstance(model.tokenizer.mask_token_id, int)):
+        return None
+    names = {"mask": "mask_token_id", "unknown": "unk_token_id"}
+    if blank not in names:
+        raise HeadscopeError(f"blank '{blank}' is unknown; use one of mask, unknown, hidden")
+    token = getattr(model.tokenizer, names[blank])
+    if not isinstance(token, int):
+        raise HeadscopeError(f"blank '{blank}': the tokenizer of model '{model.name}' has no such token; use hidden")
+    return token

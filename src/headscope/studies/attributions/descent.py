@@ -1,0 +1,135 @@
+"""The layers of a batch from the last to the first, each with its attention and the gradients of the target.
+
+One plain pass keeps the states that enter each layer, which grow with the tokens. Each layer is then run again, alone,
+with the gradient of the target at its output: one layer's maps are in memory at a time, never those of all layers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.ablation.attention_switch import attending
+from headscope.ablation.layer_stack import Call, Stack
+from headscope.capture.attention_function import HARMLESS, MASKED
+from headscope.capture.projections import Projections
+
+States = Float[Tensor, "example token width"]
+Maps = Float[Tensor, "example head query key"]
+
+
+@dataclass(frozen=True)
+class LayerPass:
+    """A layer of a batch, and the gradients of the target.
+
+    * `number`: from 0; `call`: with which the layer was run.
+    * `states`: what enters it; `output`: what leaves it; `values`: of each head, [example, head, key, head_width].
+    * `top`: the gradient at the output of the last layer, given with the last layer alone.
+    """
+
+    number: int
+    call: Call
+    states: States
+    output: States
+    attention: Maps
+    values: Float[Tensor, "example head key head_width"]
+    state_gradient: States
+    attention_gradient: Maps
+    value_gradient: Float[Tensor, "example head key head_width"]
+    top: States | None = None
+
+
+@dataclass
+class _Attend:
+    """Plain attention, for `attending`, that keeps its maps and values with their graph."""
+
+    attention: Tensor | None = None
+    values: Tensor | None = None
+
+    def __call__(
+        self,
+        module: nn.Module,
+        query: Float[Tensor, "example head query head_width"],
+        key: Float[Tensor, "example key_head key head_width"],
+        value: Float[Tensor, "example key_head key head_width"],
+        attention_mask: Tensor | None,
+        scaling: float | None = None,
+        **keywords: Any,
+    ) -> tuple[Float[Tensor, "example query head head_width"], None]:
+        """Raises `NotImplementedError` for a keyword that it would ignore."""
+        if unknown := [name for name, given in keywords.items() if given is not None and name not in HARMLESS]:
+            raise NotImplementedError(f"attention is called with {unknown}, which would be ignored")
+        groups = query.shape[1] // max(1, key.shape[1])
+        key, values = (each.repeat_interleave(groups, dim=1) for each in (key, value))
+        scores = (query @ key.mT).float() * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+        if attention_mask is not None:
+            scores = scores.masked_fill(~attention_mask, MASKED)
+        self.attention, self.values = scores.softmax(-1), values
+        # [example, query, head, head_width]
+        return (self.attention.to(value.dtype) @ values).transpose(1, 2), None
+
+
+def descend(
+    stack: Stack,
+    projections: Sequence[Projections],
+    inputs: Mapping[str, Tensor],
+    calls: Sequence[Call],
+    objective: Callable[[Any], Float[Tensor, " example"]],
+) -> Iterator[LayerPass]:
+    """Each layer, from the last to the first, within `switchable` and `frozen`.
+
+    * `calls`: of a plain pass over `inputs`; `objective`: of the output of the network.
+    """
+    gradient: Tensor | None = None
+    for number in reversed(range(len(calls))):
+        layer = _layer(stack, projections[number], inputs, number, calls[number], objective, gradient)
+        gradient = layer.state_gradient
+        yield layer
+        del layer  # its maps, before those of the next are made
+
+
+def _layer(
+    stack: Stack,
+    projections: Projections,
+    inputs: Mapping[str, Tensor],
+    number: int,
+    call: Call,
+    objective: Callable[[Any], Float[Tensor, " example"]],
+    gradient: States | None,
+) -> LayerPass:
+    """Run a layer and take the gradients; `gradient` is that at its output, None for the last layer."""
+    attend, states = _Attend(), call.states.detach().requires_grad_()
+    with torch.enable_grad(), attending(attend):
+        output = stack.run(number, states, call)
+        top = None
+        if gradient is None:
+            (top,) = torch.autograd.grad(objective(stack.finish(inputs, output)).sum(), output)
+    attention, values = _parts(attend, states, projections)
+    gradients = _gradients(output, (states, attention, values), top if gradient is None else gradient)
+    whole = (states.detach(), output.detach(), attention.detach(), values.detach())
+    return LayerPass(number, call, *whole, *gradients, top)
+
+
+def _gradients(
+    output: States, wanted: tuple[Tensor, Tensor, Tensor], at_output: States | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradient at each of some tensors; 0 where the output does not depend on it."""
+    places = [number for number, each in enumerate(wanted) if each.requires_grad]
+    found = torch.autograd.grad(output, [wanted[place] for place in places], at_output, allow_unused=True)
+    gradients = [torch.zeros_like(each) for each in wanted]
+    for place, gradient in zip(places, found, strict=True):
+        if gradient is not None:
+            gradients[place] = gradient
+    states, attention, values = gradients
+    return states, attention, values
+
+
+def _parts(attend: _Attend, states: Tensor, projections: Projections) -> tuple[Tensor, Tensor]:
+    """The maps and values of a layer; of one without heads there are none."""
+    if attend.attention is None or attend.values is None:
+        examples, tokens, _width = states.shape
+        return states.new_zeros(examples, 0, tokens, tokens), states.new_zeros(examples, 0, tokens, projections.width)
+    return attend.attention, attend.values

@@ -1,0 +1,171 @@
+"""One pass over a corpus: shares of importance by class of token, and the faithfulness of a sample of the inputs."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from headscope.ablation.attention_switch import switchable
+from headscope.ablation.layer_stack import stack
+from headscope.batch import Batch, Values
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.masking import IGNORED, Masking, masked
+from headscope.engine.batches import collator
+from headscope.engine.gradient_importance import frozen
+from headscope.engine.passes import Pass, PassResult
+from headscope.engine.resampling_buffer import Buffer
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.statistics.bootstrap import Tally
+from headscope.studies.attributions.blanking import Blanking
+from headscope.studies.attributions.faithfulness import Faithfulness, faithfulness
+from headscope.studies.attributions.methods import FLOW_TOKENS, Explainer, Importance
+from headscope.studies.attributions.residual import residuals
+from headscope.studies.attributions.targets import Target
+
+# Inputs of more tokens do not fit on a line of a page.
+SHOWN_TOKENS = 24
+# At least one token is masked, and with such a share only one.
+ONE_TOKEN = Masking(share=1e-6)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The numbers of the inputs whose importances are scored, and of those of them of which flow is taken."""
+
+    scored: frozenset[int]
+    flow: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The importances of one input, to be drawn."""
+
+    index: int
+    tokens: list[str]
+    importance: Float[np.ndarray, "method layer token"]
+
+
+@dataclass
+class Explained:
+    """What a pass gives.
+
+    * `tallies`: `importance_share`, `attention_to` and `norm_to`.
+    * `rows`: the faithfulness of each scored input; `shown`: short inputs of them.
+    """
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    rows: list[Faithfulness] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
+
+
+def sample_of(inputs: int, scored: int, flow: int, seed: int) -> Sample:
+    """A random sample of the inputs of a corpus, by the seed.
+
+    >>> sample = sample_of(inputs=10, scored=4, flow=2, seed=0)
+    >>> len(sample.scored), sample.flow < sample.scored
+    (4, True)
+    """
+    order = np.random.default_rng(seed).permutation(inputs).tolist()
+    return Sample(frozenset(order[:scored]), frozenset(order[: min(flow, scored)]))
+
+
+@contextmanager
+def explainer(model: Model, target: Target) -> Iterator[Explainer]:
+    """The parts of a model that an explanation needs; the model attends switchably within this context.
+
+    Raises `HeadscopeError` for a model whose layers are not called one after the other, or whose attention is not
+    computed from queries, keys and values alone.
+    """
+    kind, layers = model.network.config.model_type, stack(model.network, len(model.capture.heads))
+    if layers is None or model.capture.method == "softmax tap":
+        raise HeadscopeError(f"model type '{kind}': its layers cannot be run one by one; use another model")
+    with switchable(model.network), frozen(model.network):
+        try:
+            yield Explainer(layers, model.projections, residuals(layers, model.projections), target)
+        except NotImplementedError as error:
+            raise HeadscopeError(f"model type '{kind}': {error}; use another model") from error
+
+
+def explain_corpus(run: Pass, target: Target, sample: Sample, blank: int | None) -> PassResult[Explained]:
+    """Explain all inputs of a corpus and score those of the sample; `blank` is the token of blanked ones, if any."""
+    model, settings = run.model, run.settings
+    buffer, collate, explained = Buffer(settings.seed, settings.resamples), collator(model), Explained()
+    blanking = Blanking(model, target, blank, max(settings.batch_tokens, 1))
+    with run.reading() as reading, explainer(model, target) as explain:
+        for group in reading:
+            inputs, places = _questions(group, model, target, settings.seed)
+            batch = collate(inputs)
+            importance = explain.explain(batch, places, *_chosen(batch, sample))
+            shares = {"importance_share": importance_shares(batch, importance.tokens)}
+            scored = list(_scored(blanking, batch, places, importance, sample, settings.seed))
+            buffer.add(batch.index, shares | importance.heads)
+            explained.rows += scored
+            explained.shown += _shown(model, batch, importance, sample)
+    explained.tallies = buffer.flush()
+    return reading.result(explained)
+
+
+def _questions(
+    group: Sequence[Encoded], model: Model, target: Target, seed: int
+) -> tuple[list[Encoded], Int[Tensor, " example"]]:
+    """The inputs, and the token of each at which a word is predicted: the one that is masked, or the last."""
+    if not target.masks:
+        return list(group), torch.tensor([len(each) - 1 for each in group], device=model.device)
+    hidden, pieces = zip(*(masked(each, model.tokenizer, seed, ONE_TOKEN) for each in group), strict=True)
+    # An input of special tokens alone has no mask; its first token is read.
+    places = [int(np.argmax(each != IGNORED)) for each in pieces]
+    return list(hidden), torch.tensor(places, device=model.device)
+
+
+def _chosen(batch: Batch, sample: Sample) -> tuple[Bool[Tensor, " example"], Bool[Tensor, " example"]]:
+    """Masks of the examples that are scored, and of those of which flow is taken."""
+    scored, flow = (
+        torch.tensor([index in numbers for index in batch.index.tolist()], device=batch.real.device)
+        for numbers in (sample.scored, sample.flow)
+    )
+    return scored, flow & (batch.lengths <= FLOW_TOKENS)
+
+
+def importance_shares(batch: Batch, tokens: Float[np.ndarray, "example method layer token"]) -> Values:
+    """The share of the sizes of all importances of an input that tokens of each class have."""
+    members = batch.token_class.cpu().numpy()[:, None] == np.arange(len(TOKEN_CLASSES))[:, None]
+    sizes = np.abs(tokens)
+    total = sizes.sum(-1)  # [example, method, layer]
+    shares = np.einsum("emlt,ect->emlc", sizes, members.astype(float))
+    valid = np.isfinite(total) & (total > 0)
+    shares = np.divide(shares, total[..., None], out=np.zeros_like(shares), where=valid[..., None])
+    exists = batch.class_exists.cpu().numpy()
+    # [example, 1, method, layer, token_class]
+    return Values(torch.from_numpy(shares[:, None]), torch.from_numpy(valid[..., None] & exists))
+
+
+def _scored(
+    blanking: Blanking, batch: Batch, places: Tensor, importance: Importance, sample: Sample, seed: int
+) -> Iterator[Faithfulness]:
+    candidates = blanking.candidates(batch, places)
+    for example, index in enumerate(batch.index.tolist()):
+        tokens = candidates[example].nonzero()[:, 0]
+        if index in sample.scored and len(tokens):
+            length = int(batch.real[example].sum())
+            inputs = {name: tensor[example, :length] for name, tensor in batch.inputs.items()}
+
+            def scores(blanked: np.ndarray, inputs=inputs, tokens=tokens, example=example) -> np.ndarray:
+                reference = importance.reference[example : example + 1]
+                return blanking.scores(inputs, tokens, places[example], reference, blanked)
+
+            yield faithfulness(importance.tokens[example][..., tokens.cpu().numpy()], scores, index, seed)
+
+
+def _shown(model: Model, batch: Batch, importance: Importance, sample: Sample) -> Iterator[Shown]:
+    for example, index in enumerate(batch.index.tolist()):
+        length = int(batch.real[example].sum())
+        if index in sample.scored and length <= SHOWN_TOKENS:
+            ids = batch.inputs["input_ids"][example, :length].tolist()
+            tokens = model.tokenizer.convert_ids_to_tokens(ids)
+            yield Shown(index, list(tokens), importance.tokens[example][..., :length])

@@ -1,0 +1,103 @@
+"""Figures of `attributions`: methods by faithfulness, inputs coloured by each method, layers, curves and classes."""
+
+import json
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.figures import bars, curve, heatmap, matrix, with_interval
+from headscope.figures.token_rows import token_rows
+from headscope.report.parts import Figure
+from headscope.studies.attributions.page.summary import NAMES, chosen, in_words
+
+METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
+    "Methods by faithfulness",
+    "Inputs",
+    "Layers",
+    "Deletion and insertion",
+    "Classes of tokens",
+    "Heads",
+)
+# Lines that can be told from each other.
+MOST_LINES = 6
+MATRICES = {
+    "comprehensiveness_gain": "Fall of the target without the most important tokens, more than in random order.",
+    "sufficiency_gain": "Fall of the target with the most important tokens alone, less than in random order.",
+    "rank_correlation": "Rank correlation of importance with blank-out.",
+}
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result."""
+    return [*_methods(result), *_inputs(result), *_layers(result), *_curves(result), *_classes(result), *_heads(result)]
+
+
+def _methods(result: xr.Dataset) -> Iterator[Figure]:
+    methods = chosen(result)
+    if methods:
+        array = with_interval(result, "chosen_comprehensiveness_gain").drop_vars("n_examples", errors="ignore")
+        array = array.sel(attribution=[each.method for each in methods])
+        array = array.assign_coords(attribution=[each.name for each in methods])
+        array = array.assign_attrs(long_name="Faithfulness: fall of the target, more than in random order")
+        caption = (
+            "How much more the target falls without the most important tokens than without random ones, with 95% "
+            "intervals. The layer of each method was chosen on one half of the inputs; scores are of the other half."
+        )
+        yield Figure("methods", METHODS, bars(array), caption, "chosen_comprehensiveness_gain")
+
+
+def _inputs(result: xr.Dataset) -> Iterator[Figure]:
+    layers = {each.method: each.layer for each in chosen(result)}
+    last = int(result["layer"].max())
+    for number, each in enumerate(json.loads(result.attrs["inputs"]), 1):
+        order = [*layers, *(name for name in NAMES if name not in layers)]
+        rows = {NAMES[name]: each["importance"][name] for name in order if name in each["importance"]}
+        places = {NAMES[name]: layers.get(name, last) - 1 for name in order}
+        rows = {name: values[places[name]] for name, values in rows.items()}
+        caption = (
+            "Importance of each token by each method at its chosen layer, the most faithful method first; the largest "
+            "of a row is 1. Only gradients and values have a sign: orange raises the target, violet lowers it."
+        )
+        chart = token_rows(each["tokens"], rows, f"Importance of tokens, input {number}", "importance")
+        yield Figure(f"input-{number}", INPUTS, chart, caption, "importance_share")
+
+
+def _layers(result: xr.Dataset) -> Iterator[Figure]:
+    for name, caption in MATRICES.items():
+        if name in result:
+            array = in_words(with_interval(result, name)).drop_vars("n_examples", errors="ignore")
+            yield Figure(name, LAYERS, matrix(array, side=300), f"{caption} By method and layer.", name)
+
+
+def _curves(result: xr.Dataset) -> Iterator[Figure]:
+    methods = chosen(result)[:MOST_LINES]
+    for name, words in (("deletion", "without"), ("insertion", "with")):
+        if methods:
+            lines = {
+                each.name: with_interval(result, name).sel(attribution=each.method, layer=each.layer, drop=True)
+                for each in methods
+            } | {"random order": with_interval(result, f"{name}_random")}
+            array = xr.concat(list(lines.values()), "series", coords="different", compat="equals", join="outer")
+            array = array.drop_vars("n_examples", errors="ignore").assign_coords(series=list(lines)).rename(name)
+            array = array.assign_attrs(result[name].attrs)
+            caption = (
+                f"Target {words} a share of the tokens, the most important first, with 95% intervals: the most "
+                "faithful methods and random order. After DeYoung et al. (2020)."
+            )
+            chart = curve(array.transpose("token_share", "series"), "token_share", percent=True)
+            yield Figure(name, CURVES, chart, caption, name)
+
+
+def _classes(result: xr.Dataset) -> Iterator[Figure]:
+    array = result["importance_share"].mean("layer").assign_attrs(result["importance_share"].attrs)
+    caption = "Share of importance of classes of tokens, averaged over layers; token shares are in the tables."
+    array = in_words(array).rename("importance_share").assign_attrs(long_name="Importance by class of token")
+    yield Figure("importance_share", CLASSES, bars(array), caption, "importance_share")
+
+
+def _heads(result: xr.Dataset) -> Iterator[Figure]:
+    for name, caption in (
+        ("norm_to", "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."),
+        ("attention_to", "Attention of each head by class of token, of the same inputs."),
+    ):
+        yield Figure(name, HEADS, heatmap(with_interval(result, name)), caption, name)

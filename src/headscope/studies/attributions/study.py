@@ -1,0 +1,98 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from typing import Annotated, Literal
+
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.passes import Pass
+from headscope.engine.provenance import provenance
+from headscope.models import Model
+from headscope.ranges import Range
+from headscope.studies.attributions.blanking import blank_token
+from headscope.studies.attributions.explaining_pass import explain_corpus, sample_of
+from headscope.studies.attributions.targets import target_of
+from headscope.studies.attributions.variables import shown_inputs, to_variables
+from headscope.tasks import Task
+
+# One layer's maps of a batch, with their gradients, are in memory.
+OPTIONS = {"batch_tokens": 1024}
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    task: Task | None = None,
+    scored: Annotated[int, Range(0)] = 50,
+    flow: Annotated[int, Range(0)] = 20,
+    blank: Literal["mask", "unknown", "hidden"] = "mask",
+    pooling: Literal["mean", "first"] = "mean",
+    shown: Annotated[int, Range(0)] = 3,
+) -> xr.Dataset:
+    """Importance of input tokens for a target of the model by `attribution` (method) and `layer`; its faithfulness.
+
+    The target is the probability of the predicted class (a classifier), of the word piece predicted at a masked token
+    (a model of masked words) or at the end (a language model), a predicted number (a regression), or for a model
+    without a head the representation of the text. Importance is that of the tokens of the input, read at the tokens
+    of a layer that the target reads ([CLS], the mask, all tokens alike for a mean).
+
+    * `attention`: attention of the layer, averaged over heads.
+    * `norm`: length of what all heads move, |sum of a f(x)|; `norm_residual`: with residual connection and layer
+      normalisation.
+    * `value_zeroing`: cosine distance of the layer's output without the value of a token; of scored inputs alone.
+    * `rollout`: product of attention, half of it residual, from the layer down to the input; `norm_rollout`,
+      `value_zeroing_rollout`: the same of those maps, rows made to sum to 1; `flow`: maximum flow in the same graph.
+    * `gradient_attention`: positive part of attention times its gradient, summed over heads and queries.
+    * `value_gradient`: values times their gradient, summed over heads: attention times the gradient at what it moves.
+    * `gradient_input`: the states that enter the layer times their gradient.
+
+    A sample of inputs is scored. Tokens are blanked in the order of importance, special tokens left out.
+    `comprehensiveness` is the fall of the target without the most important tokens (high is good), `sufficiency` the
+    fall with them alone (low is good); both are means over shares of 10, 20, 30, 50 and 70% of the tokens, points of
+    `deletion` and `insertion`. `..._gain` compares with the mean of 5 random orders. `rank_correlation` is that with
+    blank-out, the fall of the target without each single token. `best_layer` of a method is chosen on one half of the
+    scored inputs, `chosen_...` are its scores on the other half.
+
+    * `importance_share[attribution, layer, token_class]`: share of importance of classes of tokens, over all inputs.
+    * `attention_to`, `norm_to[layer, head, token_class]`: attention, and lengths |a f(x)|, of each head.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `task`: Task of which `corpus` is a split, for a model with a classification head.
+    * `scored`: Number of inputs to score, chosen by the seed.
+    * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.
+    * `blank`: Replacement of a blanked token: mask token, unknown token, or hidden from all tokens. Without a mask
+      token, tokens are hidden.
+    * `pooling`: Representation of a text for a model without a head: mean of the last states, or the first state.
+    * `shown`: Number of inputs to draw, of at most 24 tokens.
+
+    Raises `HeadscopeError` if the layers of the model cannot be run one by one, or no example fits into the model.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), read("sample", Options(limit=2)), flow=0)
+    >>> result["comprehensiveness"].dims, result.attrs["target"].partition(" ")[0]
+    (('attribution', 'layer'), 'cosine')
+    """
+    token, target = blank_token(model, blank), target_of(model, pooling)
+    attributes = provenance("attributions", model, corpus, settings)
+    sample = sample_of(corpus.n_examples, scored, flow, settings.seed)
+    result = explain_corpus(Pass(model, corpus, settings), target, sample, token)
+    variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
+    attributes |= {
+        "target": target.name,
+        "blank": blank if token is not None else "hidden",
+        "options": json.dumps({"scored": scored, "flow": flow, "pooling": pooling}),
+        "inputs": json.dumps(shown_inputs(result.value, shown)),
+    }
+    attributes |= {"task": task.name} if task else {}
+    arrays = variables | result.coverage.variables()
+    return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))

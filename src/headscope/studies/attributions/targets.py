@@ -1,0 +1,101 @@
+"""The number of a model that is explained: a class, a predicted word, or the representation of a text.
+
+Each target reads a vector of the output of the network. The vector of the whole input is the reference; a score says
+how much of it is left when tokens are blanked, and the objective is the scalar whose gradients are taken.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from headscope.engine.losses import mean_state
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.masked_lm import has_masked_lm_head
+
+Pooling = Literal["mean", "first"]
+Kind = Literal["class", "number", "word", "representation"]
+Vectors = Float[Tensor, "example number"]
+NAMES: dict[Kind, str] = {
+    "class": "probability of the class that is predicted for the whole input",
+    "number": "predicted number",
+    "word": "probability of the word piece that is predicted at a masked token",
+    "representation": "cosine of the text's representation with that of the whole input",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target of a model.
+
+    * `kind`: a key of `NAMES`.
+    * `pooling`: of a representation: the mean of the last layer's states, or the state of the first token.
+    * `masks`: True if one token of each input is masked, and is what the model predicts.
+    """
+
+    kind: Kind
+    pooling: Pooling = "mean"
+    masks: bool = False
+
+    @property
+    def name(self) -> str:
+        """The target in words, for a result."""
+        if self.kind == "representation":
+            states = "mean of the states of all tokens" if self.pooling == "mean" else "state of the first token"
+            return f"{NAMES[self.kind]} ({states})"
+        return NAMES[self.kind] if self.masks or self.kind != "word" else "probability of the predicted next word piece"
+
+    def vectors(self, output: Any, real: Float[Tensor, "example token"], places: Int[Tensor, " example"]) -> Vectors:
+        """Log-probabilities of classes or words, numbers, or representations.
+
+        * `output`: of the network; `real`: 1 for tokens that are seen.
+        * `places`: the token at which a word is predicted.
+        """
+        if self.kind == "representation":
+            states = output.last_hidden_state.float()
+            return mean_state(states, real) if self.pooling == "mean" else states[:, 0]
+        logits = output.logits.float()
+        if self.kind == "number":
+            return logits.reshape(len(logits), -1)[:, :1]
+        if self.kind == "word":
+            logits = logits[torch.arange(len(places), device=logits.device), places]
+        return logits.log_softmax(-1)
+
+    def scores(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
+        """The target of inputs of which tokens are blanked; `reference` are the vectors of the whole inputs."""
+        if self.kind == "representation":
+            return cosine_similarity(vectors, reference, dim=-1)
+        objective = self.objective(vectors, reference)
+        return objective if self.kind == "number" else objective.exp()
+
+    def objective(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
+        """The scalar whose gradients are taken.
+
+        The log-probability of what is predicted for the whole input, the number, or the length of the representation
+        along that of the whole input: the cosine with it is 1, its maximum, where the gradient is 0.
+        """
+        if self.kind == "representation":
+            length = torch.linalg.vector_norm(reference, dim=-1).clamp_min(torch.finfo(torch.float32).tiny)
+            return torch.linalg.vecdot(vectors, reference) / length
+        if self.kind == "number":
+            return vectors[:, 0]
+        return vectors.gather(1, reference.argmax(-1, keepdim=True))[:, 0]
+
+
+def target_of(model: Model, pooling: Pooling = "mean") -> Target:
+    """The target of a model, by its head.
+
+    Raises `HeadscopeError` for a model with a head for masked words whose tokenizer has no mask.
+    """
+    name = type(model.network).__name__
+    if has_masked_lm_head(model.network):
+        if not isinstance(model.tokenizer.mask_token_id, int):
+            raise HeadscopeError(f"model '{model.name}': its tokenizer has no mask; name another model")
+        return Target("word", masks=True)
+    if name.endswith("ForSequenceClassification"):
+        return Target("number" if model.network.config.num_labels == 1 else "class")
+    return Target("word") if name.endswith(("LMHeadModel", "ForCausalLM")) else Target("representation", pooling)

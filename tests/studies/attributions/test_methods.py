@@ -1,0 +1,169 @@
+"""Every method beside naive loops over Hugging Face's own attentions; what is in memory at a time."""
+
+import weakref
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMHeadModel, PreTrainedModel
+
+from headscope import Model, wrap
+from headscope.batch import Batch
+from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
+from headscope.engine.batches import collator
+from headscope.studies.attributions.descent import descend
+from headscope.studies.attributions.explaining_pass import explainer, importance_shares
+from headscope.studies.attributions.methods import METHODS, Importance
+from headscope.studies.attributions.targets import Target, target_of
+from headscope.types import Example, Sentence
+from support.reference_attributions import Naive
+from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
+
+TEXTS = ("the cat saw it.", "she walked by the old house.")
+
+
+def texts(*lines: str) -> Corpus:
+    """A corpus of a sentence each."""
+    return [Example(str(number), (Sentence(line),)) for number, line in enumerate(lines)]  # pyright: ignore[reportReturnType]
+
+
+def batch_of(model: Model, *lines: str) -> Batch:
+    return collator(model)(list(Words(model.tokenizer, 64).encode(texts(*lines))))
+
+
+def explained(model: Model, batch: Batch) -> Importance:
+    every = torch.ones(len(batch.real), dtype=torch.bool)
+    last = batch.real.sum(1) - 1
+    with explainer(model, target_of(model)) as explain:
+        return explain.explain(batch, last, every, every)
+
+
+@pytest.fixture(scope="module")
+def classifier() -> Model:
+    labels = {"id2label": {0: "a", 1: "b", 2: "c"}, "label2id": {"a": 0, "b": 1, "c": 2}}
+    return wrap(tiny_bert(0, BertForSequenceClassification, **labels), tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def computed(classifier: Model) -> Importance:
+    return explained(classifier, batch_of(classifier, *TEXTS))
+
+
+@pytest.fixture(scope="module")
+def naive(classifier: Model, computed: Importance) -> Iterator[list[Naive]]:
+    batch = batch_of(classifier, *TEXTS)
+    before = classifier.network.config._attn_implementation
+    yield [
+        Naive(classifier.network, ids[real]) for ids, real in zip(batch.inputs["input_ids"], batch.real, strict=True)
+    ]
+    classifier.network.set_attn_implementation(before or "eager")
+
+
+@pytest.fixture(scope="module")
+def expected(naive: list[Naive]) -> list[dict[str, np.ndarray]]:
+    return [each.importance() for each in naive]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_importance_equals_naive_loops(
+    method: str, computed: Importance, expected: list[dict[str, np.ndarray]]
+) -> None:
+    for tokens, every in zip(computed.tokens, expected, strict=True):
+        own, reference = tokens[METHODS.index(method)], every[method]
+        length = reference.shape[1]
+        np.testing.assert_allclose(own[:, :length], reference, atol=2e-5 * np.abs(reference).max(), rtol=1e-4)
+        assert not own[:, length:].any()
+
+
+def test_heads_equal_naive_loops(classifier: Model, computed: Importance, naive: list[Naive]) -> None:
+    batch = batch_of(classifier, *TEXTS)
+    for example, each in enumerate(naive):
+        classes = batch.token_class[example, : int(batch.lengths[example])].numpy()
+        for place, (layer, head) in enumerate(np.ndindex(3, 4)):
+            norms = each.head_norm(layer, head)
+            rows = {
+                "attention_to": each.attentions[layer][0, head].numpy(),
+                "norm_to": norms / norms.sum(1, keepdims=True),
+            }
+            for name, row in rows.items():
+                shares = [row[:, classes == kind].sum(1).mean() for kind in range(4)]
+                np.testing.assert_allclose(computed.heads[name].values[example, place], shares, atol=1e-5)
+
+
+def test_rollout_and_flow_share_what_they_read(computed: Importance) -> None:
+    # Rows of rollout sum to 1; of flow none is more than the capacity of the source.
+    for name in ("rollout", "norm_rollout", "value_zeroing_rollout"):
+        np.testing.assert_allclose(computed.tokens[:, METHODS.index(name)].sum(-1), 1, atol=1e-5)
+    assert computed.tokens[:, METHODS.index("flow")].max() <= 1 + 1e-6
+
+
+def test_value_zeroing_and_flow_are_missing_where_they_are_not_taken(classifier: Model) -> None:
+    batch, none = batch_of(classifier, *TEXTS), torch.tensor([False, True])
+    with explainer(classifier, target_of(classifier)) as explain:
+        tokens = explain.explain(batch, batch.real.sum(1) - 1, none, ~none).tokens
+    missing = {name: list(np.isnan(tokens[:, number]).all((1, 2))) for number, name in enumerate(METHODS)}
+    assert {name: each for name, each in missing.items() if True in each} == {
+        "value_zeroing": [True, False],
+        "value_zeroing_rollout": [True, False],
+        "flow": [False, True],
+    }
+    shares = importance_shares(batch, tokens)
+    assert torch.equal(shares.valid[0, METHODS.index("flow"), 0], batch.class_exists)
+    assert not shares.valid[1, METHODS.index("flow")].any()
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "reads_mean"),
+    [
+        (tiny_bert(), "representation", True),
+        (tiny_bert(0, BertForMaskedLM), "word", False),
+        (tiny_gpt2(0, GPT2LMHeadModel), "word", False),
+        (tiny_bert(0, BertForSequenceClassification, num_labels=1), "number", False),
+    ],
+    ids=["encoder", "masked words", "decoder", "regression"],
+)
+def test_other_heads_have_their_target(network: PreTrainedModel, kind: str, reads_mean: bool) -> None:
+    model = wrap(network, tiny_tokenizer())
+    assert target_of(model).kind == kind
+    tokens = explained(model, batch_of(model, *TEXTS)).tokens
+    alone = explained(model, batch_of(model, TEXTS[0])).tokens
+    length = alone.shape[-1]
+    # Padding changes nothing.
+    np.testing.assert_allclose(tokens[0][..., :length], alone[0], atol=1e-5 * np.abs(alone).max())
+    attention = tokens[0, METHODS.index("attention"), 0, :length]
+    batch = batch_of(model, TEXTS[0])
+    with torch.no_grad(), explainer(model, target_of(model)):
+        pass
+    assert attention.sum() == pytest.approx(1, abs=1e-5)
+    assert len(batch.real) == 1 and (reads_mean or kind in ("word", "number"))
+
+
+def test_representation_of_the_first_token() -> None:
+    target, output = Target("representation", "first"), type("Output", (), {"last_hidden_state": torch.eye(3)[None]})
+    vectors = target.vectors(output, torch.ones(1, 3), torch.tensor([2]))
+    assert vectors.tolist() == [[1.0, 0.0, 0.0]]
+    assert float(target.scores(vectors, 3 * vectors)) == pytest.approx(1)
+    assert float(target.objective(2 * vectors, 3 * vectors)) == pytest.approx(2)
+
+
+def test_maps_of_one_layer_are_in_memory_at_a_time() -> None:
+    model = wrap(tiny_bert(num_hidden_layers=5), tiny_tokenizer())
+    batch, target = batch_of(model, TEXTS[0]), target_of(model)
+    places, maps = torch.zeros(1, dtype=torch.long), list[weakref.ref[torch.Tensor]]()
+    with explainer(model, target) as explain:
+        with torch.no_grad():
+            calls, answer = explain.stack.calls(batch.inputs)
+            reference = target.vectors(answer, batch.real, places)
+
+        def objective(output: object) -> torch.Tensor:
+            return target.objective(target.vectors(output, batch.real, places), reference)
+
+        layers = descend(explain.stack, explain.projections, batch.inputs, calls, objective)
+        for layer in layers:
+            maps += [weakref.ref(each) for each in (layer.attention, layer.attention_gradient)]
+            del layer
+            # The generator holds the layer until it goes on.
+            assert len([each for each in maps if each() is not None]) <= 2
+    assert len(maps) == 2 * 5

@@ -1,0 +1,116 @@
+"""The study as a whole: samples, batches, a planted classifier, its page."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from transformers import BertForSequenceClassification
+
+import headscope
+from headscope import Settings
+from headscope.corpora import read
+from headscope.errors import HeadscopeError
+from headscope.report.study_page import study_page
+from headscope.studies.attributions import study
+from headscope.studies.attributions.explaining_pass import sample_of
+from headscope.studies.attributions.methods import METHODS
+from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny_families import tiny_family
+
+TEXTS = [
+    "the cat saw the bird.",
+    "the dog ran and the child sat",
+    "a man saw the sea by the old road",
+    "the night was new",
+    "she said that it was the river",
+]
+QUICK = Settings(resamples=20)
+
+
+@pytest.fixture(scope="module")
+def model() -> headscope.Model:
+    return headscope.wrap(tiny_bert(0, BertForSequenceClassification, num_labels=3), tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def result(model: headscope.Model) -> xr.Dataset:
+    return study.run(model, read(TEXTS), QUICK, flow=2)
+
+
+def test_numbers_do_not_depend_on_batches(model: headscope.Model, result: xr.Dataset) -> None:
+    single = study.run(model, read(TEXTS), Settings(resamples=20, batch_tokens=1), flow=2)
+    for name, variable in result.data_vars.items():
+        if variable.dtype.kind == "f":
+            np.testing.assert_allclose(single[name], variable, atol=2e-5, err_msg=str(name))
+
+
+def test_samples_are_counted(model: headscope.Model) -> None:
+    result = study.run(model, read(TEXTS), QUICK, scored=3, flow=1)
+    counts = result["comprehensiveness_n_examples"].isel(layer=0)
+    assert [int(counts.sel(attribution=name)) for name in METHODS] == [1 if name == "flow" else 3 for name in METHODS]
+    streamed = result["importance_share_n_examples"].isel(layer=0).sel(token_class="other")
+    expected = {"flow": 1, "value_zeroing": 3, "value_zeroing_rollout": 3}
+    assert [int(streamed.sel(attribution=name)) for name in METHODS] == [expected.get(name, 5) for name in METHODS]
+    assert sample_of(10, 4, 9, 0).flow == sample_of(10, 4, 9, 0).scored != sample_of(10, 4, 9, 1).scored
+
+
+def test_curves_begin_and_end_with_the_same_inputs(result: xr.Dataset) -> None:
+    for one, other in (("deletion", "insertion"), ("insertion", "deletion")):
+        np.testing.assert_allclose(
+            result[one].sel(token_share=0.0, attribution="norm"), result[other].sel(token_share=1.0, attribution="norm")
+        )
+    gain = result["comprehensiveness"] - result["comprehensiveness_random"]
+    there = [name for name in METHODS if name != "flow"]
+    np.testing.assert_allclose(
+        result["comprehensiveness_gain"].sel(attribution=there), gain.sel(attribution=there), atol=1e-12
+    )
+
+
+def planted() -> headscope.Model:
+    """A classifier that reads whether "cat" is there: it alone has dimension 3, which values and the classes read."""
+    sizes = {"num_labels": 2, "num_hidden_layers": 1, "num_attention_heads": 1}
+    network: Any = tiny_bert(0, BertForSequenceClassification, **sizes)
+    width, tokenizer = network.config.hidden_size, tiny_tokenizer()
+    layer, embeddings, unit = network.bert.encoder.layer[0], network.bert.embeddings, torch.eye(width)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if parameter.ndim > 1:
+                parameter.zero_()
+        embeddings.word_embeddings.weight += unit[0] - unit[1]
+        embeddings.word_embeddings.weight[tokenizer.convert_tokens_to_ids("cat")] = unit[3] - unit[2]
+        layer.attention.self.value.weight.copy_(0.1 * unit)
+        layer.attention.self.value.weight[3, 3] = 1
+        layer.attention.output.dense.weight.copy_(8 * unit)
+        network.bert.pooler.dense.weight.copy_(unit)
+        network.classifier.weight[1, 3] = 6
+    return headscope.wrap(network, tokenizer)
+
+
+def test_planted_token_is_found_by_all_that_see_values() -> None:
+    texts = ["the cat saw the old bird", "a man and a cat ran by", "she walked to the cat in the house", "the cat sat"]
+    result = study.run(planted(), read(texts), QUICK)
+    for method in ("norm", "norm_residual", "value_zeroing", "gradient_attention", "value_gradient"):
+        # Without "cat", the first of all methods' tokens, the target falls at once.
+        curve = result["deletion"].sel(attribution=method, layer=1).values
+        assert curve[0] > 0.9 and (curve[1:] < 0.6).all(), (method, curve)
+        assert float(result["comprehensiveness_gain"].sel(attribution=method, layer=1)) > 0.1
+    # Attention is the same for all tokens: their order decides.
+    assert float(result["comprehensiveness_gain"].sel(attribution="attention", layer=1)) < 0.2
+
+
+def test_page_names_the_best_method_and_draws_inputs(result: xr.Dataset) -> None:
+    page = study_page(result)
+    assert next(each.topic for each in page.highlights()) == "Most faithful method"
+    names = [each.name for each in page.figures()]
+    assert names[0] == "methods" and "input-1" in names and "deletion" in names
+    assert len(page.tables()[0].rows) == len(METHODS)
+    shown = json.loads(result.attrs["inputs"])
+    assert len(shown) == 3 and all(len(rows[0]) == len(shown[0]["tokens"]) for rows in shown[0]["importance"].values())
+
+
+def test_model_whose_layers_cannot_be_run_alone_is_refused() -> None:
+    with pytest.raises(HeadscopeError, match="layers cannot be run one by one; use another model"):
+        study.run(headscope.wrap(tiny_family("deberta-v2"), tiny_tokenizer()), read(TEXTS), QUICK)

@@ -1,0 +1,139 @@
+"""Naive attributions of one input of a BERT classifier: loops over Hugging Face's own attentions and modules."""
+
+from typing import Any
+
+import networkx
+import numpy as np
+import torch
+from torch import Tensor
+
+TARGET = 0  # the token that the classifier reads
+
+
+class Naive:
+    """The attentions, values, states and gradients of one unpadded input of a `BertForSequenceClassification`."""
+
+    def __init__(self, network: Any, ids: Tensor):
+        network.set_attn_implementation("eager")
+        self.network, self.layers = network, network.bert.encoder.layer
+        self.values: list[Tensor] = []
+        handles = [
+            layer.attention.self.value.register_forward_hook(lambda module, args, output: self.values.append(output))
+            for layer in self.layers
+        ]
+        answer = network(ids[None], output_attentions=True, output_hidden_states=True)
+        for handle in handles:
+            handle.remove()
+        self.heads = network.config.num_attention_heads
+        logarithms = answer.logits[0].log_softmax(-1)
+        self.states, self.attentions = answer.hidden_states, answer.attentions
+        wanted = (*self.attentions, *self.values, *self.states[:-1])
+        found = torch.autograd.grad(logarithms[logarithms.argmax()], wanted)
+        n = len(self.layers)
+        self.attention_gradients, self.value_gradients, self.state_gradients = (
+            found[:n],
+            found[n : 2 * n],
+            found[2 * n :],
+        )
+        self.values, self.attentions, self.states = (
+            [each.detach() for each in every] for every in (self.values, self.attentions, self.states)
+        )
+
+    @torch.no_grad()
+    def moved(self, layer: int, head: int, token: int) -> Tensor:
+        """f(x) of one head for one token."""
+        dense, width = self.layers[layer].attention.output.dense, self.values[layer].shape[-1] // self.heads
+        part = slice(head * width, (head + 1) * width)
+        return dense.weight[:, part] @ self.values[layer][0, token, part]
+
+    def head_norm(self, layer: int, head: int) -> np.ndarray:
+        """|a f(x)| for each query and key."""
+        n = self.states[0].shape[1]
+        return np.array(
+            [
+                [float((self.attentions[layer][0, head, i, j] * self.moved(layer, head, j)).norm()) for j in range(n)]
+                for i in range(n)
+            ]
+        )
+
+    @torch.no_grad()
+    def norm(self, layer: int, *, residual: bool) -> np.ndarray:
+        """|sum over heads of a f(x)|, or with residual connection and layer normalisation."""
+        n, block = self.states[0].shape[1], self.layers[layer].attention.output
+        whole = np.zeros((n, n))
+        for i in range(n):
+            parts: list[Any] = [
+                sum(self.attentions[layer][0, h, i, j] * self.moved(layer, h, j) for h in range(self.heads))
+                for j in range(n)
+            ]
+            if residual:
+                parts[i] = parts[i] + self.states[layer][0, i]
+                total: Any = sum(parts) + block.dense.bias
+                deviation = (total.var(unbiased=False) + block.LayerNorm.eps).sqrt()
+                parts = [(part - part.mean()) / deviation * block.LayerNorm.weight for part in parts]
+            whole[i] = [float(part.norm()) for part in parts]
+        return whole
+
+    @torch.no_grad()
+    def value_zeroing(self, layer: int) -> np.ndarray:
+        """Cosine distances of the layer's output without the value of each key; rows sum to 1."""
+        n = self.states[0].shape[1]
+        plain, whole = self.states[layer + 1][0], np.zeros((n, n))
+        for j in range(n):
+
+            def zero(module: Any, args: tuple, output: Tensor, j: int = j) -> Tensor:
+                return output.index_fill(1, torch.tensor([j]), 0.0)
+
+            handle = self.layers[layer].attention.self.value.register_forward_hook(zero)
+            changed = self.layers[layer](self.states[layer])[0]
+            handle.remove()
+            whole[:, j] = (1 - torch.cosine_similarity(changed, plain, dim=-1)).numpy()
+        return whole / whole.sum(1, keepdims=True)
+
+    def mixed(self, layer: int) -> np.ndarray:
+        """Mean attention and the residual connection, half each."""
+        mean = self.attentions[layer][0].mean(0).numpy()
+        return 0.5 * mean + 0.5 * np.eye(len(mean))
+
+    def importance(self) -> dict[str, np.ndarray]:
+        """Importance by method, [layer, token]."""
+        layers, dense = range(len(self.layers)), {"norm": False, "norm_residual": True}
+        maps = {name: [self.norm(each, residual=residual) for each in layers] for name, residual in dense.items()}
+        maps["attention"] = [self.attentions[each][0].mean(0).numpy() for each in layers]
+        maps["value_zeroing"] = [self.value_zeroing(each) for each in layers]
+        found = {name: np.stack([each[TARGET] for each in every]) for name, every in maps.items()}
+        chains = {
+            "rollout": [self.mixed(each) for each in layers],
+            "norm_rollout": [each / each.sum(1, keepdims=True) for each in maps["norm_residual"]],
+            "value_zeroing_rollout": maps["value_zeroing"],
+        }
+        found |= {
+            name: np.stack([_product(every[: each + 1])[TARGET] for each in layers]) for name, every in chains.items()
+        }
+        found["flow"] = np.stack([maximum_flows(chains["rollout"][: each + 1]) for each in layers])
+        found["gradient_attention"] = np.stack(
+            [(self.attentions[k] * self.attention_gradients[k])[0].clamp_min(0).sum((0, 1)) for k in layers]
+        )
+        for name, ones, others in (
+            ("value_gradient", self.values, self.value_gradients),
+            ("gradient_input", self.states, self.state_gradients),
+        ):
+            found[name] = np.stack([(ones[k] * others[k])[0].sum(-1) for k in layers])
+        return found
+
+
+def _product(maps: list[np.ndarray]) -> np.ndarray:
+    whole = np.eye(len(maps[0]))
+    for each in maps:
+        whole = each @ whole
+    return whole
+
+
+def maximum_flows(maps: list[np.ndarray]) -> np.ndarray:
+    """The maximum flow from the target token of the top layer to each input token, by networkx."""
+    graph, n = networkx.DiGraph(), len(maps[0])
+    for layer, capacity in enumerate(maps, 1):
+        for i in range(n):
+            for j in range(n):
+                graph.add_edge((layer, i), (layer - 1, j), capacity=float(capacity[i, j]))
+    return np.array([networkx.maximum_flow_value(graph, (len(maps), TARGET), (0, j)) for j in range(n)])
