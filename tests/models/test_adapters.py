@@ -2,36 +2,20 @@
 
 import json
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
-import peft
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrainedModel
+from transformers import BertForMaskedLM, BertForSequenceClassification
 
 from headscope import HeadscopeError
 from headscope.capture.transformers_logging import quiet
 from headscope.models import load
 from headscope.models.checkpoint import locate
+from support.adapted import adapted
 from support.tiny import save_tiny, tiny_bert
-
-
-def adapted(folder: Path, network: PreTrainedModel, **options: Any) -> Any:
-    """Save a model in `folder/base` and a seeded LoRA adapter of it in `folder/adapter`; return peft's own model."""
-    base = save_tiny(folder / "base", network)
-    torch.manual_seed(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # peft warns of a base model that is in no file
-        config = peft.LoraConfig(r=2, target_modules=["query", "value"], init_lora_weights=False, **options)
-        model = peft.get_peft_model(network, config).eval()
-        model.save_pretrained(str(folder / "adapter"))
-    stored = json.loads((folder / "adapter" / "adapter_config.json").read_text())
-    stored["base_model_name_or_path"] = str(base)
-    (folder / "adapter" / "adapter_config.json").write_text(json.dumps(stored))
-    return model
 
 
 def edit(folder: Path, **changes: object) -> None:
@@ -69,6 +53,36 @@ def test_a_head_for_masked_words_keeps_its_adapter(tmp_path: Path) -> None:
     with torch.inference_mode():
         logits = load(str(tmp_path / "adapter"), head=True).network(**inputs).logits
         torch.testing.assert_close(logits, theirs(**inputs).logits, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_stored", [3, 2])
+def test_an_adapter_brings_its_own_classifier(n_stored: int, tmp_path: Path) -> None:
+    with quiet():
+        base = tiny_bert() if n_stored == 3 else tiny_bert(kind=BertForSequenceClassification)
+        save_tiny(tmp_path / "stored", base)
+        classifier = BertForSequenceClassification.from_pretrained(
+            tmp_path / "stored", num_labels=3, ignore_mismatched_sizes=True
+        )
+        theirs = adapted(tmp_path, classifier, task_type="SEQ_CLS")
+        (tmp_path / "base").rename(tmp_path / "unused")
+        (tmp_path / "stored").rename(tmp_path / "base")
+        ours = load(str(tmp_path / "adapter"), head=True)
+    inputs = {"input_ids": torch.tensor([[2, 30, 40, 50, 3]])}
+    with torch.inference_mode():
+        torch.testing.assert_close(ours.network(**inputs).logits, theirs(**inputs).logits, rtol=1e-5, atol=1e-5)
+    assert ours.network.config.num_labels == 3
+
+
+def test_a_pooler_that_no_file_has_is_refused(tmp_path: Path) -> None:
+    with quiet():
+        save_tiny(tmp_path / "stored", tiny_bert(kind=BertForMaskedLM))
+        classifier = BertForSequenceClassification.from_pretrained(tmp_path / "stored")
+        adapted(tmp_path, classifier, task_type="SEQ_CLS")
+        (tmp_path / "base").rename(tmp_path / "unused")
+        (tmp_path / "stored").rename(tmp_path / "base")
+    assert "2 weights are missing from the checkpoint (bert.pooler.dense.bias" in refusal(
+        tmp_path / "adapter", head=True
+    )
 
 
 @pytest.fixture

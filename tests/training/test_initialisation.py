@@ -16,6 +16,7 @@ from headscope.models.heads import existing
 from headscope.models.pruned_folder import save, write
 from headscope.studies.prune.cut_heads import prune
 from headscope.training import initial
+from support.adapted import adapted
 from support.small_tasks import birds, counts, tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
 
@@ -138,3 +139,14 @@ def test_a_pruned_folder_keeps_its_removed_heads(folder: Path, init: str, tmp_pa
     assert again.capture.heads == stored.capture.heads
     torch.testing.assert_close(weights(again.network), weights(start.network))
     assert (tmp_path / "tuned" / "modeling_pruned.py").is_file()
+
+
+def test_an_adapter_is_merged_before_training(tmp_path: Path) -> None:
+    with quiet():
+        adapted(tmp_path, tiny_bert())
+        network = initial(locate(str(tmp_path / "adapter")), birds(), "finetuned", seed=0).network
+        merged = headscope.load(str(tmp_path / "adapter")).network
+        base = headscope.load(str(tmp_path / "base")).network
+    query = "encoder.layer.0.attention.self.query.weight"
+    assert torch.equal(network.base_model.get_parameter(query), merged.get_parameter(query))
+    assert not torch.equal(network.base_model.get_parameter(query), base.get_parameter(query))

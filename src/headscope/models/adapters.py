@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 MERGEABLE = ("LORA", "ADALORA", "LOHA", "LOKR", "IA3", "OFT", "BOFT", "VERA", "HRA")
+CLASSIFIER = "SEQ_CLS"
+# The last weights of the classifiers of transformers, one row a label.
+OUTPUTS = ("classifier.weight", "classifier.out_proj.weight", "score.weight")
 MERGE = "merge it into its model with peft (merge_and_unload) and save_pretrained that"
 START = "base_model.model."
 
@@ -49,6 +52,21 @@ def base_of(folder: Path, name: str) -> tuple[str, str | None]:
             f"model '{name}': {CONFIG} names no base model; set base_model_name_or_path to a folder or a hub name"
         )
     return base, revision
+
+
+def shapes(folder: Path) -> dict[str, tuple[int, ...]]:
+    """The shape of each weight of an adapter, under the name that it has in the model."""
+    from safetensors import safe_open
+
+    with safe_open(folder / WEIGHTS, "np") as stored:
+        return {key.removeprefix(START): tuple(stored.get_slice(key).get_shape()) for key in stored.keys()}
+
+
+def n_labels(folder: Path) -> int | None:
+    """The number of labels of an adapter's own classifier of texts; None if it has no such classifier."""
+    if json.loads((folder / CONFIG).read_text(encoding="utf-8")).get("task_type") != CLASSIFIER:
+        return None
+    return next((shape[0] for key, shape in shapes(folder).items() if key in OUTPUTS), None)
 
 
 def merged(network: "PreTrainedModel", folder: Path, name: str, *, head: bool = False) -> "PreTrainedModel":

@@ -5,12 +5,17 @@ from typing import Any
 import torch
 import transformers
 from torch import nn
-from transformers import AutoModel, PreTrainedConfig, PreTrainedModel
+from transformers import (
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+    AutoModel,
+    PreTrainedConfig,
+    PreTrainedModel,
+)
 
 from headscope.capture.self_check import check
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.models.adapters import merged
+from headscope.models.adapters import merged, n_labels, shapes
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
 from headscope.models.devices import device_of, dtype_of
@@ -70,6 +75,7 @@ def _network(
     made: Any = built(kind, pruning) if pruning else kind
     code = {"trust_remote_code": remote_code} if kind is AutoModel else {}
     with quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "save or download it again"):
+        of_adapter = shapes(checkpoint.adapter) if head and checkpoint.adapter else {}
         network, report = made.from_pretrained(
             checkpoint.folder,
             config=config,
@@ -81,7 +87,7 @@ def _network(
             output_loading_info=True,
             **code,
         )
-    refuse_report(checkpoint.name, network, report, head=head)
+    refuse_report(checkpoint.name, network, report, head=head, later=of_adapter)
     if pruning:
         network.__class__ = kind
     if checkpoint.adapter:
@@ -91,7 +97,11 @@ def _network(
 
 
 def _head_class(checkpoint: Checkpoint, config: PreTrainedConfig) -> type[PreTrainedModel]:
-    """The class with a task head that the checkpoint names."""
+    """The class with the task head that the checkpoint names, or of an adapter's own classifier."""
+    labels = n_labels(checkpoint.adapter) if checkpoint.adapter else None
+    if labels and type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
+        config.num_labels = labels
+        return MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING[type(config)]
     named = checkpoint.config.get("architectures") or []
     kind = getattr(transformers, str(named[0]), None) if isinstance(named, list) and named else None
     headless = transformers.MODEL_MAPPING.get(type(config), None)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,14 +73,16 @@ def refuse_adapters(folder: Path, name: str) -> None:
         )
 
 
-def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool) -> None:
+def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool, later: Container[str] = ()) -> None:
     """Raise `HeadscopeError` for weights that are missing, of another size, or unused within the layers.
 
     * `report`: the loading info of `from_pretrained`, which only logs them.
     * `head`: the model is used with its task head, so that a missing pooler matters.
+    * `later`: weights that an adapter brings.
     """
-    missing = sorted(key for key in report["missing_keys"] if head or "pooler" not in key)
+    missing = sorted(key for key in report["missing_keys"] if (head or "pooler" not in key) and key not in later)
     sizes = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])
+    sizes = [key for key in sizes if key not in later]
     for keys, problem, remedy in (
         (missing, "missing from the checkpoint", "they would be random: name a complete checkpoint"),
         (sizes, "of another size than in config.json", "they would be random: name a complete checkpoint"),
