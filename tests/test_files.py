@@ -55,3 +55,8 @@ def test_a_folder_is_replaced_whole(tmp_path: Path):
             (scratch / text).touch()
     assert [path.name for path in (tmp_path / "model").iterdir()] == ["new"]
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_file_system_without_a_size_is_not_full():
+    with pytest.raises(HeadscopeError, match=r"^'/proc/x' cannot be written: (?!no space)"):
+        write_atomically(Path("/proc/x"), "")

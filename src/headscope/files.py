@@ -118,4 +118,5 @@ def remove(path: Path) -> None:
 
 def _is_full(path: Path) -> bool:
     folder = next(folder for folder in path.absolute().parents if folder.exists())
-    return shutil.disk_usage(folder).free < 1 << 20
+    disk = shutil.disk_usage(folder)
+    return disk.free < 1 << 20 and disk.total > 0  # /proc has no size

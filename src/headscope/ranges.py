@@ -19,6 +19,6 @@ class Range:
 
     def check(self, name: str, value: float) -> None:
         """Raise `HeadscopeError` for a value outside the range, and for one that is not a number."""
-        if not self.least <= value <= (float("inf") if self.most is None else self.most):
+        if not self.least <= value <= (float("inf") if self.most is None else self.most) or value == float("inf"):
             allowed = f"at least {self.least}" if self.most is None else f"a number from {self.least} to {self.most}"
             raise HeadscopeError(f"{name} {value}: use {allowed}")

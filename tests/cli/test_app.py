@@ -200,3 +200,21 @@ def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, tmp_p
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "report.html").is_file()
     assert not (tmp_path / "out" / "figures" / "chosen.svg").exists()
+
+
+@pytest.mark.parametrize("command", ["view", "export", "head", "report"])
+def test_a_pasted_text_in_the_place_of_a_folder_is_one_line(command):
+    result = invoke(command, "It was a dark and stormy night. " * 40)
+    assert result.exit_code == 2
+    assert "It was a dark and stormy night. It was a...' is too long for a path" in line_of(result)
+
+
+def test_a_head_of_thousands_of_digits_is_one_line(tmp_path):
+    result = invoke("head", f"{'9' * 5000}-1", str(tmp_path))
+    assert result.exit_code == 2 and "999...' is too long for a path" in line_of(result)
+
+
+@pytest.mark.parametrize("option", ["--memory", "--learning-rate"])
+def test_an_infinite_option_is_refused(option, tmp_path):
+    result = invoke("structure", "minilm", "sample", option, "inf", "-o", str(tmp_path))
+    assert result.exit_code == 2 and "'inf' is no finite number" in result.stderr

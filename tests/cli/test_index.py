@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from headscope.cli.app import application
+from headscope.run_lock import run_lock
 from headscope.viewer.saved_index import read_index
 from support.tiny import save_tiny
 
@@ -36,3 +37,9 @@ def test_an_index_is_written_and_counted(folder: Path) -> None:
 def test_a_number_out_of_its_range_is_refused(folder: Path) -> None:
     result = invoke(folder, "--per-head", "0")
     assert result.exit_code == 2 and "--per-head" in result.stderr
+
+
+def test_a_folder_in_use_is_refused(folder: Path) -> None:
+    with run_lock(folder / "out", "headscope profile"):
+        result = invoke(folder)
+    assert result.exit_code == 2 and "out' is in use by headscope profile, process" in result.stderr

@@ -145,6 +145,7 @@ def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str
         ("v=mpa", "svg", "state: there is no view 'mpa'; did you mean 'map'?"),
         ("h=4.7", "svg", "state: '4.7' is no head; write layer and head, e.g. h=4-7"),
         ("h=9-1", "png", "there is no head 9-1: the model has 3 layers"),
+        ("h=9-1", "html", "there is no head 9-1: the model has 3 layers"),
         ("v=card", "pdf", "view 'card' has no picture; use lines, map, compare or heads"),
         ("m=1", "pdf", "there is no model 1: models are 0 to 0"),
     ],

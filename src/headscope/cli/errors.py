@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENAMETOOLONG
 from pathlib import Path
 
 import typer
@@ -20,7 +21,8 @@ FULL = "no space left on the disk; make room there, or for temporary files name 
 def user_errors(debug: bool) -> Iterator[None]:
     """Within this context an error that a user can mend ends the program with one line and status 2.
 
-    A full disk is such an error. A page that could not be made whole ends the program with status 1.
+    A full disk is such an error, and a path that is too long. A page that could not be made whole ends the program
+    with status 1.
     """
     try:
         yield
@@ -30,14 +32,21 @@ def user_errors(debug: bool) -> Iterator[None]:
         typer.secho(f"headscope: {printable(error)}", err=True, fg=typer.colors.RED)
         raise typer.Exit(INCOMPLETE if isinstance(error, DrawingError) else USER_ERROR) from None
     except OSError as error:
-        if debug or not names_full_disk(error):
+        if debug or not (line := _line(error)):
             raise
-        place = f"'{error.filename}' cannot be written: " if error.filename else ""
-        typer.secho(f"headscope: {printable(f'{place}{FULL}')}", err=True, fg=typer.colors.RED)
+        typer.secho(f"headscope: {printable(line)}", err=True, fg=typer.colors.RED)
         raise typer.Exit(USER_ERROR) from None
     except KeyboardInterrupt as stop:
         typer.secho(": ".join(["headscope: interrupted", *map(printable, stop.args)]), err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _line(error: OSError) -> str:
+    """The line for an error that a user can mend: a full disk, or a text in the place of a path; else an empty one."""
+    if error.errno == ENAMETOOLONG:
+        return f"'{str(error.filename)[:40]}...' is too long for a path; name a file or a folder"
+    place = f"'{error.filename}' cannot be written: " if error.filename else ""
+    return f"{place}{FULL}" if names_full_disk(error) else ""
 
 
 def notice(line: str) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -133,9 +134,16 @@ def _parameter(argument: ast.arg, default: ast.expr | None, help: str, panel: st
     else:
         value = ast.literal_eval(default)
         flag = f"{flag}/--no-{flag[2:]}" if value is True else flag
-        described = typer.Option(flag, help=help, rich_help_panel=panel, **limits)
+        described = typer.Option(flag, help=help, rich_help_panel=panel, callback=_finite, **limits)
     hint = Annotated[kind, described]
     return Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=value, annotation=hint)
+
+
+def _finite(value: Any) -> Any:
+    """The value of an option; an infinite number is refused."""
+    if isinstance(value, float) and not isfinite(value):
+        raise typer.BadParameter(f"'{value}' is no finite number")
+    return value
 
 
 def _bare(hint: Any) -> tuple[Any, Range | None]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headscope.report.parts import Finding
     from headscope.report.tables import Table
 
-HEAD = re.compile(r"(\d+)-(\d+)")
+HEAD = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 Places = Annotated[
     list[str], typer.Argument(metavar="[HEAD...] DIR...", help="Heads (4-7), then folders of results; within them too.")

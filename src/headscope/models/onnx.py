@@ -1,6 +1,7 @@
 """Export a model to ONNX and check the outputs of the file against torch."""
 
 import logging
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from headscope.capture.fused_attention import fast
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.files import writing
+from headscope.files import replacing
 from headscope.models.checkpoint import locate
 from headscope.models.loading import load
 from headscope.models.model import Model
@@ -41,7 +42,7 @@ def export(model: Model, path: str | Path) -> Path:
     """Export a model to an ONNX file with any number of examples and tokens, through `torch.onnx`.
 
     The file is run with onnxruntime on inputs of other shapes than the exported ones; its outputs must be those of
-    the model. Weights are those of `model`, in float32.
+    the model. Weights are those of `model`, in float32. A former file stays as it is until the new one is checked.
 
     Raises `HeadscopeError` if the extra `onnx` is not installed, the model cannot be exported, or outputs differ.
     """
@@ -65,11 +66,12 @@ def export(model: Model, path: str | Path) -> Path:
                 dynamo=True,
                 verbose=False,
             )
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            program.save(str(path))  # type: ignore[union-attr]
-        for trial in trials:
-            _compare(path, trial, network(*trial.values()))
+        with replacing(path) as scratch:
+            program.save(str(scratch))  # type: ignore[union-attr]
+            for trial in trials:
+                _compare(scratch, trial, network(*trial.values()))
+            for beside in set(scratch.parent.iterdir()) - {scratch}:  # large weights have a file of their own
+                os.replace(beside, path.parent / beside.name)
     return path
 
 
@@ -120,7 +122,6 @@ def _compare(path: Path, inputs: dict[str, Tensor], expected: Tensor) -> None:
     ours, theirs = (each[real] if each.shape[:2] == real.shape else each for each in both)
     difference = np.abs(ours - theirs).max() if ours.shape == theirs.shape else np.inf
     if not difference <= TOLERANCE * max(1.0, np.abs(theirs).max()):
-        path.unlink(missing_ok=True)
         raise HeadscopeError(
             f"outputs of the ONNX file differ from torch by {difference:.1e}; use the model through torch"
         )

@@ -8,6 +8,7 @@ from headscope.corpora import Corpus
 from headscope.engine import Settings
 from headscope.ranges import Range
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.run_lock import run_lock
 from headscope.viewer.example_index import example_index
 from headscope.viewer.focus_observer import DIRECTIONS
 from headscope.viewer.saved_index import save
@@ -35,12 +36,14 @@ def index(
     * `settings`: Seed, batch size and progress.
     * `per_head`: Number of examples of a head and a class of token or relation.
 
-    Raises `HeadscopeError` if no example fits into the model, or the folder cannot be written to.
+    Raises `HeadscopeError` if no example fits into the model, or the folder cannot be written to or is in use.
     """
-    dataset = example_index(models.load(checkpoint, **loading), corpus, settings, per_head=per_head)
+    with run_lock(directory, "headscope index"):
+        dataset = example_index(models.load(checkpoint, **loading), corpus, settings, per_head=per_head)
+        path = save(dataset, directory)
     classes = [name for name in dataset["focus"].values.tolist() if name in TOKEN_CLASSES]
     return {
-        "index": str(save(dataset, directory)),
+        "index": str(path),
         "examples": int(dataset.attrs["n_examples"]),
         "texts": dataset.sizes["kept_text"],
         "token_classes": len(classes),

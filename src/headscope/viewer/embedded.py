@@ -41,6 +41,8 @@ def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int 
 def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tuple[str, str | bytes]]:
     """Maps and cards, the chosen heads first, then the others; coarse maps before fine ones."""
     maps = session.maps(text)
+    for place in state.heads:
+        session.refuse_head(maps, *place)
     heads = [(layer, head) for layer, number in enumerate(maps.heads, 1) for head in range(1, number + 1)]
     chosen = [place for place in heads if place in (state.heads or usual_heads(session))]
     others = [place for place in heads if place not in chosen]

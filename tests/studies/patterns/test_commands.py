@@ -12,9 +12,11 @@ from typer.testing import CliRunner, Result
 from headscope.cli.app import application
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns import commands
+from headscope.run_lock import run_lock
+from headscope.studies.patterns import commands, labels
 from headscope.studies.patterns.classifier.network import Classifier, load
 from headscope.studies.patterns.labels.labelled_maps import Map, write
+from headscope.studies.patterns.labels.session import Session
 from headscope.studies.patterns.training.model_card import page
 from headscope.studies.patterns.training.recipe import ClassifierRecipe
 from headscope.studies.patterns.training.save import write as write_classifier
@@ -115,3 +117,29 @@ def test_an_interrupted_write_leaves_the_old_weights(tmp_path: Path, monkeypatch
     assert result.exit_code == 2
     assert "no space left on the disk; make room or choose another folder" in result.stderr
     torch.testing.assert_close(load.__wrapped__(out / "weights.safetensors").of_cells.weight, before)
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    maps = folder(tmp_path / "maps")
+    with run_lock(tmp_path / "out", "headscope patterns"):
+        result = invoke("train", str(maps), "-o", str(tmp_path / "out"))
+    assert result.exit_code == 2
+    assert "out' is in use by headscope patterns, process" in result.stderr
+
+
+def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maps = folder(tmp_path / "maps")
+    inner: list[Result] = []
+
+    def serve(session: Session, port: int, say: object) -> None:
+        if session.path.name == "labels.jsonl":
+            inner.extend([invoke("label", str(maps)), invoke("label", str(maps), "--annotator", "ann")])
+
+    monkeypatch.setattr(labels, "serve", serve, raising=False)
+    assert invoke("label", str(maps)).exit_code == 0
+    same, other = inner
+    assert same.exit_code == 2 and "maps' is in use by headscope patterns label, process" in same.stderr
+    assert other.exit_code == 0 and "labels-ann.jsonl" in other.stdout
+    assert {each.name for each in maps.iterdir()} == {"maps.npz", "labels.jsonl"}, "no lock is left"

@@ -9,6 +9,7 @@ from headscope import models
 from headscope.corpora import Corpus
 from headscope.engine import Settings
 from headscope.ranges import Range
+from headscope.run_lock import run_lock
 from headscope.studies.patterns import labels
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.labels import labelled_maps
@@ -29,12 +30,13 @@ def train(maps: Path, directory: Path, settings: Settings) -> dict[str, Any]:
     * `directory`: Folder of the weights.
     * `settings`: Seed and progress.
 
-    Raises `HeadscopeError` if the folder has too few labelled maps.
+    Raises `HeadscopeError` if the folder has too few labelled maps, or another run is in `directory`.
     """
-    classifier = training.train(
-        labelled_maps.read(maps), settings.seed, RECIPE, settings.on_progress, settings.on_total
-    )
-    files = save.write(directory, classifier)
+    with run_lock(directory, "headscope patterns train"):
+        classifier = training.train(
+            labelled_maps.read(maps), settings.seed, RECIPE, settings.on_progress, settings.on_total
+        )
+        files = save.write(directory, classifier)
     return {name: str(path) for name, path in files.items()} | save.summary(classifier.card)
 
 
@@ -81,14 +83,20 @@ def label(
     * `annotator`: Name of the annotator, where several label the same maps.
     * `port`: Port of the local page; 0 for any free port.
 
-    Raises `HeadscopeError` if there is nothing to label, or the port is taken.
+    Raises `HeadscopeError` if there is nothing to label, the port is taken, or the same annotator labels these maps in
+    another run.
     """
+    run = "headscope patterns label"
     folder = next((each for each in (Path(checkpoint), directory) if (each / labelled_maps.ARRAYS).is_file()), None)
     if folder is None:
-        folder, model = directory, models.load(checkpoint, **loading)
-        labelled_maps.write(folder, labels.sampled(model, read_corpora(), number, settings))
-    session = labels.opened(folder, annotator)
-    labels.serve(session, port, lambda address: print(address, file=sys.stderr, flush=True))
+        folder = directory
+        with run_lock(folder, run):
+            model = models.load(checkpoint, **loading)
+            labelled_maps.write(folder, labels.sampled(model, read_corpora(), number, settings))
+    path = labels.label_path(folder, annotator)
+    with run_lock(folder, run, file=f".{path.name}.lock"):  # annotators may label the same maps at once
+        session = labels.opened(folder, annotator)
+        labels.serve(session, port, lambda address: print(address, file=sys.stderr, flush=True))
     return {"labels": str(session.path), "labelled": sum(map(bool, session.labels)), "maps": len(session.maps)}
 
 

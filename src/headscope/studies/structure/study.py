@@ -122,7 +122,7 @@ def _ranks(text: str) -> tuple[int, ...]:
     except ValueError:
         ranks = ()
     if not ranks or not all(0 < each <= 100_000 for each in ranks):
-        raise HeadscopeError(f"rank '{text}': use a number from 1, or several such as 16,64,128")
+        raise HeadscopeError(f"rank '{text[:40]}': use a number from 1, or several such as 16,64,128")
     return ranks
 
 

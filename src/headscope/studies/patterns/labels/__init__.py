@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from headscope.extras import require
 from headscope.studies.patterns.labels.agreement import agreement
 from headscope.studies.patterns.labels.sample import sampled
-from headscope.studies.patterns.labels.session import Session, opened
+from headscope.studies.patterns.labels.session import Session, label_path, opened
 
 if TYPE_CHECKING:
     from headscope.studies.patterns.labels.server import application, serve
 
-__all__ = ["Session", "agreement", "application", "opened", "sampled", "serve"]
+__all__ = ["Session", "agreement", "application", "label_path", "opened", "sampled", "serve"]
 
 
 def __getattr__(name: str) -> object:

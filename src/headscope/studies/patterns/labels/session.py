@@ -59,12 +59,19 @@ def opened(folder: str | Path, annotator: str = "") -> Session:
 
     Raises `HeadscopeError` if the folder has no maps, or labels of others and the annotator has no name.
     """
-    folder = Path(folder)
-    if annotator and not re.fullmatch(r"[\w.-]+", annotator):
-        raise HeadscopeError(f"annotator '{annotator}' cannot be part of a file's name; use letters and digits")
-    path = folder / (f"labels-{annotator}.jsonl" if annotator else LABELS[0])
+    folder, path = Path(folder), label_path(folder, annotator)
     if not (annotator or path.is_file()) and (folder / LABELS[1]).is_file():
         raise HeadscopeError(f"'{folder}' has labels of others; name yourself with --annotator NAME, to add your own")
     maps = [replace(each, **BLIND, annotator=annotator) for each in read(folder)]
     earlier = labels(path) if path.is_file() else {}
     return Session(maps, path, [earlier.get(each.id, "") for each in maps])
+
+
+def label_path(folder: str | Path, annotator: str = "") -> Path:
+    """The file of an annotator's labels.
+
+    Raises `HeadscopeError` if the name cannot be part of a file's name.
+    """
+    if annotator and not re.fullmatch(r"[\w.-]{1,100}", annotator):
+        raise HeadscopeError(f"annotator '{annotator[:40]}' cannot be part of a file's name; use letters and digits")
+    return Path(folder) / (f"labels-{annotator}.jsonl" if annotator else LABELS[0])
