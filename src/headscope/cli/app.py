@@ -99,7 +99,7 @@ def report(
     no_figures: NoFigures = False,
     debug: Debug = False,
 ) -> None:
-    """Write the page and the figures of saved results again; of several results, also heads.html."""
+    """Write the page and the figures of saved results again; of several results, also heads.html and layers.html."""
     with user_errors(debug), ExitStack() as locks:
         files = formats(figures, no_figures)
         for place in {each.resolve(): each for each in directories if each.is_dir()}.values():

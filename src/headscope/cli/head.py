@@ -206,10 +206,11 @@ def _ranking(models: "list[MeasuredModel]", by: str, ascending: bool, top: int |
 
 def _page_of_all(models: "list[MeasuredModel]", out: Path, show: Printer) -> None:
     from headscope.report.cards import write_heads
+    from headscope.report.layers_page import write_layers
 
-    page = str(write_heads(models, out))
-    show.line(f"page: {page}")
-    show.add({"page": page})
+    for page in filter(None, (write_heads(models, out), write_layers(models, out))):
+        show.line(f"page: {page}")
+        show.add({"page": str(page)})
 
 
 def _about(model: "MeasuredModel") -> dict[str, Any]:

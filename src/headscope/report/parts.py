@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import xarray as xr
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -45,3 +47,20 @@ class HeadKind:
     head: int
     kind: str
     word: str
+
+
+@dataclass(frozen=True, slots=True)
+class LayerNumber:
+    """A number of every layer, for the page that shows what each layer knows.
+
+    * `topic`: the heading under which it stands; `words`: its name there.
+    * `array`: [layer], with the coordinates `lower` and `upper` of its interval; layer 0 are the embeddings.
+    * `chosen`: the layer that other data than those of the number have chosen, if any have.
+    * `is_share`: whether it is written in per cent.
+    """
+
+    topic: str
+    words: str
+    array: xr.DataArray
+    chosen: int | None = None
+    is_share: bool = True

@@ -7,8 +7,9 @@ import xarray as xr
 
 from headscope import results
 from headscope.figures.export import DEFAULT_FORMATS
-from headscope.report.cards import MeasuredModel, gather, write_heads
+from headscope.report.cards import MeasuredModel, gather_all, write_heads
 from headscope.report.cards.model_results import found_in
+from headscope.report.layers_page import write_layers
 from headscope.report.page import write
 
 
@@ -21,17 +22,22 @@ def rebuild(directory: str | Path, *, formats: Sequence[str] = DEFAULT_FORMATS) 
 
 
 def rebuild_all(*directories: str | Path, formats: Sequence[str] = DEFAULT_FORMATS) -> Iterator[Path]:
-    """Write the pages of all results in some folders again, and `heads.html` in the first of these; their paths.
+    """Write the pages of all results in some folders again, `heads.html` and `layers.html` in the first of these.
 
-    The atlas of each page shows what all results of its model say of the heads. `heads.html` has all cards.
+    The atlas of each page shows what all results of its model say of the heads. `heads.html` has all cards,
+    `layers.html` the numbers of every layer; each is left out where no result has any.
+
+    Returns: the paths of the pages.
 
     Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
-    models = gather(directories)
+    models = gather_all(directories)
     for path in dict.fromkeys(path for directory in directories for path in found_in(Path(directory))):
         yield write(results.read(path), path.parent, others=_others(models, path), formats=formats)
-    if models:
-        yield write_heads(models, Path(directories[0]))
+    if with_heads := [model for model in models if len(model.numbers)]:
+        yield write_heads(with_heads, Path(directories[0]))
+    if page := write_layers(models, Path(directories[0])):
+        yield page
 
 
 def _others(models: Sequence[MeasuredModel], path: Path) -> list[xr.Dataset]:

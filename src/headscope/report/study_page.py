@@ -3,8 +3,8 @@
 They are read from `studies/NAME/page/`: `findings.py` has `findings(result)` and perhaps `highlights(result)`, the few
 that stand first; `figures.py` has `figures(result)`, `tables.py` has `tables(result)`
 and perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study without findings or
-figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the atlas. `card.py` may
-have any of these:
+figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the atlas. `layers.py`
+has `layers(result)`: numbers of every layer, for the page `layers.html`. `card.py` may have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
   columns; those that no head has are left out.
@@ -28,7 +28,7 @@ from altair.utils.schemapi import debug_mode
 from headscope import catalog, results
 from headscope.errors import HeadscopeError
 from headscope.report import default_page
-from headscope.report.parts import Figure, Finding, HeadKind
+from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
@@ -102,6 +102,12 @@ class StudyPage:
         part = self._part("kinds")
         with refusing_incomplete(self.result):
             return list(part.kinds(self.result)) if part else []
+
+    def layers(self) -> list[LayerNumber]:
+        """The numbers of every layer that the study has."""
+        part = self._part("layers")
+        with refusing_incomplete(self.result):
+            return list(part.layers(self.result)) if part else []
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():

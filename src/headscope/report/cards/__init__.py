@@ -3,7 +3,7 @@
 from headscope.report.cards.address import addressed
 from headscope.report.cards.card import Card, card
 from headscope.report.cards.head_numbers import numbers
-from headscope.report.cards.model_results import MeasuredModel, gather
+from headscope.report.cards.model_results import MeasuredModel, gather, gather_all
 from headscope.report.cards.page import write_card, write_heads
 from headscope.report.cards.tables import index, of_card, ranking
 
@@ -13,6 +13,7 @@ __all__ = [
     "addressed",
     "card",
     "gather",
+    "gather_all",
     "index",
     "numbers",
     "of_card",

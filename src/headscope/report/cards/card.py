@@ -1,6 +1,6 @@
 """The report card of a head, from all results."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from headscope.report.cards.address import addressed, has_number
 from headscope.report.cards.head_numbers import Row, of_variable, where
 from headscope.report.cards.model_results import FIRST, MeasuredModel, Source
 from headscope.report.cards.wording import ordinal, value
+from headscope.report.layer_numbers import best_of, words_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
 from headscope.statistics.thresholds import LEAST_CASES
@@ -102,7 +103,14 @@ class Card:
         text = f"Among the {FIRST} highest heads in {len(first)} of {len(own)} numbers with enough cases"
         average = f"{self.model.first_on_average:.0f} for the average head"
         named = "; ".join(map(_named, first[:MOST]))
-        return [Finding("Stands out", f"{text} ({average}){': ' if named else ''}{named}.")]
+        return [Finding("Stands out", f"{text} ({average}){': ' if named else ''}{named}."), *self._layer()]
+
+    def _layer(self) -> Iterator[Finding]:
+        """The numbers of layers for which that of the head was chosen as the best."""
+        if best := best_of(self.model.layers, self.layer):
+            names = "; ".join(f"{each.words} ({words_of(each, self.layer)})" for each in best)
+            count = sum(each.chosen is not None for each in self.model.layers)
+            yield Finding(f"Layer {self.layer}", f"Its layer is the best one for {len(best)} of {count}: {names}.")
 
     @property
     def standing(self) -> Figure | None:

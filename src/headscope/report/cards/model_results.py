@@ -13,6 +13,8 @@ import xarray as xr
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.report.cards.head_numbers import Row, numbers, rows
+from headscope.report.layer_numbers import layer_numbers
+from headscope.report.parts import LayerNumber
 from headscope.statistics.thresholds import LEAST_CASES
 
 # Heads of these ranks stand out.
@@ -70,12 +72,22 @@ class MeasuredModel:
         return int(np.count_nonzero(first)) / max(1, len(self.heads))
 
     @cached_property
+    def layers(self) -> list[LayerNumber]:
+        """All numbers of its layers."""
+        return layer_numbers([source.result for source in self.sources])
+
+    @cached_property
     def heads(self) -> list[tuple[int, int]]:
         """The heads of which any result has a number, in their order."""
         return sorted(set(zip(self.numbers["layer"].tolist(), self.numbers["head"].tolist(), strict=True)))
 
 
 def gather(places: Sequence[str | Path]) -> list[MeasuredModel]:
+    """The models of `gather_all` of whose heads there is a number."""
+    return [model for model in gather_all(places) if len(model.numbers)]
+
+
+def gather_all(places: Sequence[str | Path]) -> list[MeasuredModel]:
     """The models that the results in these folders, or in folders within them, are about.
 
     Two results are about one model if the hash of its weights is the same, whatever its name. A comparison is about
@@ -90,10 +102,9 @@ def gather(places: Sequence[str | Path]) -> list[MeasuredModel]:
         for name, (sha256, part) in _models(result).items():
             names.setdefault(sha256 or name, {})[name] = None
             sources.setdefault(sha256 or name, []).append(Source(path, part))
-    models = [
+    return [
         MeasuredModel(tuple(names[key]), key if key not in names[key] else "", tuple(sources[key])) for key in sources
     ]
-    return [model for model in models if len(model.numbers)]
 
 
 def model_of(result: xr.Dataset, *others: xr.Dataset) -> MeasuredModel:

@@ -1,0 +1,64 @@
+"""The numbers of every layer in several results of a model."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import xarray as xr
+
+from headscope.report.parts import Finding, LayerNumber
+from headscope.report.study_page import study_page
+from headscope.report.wording import Estimate, number, of_array
+
+
+def layer_numbers(results: Sequence[xr.Dataset]) -> list[LayerNumber]:
+    """The numbers of every layer; where two results have one of a name, the corpus is part of it."""
+    parts = [(result, study_page(result).layers()) for result in results]
+    names = [each.words for _, numbers in parts for each in numbers]
+    return [
+        replace(each, words=f"{each.words} ({result.attrs['corpus']})") if names.count(each.words) > 1 else each
+        for result, numbers in parts
+        for each in numbers
+    ]
+
+
+def value(each: LayerNumber, layer: int) -> Estimate:
+    """The number in a layer, with its interval."""
+    return of_array(each.array.sel(layer=layer))
+
+
+def words_of(each: LayerNumber, layer: int) -> str:
+    """The number in a layer as the grid writes it, without its interval.
+
+    >>> import xarray as xr
+    >>> array = xr.DataArray([0.5, 0.734], {"layer": [1, 2]}, ("layer",))
+    >>> words_of(LayerNumber("Trees", "root", array, 2), 2)
+    '73.4%'
+    """
+    share = value(each, layer).value
+    return f"{share:.1%}" if each.is_share else number(share)
+
+
+def highlights(numbers: Sequence[LayerNumber]) -> Iterator[Finding]:
+    """For each topic, the layers that were chosen as best, most numbers first."""
+    for topic in dict.fromkeys(each.topic for each in numbers):
+        chosen = [each for each in numbers if each.topic == topic and each.chosen is not None]
+        # layers by how many numbers they are best for, the lowest of equals first
+        layers = [layer for layer, _ in Counter(sorted(each.chosen or 0 for each in chosen)).most_common()]
+        texts = [f"layer {layer} for {_listed([each.words for each in best_of(chosen, layer)])}" for layer in layers]
+        if texts:
+            yield Finding(topic, f"Best: {'; '.join(texts)}.")
+
+
+def best_of(numbers: Sequence[LayerNumber], layer: int) -> list[LayerNumber]:
+    """The numbers for which a layer was chosen as the best.
+
+    >>> import xarray as xr
+    >>> best_of([LayerNumber("Trees", "root", xr.DataArray([0.5], {"layer": [1]}, ("layer",)), 1)], 2)
+    []
+    """
+    return [each for each in numbers if each.chosen == layer]
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(word[:1].lower() + word[1:] if word[1:2].islower() else word for word in words)

@@ -1,0 +1,69 @@
+"""What each layer knows: the numbers of layers that studies have, on one page and on the cards of heads."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from headscope.report.cards import gather_all
+from headscope.report.cards.card import Card
+from headscope.report.cards.model_results import MeasuredModel, Source
+from headscope.report.layer_numbers import highlights
+from headscope.report.layers_page import write_layers
+from headscope.report.parts import LayerNumber
+from headscope.report.study_page import study_page
+from headscope.results import read
+from support.every_study import STUDIES, Run
+
+OF_LAYERS = ("ablate", "geometry", "structure", "trees")
+
+
+def number(words: str, values: list[float], chosen: int | None, topic: str = "Trees") -> LayerNumber:
+    return LayerNumber(topic, words, xr.DataArray(values, {"layer": [1, 2]}, ("layer",)), chosen)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_numbers_of_layers_have_one_dimension_and_a_name(study: str, ended: Callable[[str, str], Run]) -> None:
+    numbers = study_page(read(ended(study, "annotated").directory)).layers()
+    assert bool(numbers) == (study in OF_LAYERS)
+    assert all(each.array.dims == ("layer",) and each.array.notnull().any() for each in numbers)
+    assert len({each.words for each in numbers}) == len(numbers)
+
+
+def test_page_has_all_numbers_of_a_model_with_intervals(ended: Callable[[str, str], Run], tmp_path: Path) -> None:
+    places = [ended(study, "annotated").directory for study in OF_LAYERS]
+    models = gather_all(places)
+    page = write_layers(models, tmp_path)
+    assert page is not None
+    text = page.read_text(encoding="utf-8")
+    for each in models:
+        assert all(f">{one.words}<" in text for one in each.layers)
+    uuas = read(ended("structure", "annotated").directory)
+    low, high = (100 * uuas["uuas_ci"].sel(layer=1).values).tolist()
+    assert f"<i>{low:.1f}, {high:.1f}</i>" in text
+
+
+def test_result_without_numbers_of_layers_has_no_page(ended: Callable[[str, str], Run], tmp_path: Path) -> None:
+    assert write_layers(gather_all([ended("profile", "annotated").directory]), tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_best_layers_stand_first_by_topic() -> None:
+    numbers = [
+        number("Root", [0.1, 0.9], 2),
+        number("Edges", [0.9, 0.1], 1),
+        number("Depths", [0.1, 0.5], 2),
+        number("Length", [1.0, 2.0], None, "Space"),
+    ]
+    (finding,) = highlights(numbers)
+    assert (finding.topic, finding.text) == ("Trees", "Best: layer 2 for root, depths; layer 1 for edges.")
+
+
+def test_card_says_what_the_layer_of_the_head_is_best_for(ended: Callable[[str, str], Run]) -> None:
+    result = read(ended("structure", "annotated").directory)
+    heads = read(ended("profile", "annotated").directory)
+    model = MeasuredModel(("tiny",), "", (Source(Path("a"), result), Source(Path("b"), heads)))
+    best = int(result.attrs["chosen_layer"])
+    topics = {layer: [each.topic for each in Card(model, layer, 1).findings] for layer in (1, 2)}
+    assert f"Layer {best}" in topics[best] and len(topics[3 - best]) == 1
