@@ -40,3 +40,11 @@ def test_wrong_usage_is_one_line(line: str, message: str) -> None:
 def test_no_command_shows_the_help() -> None:
     result = CliRunner().invoke(application([]), [])
     assert result.exit_code == 2 and "Usage: headscope" in result.output
+
+
+def test_help_has_words_for_values_and_none_for_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 120)
+    lines = CliRunner().invoke(application(["finetune"]), ["finetune", "--help"]).stdout.splitlines()
+    options = {line.split()[1]: line for line in lines if line.startswith("│ --")}
+    assert "<" not in options["--overwrite"] and "<" not in options["--table"]
+    assert " N " in options["--epochs"] and "best | last" in options["--keep"] and " TEXT " in options["--task"]

@@ -14,6 +14,7 @@ from headscope.cli.errors import notice, user_errors
 from headscope.cli.export import export
 from headscope.cli.formats import formats
 from headscope.cli.head import head
+from headscope.cli.metavars import with_metavars
 from headscope.cli.options import Debug, Figures, NoFigures
 from headscope.cli.printable import escaped
 from headscope.cli.study import command, tool, verbs
@@ -44,7 +45,7 @@ def application(arguments: list[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback(epilog=EXAMPLES)(options)
+    app.callback(epilog=EXAMPLES)(with_metavars(options))
     for study in catalog.names("studies"):
         summary, further, name = catalog.summary("studies", study), verbs(study), catalog.command_name(study)
         if arguments[:1] == [name] and further.keys() & arguments[1:2]:
@@ -56,7 +57,7 @@ def application(arguments: list[str]) -> typer.Typer:
             app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
     tools = {"report": report, "head": head, "export": export, "view": view, "index": tool("viewer/commands", "index")}
     for name, run in ({"list": list_catalog} | tools).items():
-        app.command(name, rich_help_panel=TOOLS)(run)
+        app.command(name, rich_help_panel=TOOLS)(with_metavars(run))
     return app
 
 

@@ -16,6 +16,7 @@ from headscope.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
 from headscope.cli.formats import formats
 from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
+from headscope.cli.metavars import with_metavars
 from headscope.cli.options import shared
 from headscope.cli.output_folder import output_folder
 from headscope.cli.progress import loading
@@ -65,7 +66,7 @@ def _command(
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = function.summary
-    return run
+    return with_metavars(run)
 
 
 def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:

@@ -6,8 +6,8 @@ from headscope.figures import with_interval
 
 NAMES = {
     "anisotropy": "two random tokens",
-    "self_similarity": "two occurrences of a token",
-    "intra_sentence": "a token and the mean of its input",
+    "self_similarity": "the same token twice",
+    "intra_sentence": "token and input mean",
 }
 CORRECTED = {"self_similarity_corrected": "self-similarity", "intra_sentence_corrected": "intra-sentence similarity"}
 # BERT-base cased on the STS texts of 2012 to 2016, layers 0 to 12, not corrected: Ethayarajh (2019), the file
@@ -25,4 +25,4 @@ def from_embeddings(result: xr.Dataset, name: str) -> xr.DataArray | None:
         return None
     layers = with_interval(result, name)
     first = with_interval(result, f"embeddings_{name}").expand_dims(layer=[0])
-    return xr.concat([first, layers], "layer").transpose("layer", ...).assign_attrs(layers.attrs)
+    return xr.concat([first, layers], "layer").transpose("layer", ...).rename(name).assign_attrs(layers.attrs)
