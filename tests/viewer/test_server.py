@@ -151,6 +151,8 @@ def test_texts_that_are_refused(client: TestClient, posted: dict, status: int) -
         ({"heads": "1-1," * 40_000, "mode": "zero"}, 413),
         ({"heads": "1-\ud800", "mode": "zero"}, 400),
         ({"id": "\ud800", "heads": "1-1", "mode": "zero"}, 404),
+        ({"heads": "1-1", "mode": "zero", "model": "0"}, 400),
+        ({"heads": "1-1", "mode": "zero", "model": 1}, 404),
     ],
 )
 def test_heads_are_disabled_for_one_answer(client: TestClient, posted: dict, status: int) -> None:
@@ -188,8 +190,10 @@ def test_two_models_of_different_tokenizers_are_paired_by_words() -> None:
     one = models.wrap(tiny_bert(), tiny_tokenizer())
     tokenizer = tiny_tokenizer()
     tokenizer.backend_tokenizer.post_processor = None  # type: ignore[attr-defined]
-    session = ViewSession((one, models.wrap(tiny_bert(1), tokenizer)))
+    session = ViewSession((one, models.wrap(tiny_bert(1), tokenizer)), (read(["A dog ran.", "It was old."]),))
     text = session.text("The cat slept.")
+    before = [session.try_heads(text["id"], "1-1", model=model)["before"] for model in (0, 1)]
+    assert before[0] != before[1]
     assert not text["same_tokens"] and text["others"][0]["side"] == text["side"] - 2
     assert text["word_pairs"] == [(number + 1, number) for number in range(4)]
     assert len(session.tile(text["id"], 1, 1, 0, 0, 0, model=1)) < len(session.tile(text["id"], 1, 1, 0, 0, 0))

@@ -25,7 +25,8 @@ METHODS = {
     "examples": "examples",
     "corpus": "page",
 }
-# Actions run a model; their arguments are the texts of a JSON object, those of `OPTIONAL` may be null.
+# Actions run a model; their arguments are the texts of a JSON object, those of `OPTIONAL` may be null. "try" also takes
+# the number of a model.
 ACTIONS = {"text": ("first", "second"), "try": ("id", "heads", "mode"), "export": ("id", "state", "format")}
 OPTIONAL = ("second",)
 
@@ -64,7 +65,12 @@ def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
             raise HeadscopeError(f"{each} must be a text")
     if name == "export":
         return exported(session, *values)
-    return session.text(*values) if name == "text" else session.try_heads(*values)
+    if name == "text":
+        return session.text(*values)
+    model = body.get("model", 0)
+    if type(model) is not int:
+        raise HeadscopeError("model must be a whole number from 0")
+    return session.try_heads(*values, model)
 
 
 def reply(session: ViewSession, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:

@@ -113,20 +113,21 @@ class ViewSession:
         """Each model with the first corpus."""
         return [Interventions(model, next(iter(self.corpora), None)) for model in self.models]
 
-    def try_heads(self, text: str, names: str, mode: Mode = "uniform") -> dict[str, Any]:
-        """The predictions of the first model on a text that is kept, before and after heads are disabled.
+    def try_heads(self, text: str, names: str, mode: Mode = "uniform", model: int = 0) -> dict[str, Any]:
+        """The predictions of a model on a text that is kept, before and after heads are disabled.
 
         * `names`: see `heads.parse`.
 
         Raises `HeadscopeError` for heads or a mode that do not exist, and for a text without a masked word.
         """
-        encoded, model = self.maps(text).text.encoded, self.models[0]
-        disabled, interventions = parse(names, model.capture.heads), self.interventions[0]
-        with time_limit(model.network, self.seconds):
+        encoded, interventions = self.maps(text, model).text.encoded, self.interventions[model]
+        heads = interventions.model.capture.heads
+        disabled = parse(names, heads)
+        with time_limit(interventions.model.network, self.seconds):
             before, after = interventions.predictions(encoded), interventions.without(encoded, disabled, mode)
         return {
             "kind": interventions.kind,
-            "heads": name(disabled, model.capture.heads),
+            "heads": name(disabled, heads),
             "before": [_items(each) for each in before],
             "after": [_items(each) for each in after],
         }

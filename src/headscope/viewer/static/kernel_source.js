@@ -40,7 +40,7 @@ export function kernelSource(widget) {
     embedded: false,
     ...answersByPath({ json: (path) => send(path), html: (path) => send(path), bytes: (path) => send(path) }),
     text: (first, second) => send("api/text", { first, second: second || null }),
-    tryHeads: (id, heads, mode) => send("api/try", { id, heads, mode }),
+    tryHeads: (id, heads, mode, model) => send("api/try", { id, heads, mode, model }),
     exported: file,
     stop: () => widget.off("msg:custom", hear),
   };

@@ -24,7 +24,7 @@ export function serverSource(base = "") {
       html: async (path) => (await send(path)).text(),
     }),
     text: async (first, second) => (await send("api/text", { first, second: second || null })).json(),
-    tryHeads: async (id, heads, mode) => (await send("api/try", { id, heads, mode })).json(),
+    tryHeads: async (id, heads, mode, model) => (await send("api/try", { id, heads, mode, model })).json(),
     exported: async (request) => (await send("api/export", request)).blob(),
   };
 }

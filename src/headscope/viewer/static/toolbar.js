@@ -21,7 +21,7 @@ export function toolbar(context) {
     const pairs = text.segment.includes(1);
     const picture = ["lines", "map", "compare"].includes(view);
     const several = context.model.models.length > 1;
-    element.hidden = !picture && !(several && view === "card");
+    element.hidden = !picture && !(several && ["card", "try"].includes(view));
     element.replaceChildren(...[
       picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit"),
       picture && check("special tokens", "special"),

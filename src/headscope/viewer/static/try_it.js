@@ -6,14 +6,14 @@ const MODES = [["uniform", "uniform attention"], ["zero", "zero output"], ["mean
 
 export function tryView(context) {
   const { store, source, data } = context;
-  const { off, mode, heads } = store.get();
+  const { off, mode, heads, model } = store.get();
   const answer = make("div", { class: "answer", "aria-live": "polite" });
   const field = make("input", { type: "text", value: off || heads.join(","), spellcheck: "false", maxlength: "2000", placeholder: "3-7,4-*" });
   const select = choice("How", MODES, mode, (value) => store.set({ mode: value }, true));
   const button = make("button", { type: "submit", class: "primary" }, "Switch off");
   const form = make("form", { class: "try-form", onsubmit: (event) => { event.preventDefault(); run(); } },
     make("label", { class: "choice grow" }, make("span", {}, "Heads (4-* is all of layer 4)"), field), select, button);
-  const hint = make("p", { class: "quiet" }, whatChanges(context.model.models[0]));
+  const hint = make("p", { class: "quiet" }, whatChanges(context.model.models[model]));
   if (!source.live) answer.append(make("p", { class: "quiet" }, "The model is not part of this page; headscope view has it."));
   else if (off) run();
 
@@ -23,7 +23,7 @@ export function tryView(context) {
     button.disabled = true;
     answer.replaceChildren(make("p", { class: "quiet" }, "The model is running…"));
     try {
-      answer.replaceChildren(...tables(await source.tryHeads(data.text.id, field.value.trim(), store.get().mode)));
+      answer.replaceChildren(...tables(await source.tryHeads(data.text.id, field.value.trim(), store.get().mode, model)));
     } catch (error) {
       answer.replaceChildren(make("p", { class: "error", role: "alert" }, error.message));
     }
