@@ -119,13 +119,12 @@ class _MapWriter:
     def __call__(
         self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
     ) -> None:
-        rows = attention[0].float()
+        rows = attention[0]
         maximum = rows.amax(-1)  # [head, query]
         share = LEVELS / torch.where(maximum > 0, maximum, 1)
-        # A step is rounded to the nearest where it is cut to a byte, so that each number is written only once.
-        steps = torch.addcmul(torch.full((), 0.5, device=rows.device), rows, share[..., None])
+        levels = (rows * share[..., None]).round_().to(torch.uint8)
         self.maximum[layer, : len(rows), queries] = maximum.cpu().numpy()
-        torch.from_numpy(self.levels)[layer, : len(rows), queries].copy_(steps)
+        self.levels[layer, : len(rows), queries] = levels.cpu().numpy()
 
     def finish(self) -> None:
         """See `BatchObserver`; `maximum` and `levels` are complete."""
