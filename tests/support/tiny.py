@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from tokenizers import Tokenizer, normalizers, pre_tokenizers
-from tokenizers.models import WordPiece
+from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers
+from tokenizers.models import BPE, WordPiece
 from tokenizers.processors import TemplateProcessing
 from transformers import (
     AutoModel,
@@ -60,6 +60,15 @@ def tiny_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],
         **dict(zip(names, SPECIAL, strict=True)),
     )
+
+
+def byte_tokenizer() -> PreTrainedTokenizerBase:
+    """Every byte is a token, so that a letter may have several."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    backend = Tokenizer(BPE({letter: number for number, letter in enumerate(letters)}, []))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=512)
 
 
 def randomised(network: Network, seed: int = 0, spread: float = 0.4) -> Network:

@@ -3,22 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, pre_tokenizers
-from tokenizers.models import BPE
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from headscope.errors import HeadscopeError
 from headscope.viewer.text_tokens import MOST_LETTERS, text_tokens, word_pairs
-from support.tiny import tiny_tokenizer
-
-
-def byte_tokenizer() -> PreTrainedTokenizerBase:
-    """Every byte is a token, so that a letter may have several."""
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(BPE({letter: number for number, letter in enumerate(letters)}, []))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=512)
+from support.tiny import byte_tokenizer, tiny_tokenizer
 
 
 @pytest.mark.parametrize("tokenizer", [tiny_tokenizer(), byte_tokenizer()], ids=["pieces", "bytes"])
@@ -48,6 +37,11 @@ def test_a_masked_word_is_one_word() -> None:
     text = text_tokens(tiny_tokenizer(), 64, "The [MASK] sat.")
     assert [word.text for word in text.words] == ["[CLS]", "The", "[MASK]", "sat", ".", "[SEP]"]
     assert text.special == (True, False, False, False, False, True)
+
+
+def test_tokens_of_bytes_are_readable() -> None:
+    text = text_tokens(byte_tokenizer(), 64, "a é")
+    assert text.tokens == ("a", "␣", "<0xC3>", "<0xA9>") and text.raw == ("a", "Ġ", "Ã", "©")
 
 
 def test_words_of_two_tokenizers_are_paired_by_their_place() -> None:

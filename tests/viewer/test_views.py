@@ -6,12 +6,13 @@ import pytest
 from selenium.webdriver import ActionChains, Chrome, Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
+from transformers import GPT2LMHeadModel
 
 from headscope import models
 from headscope.viewer.session import ViewSession
 from support.made_heads import model_of
 from support.profile_result import profile_result
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_tokenizer
 from support.viewer_page import FIRST, SECOND, opened, picture, requests_of, served, session_of, settled, state
 
 VIEWS = ["lines", "map", "card", "try", "examples"]
@@ -228,6 +229,19 @@ def test_an_example_of_a_head_is_shown(browser: Chrome, address: str) -> None:
     settled(browser)
     assert find(browser, ".text-form textarea").get_attribute("value") == chosen
     assert browser.get_log("browser") == []
+
+
+def test_tokens_are_readable_and_a_tooltip_has_their_own_form(browser: Chrome) -> None:
+    model = models.wrap(tiny_gpt2(kind=GPT2LMHeadModel, vocab_size=256), byte_tokenizer(), "bytes")
+    with served(ViewSession((model,))) as page:
+        opened(browser, page, {"t": "a é", "h": "1-2", "v": "try", "x": "1-*"})
+        WebDriverWait(browser, 10).until(lambda window: window.find_elements("css selector", ".answer table"))
+        assert find(browser, ".answer h3").text == "next word"
+        opened(browser, page, {"t": "a é", "h": "1-2"})
+        assert rows(browser) == ["a", "␣", "<0xC3>", "<0xA9>"]
+        titles = "return [...document.querySelectorAll('.facts tbody th')].map((cell) => cell.title)"
+        assert browser.execute_script(titles) == ["", "Ġ", "Ã", "©"]
+        assert browser.get_log("browser") == []
 
 
 def test_models_of_other_tokens_stand_side_by_side(browser: Chrome) -> None:
