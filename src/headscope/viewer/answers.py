@@ -70,7 +70,7 @@ def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
     model = body.get("model", 0)
     if type(model) is not int:
         raise HeadscopeError("model must be a whole number from 0")
-    return session.try_heads(*values, model)
+    return session.try_heads(*values, model=model)
 
 
 def reply(session: ViewSession, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
