@@ -2,7 +2,6 @@
 
 import { choice, make } from "./dom.js";
 import { headPlace } from "./state.js";
-import { kindWords } from "./words.js";
 
 export function examplesView(context) {
   const { store, source, model } = context;
@@ -24,7 +23,7 @@ export function examplesView(context) {
     make("button", { type: "button", class: "example", disabled: !source.live, onclick: () => context.show(text, second ?? "") }, second ? `${text} | ${second}` : text),
     make("span", { class: "quiet" }, ` ${value.toFixed(2)}`));
   if (names.length) load();
-  const which = names.length > 1 ? choice("Most attention to", names.map((each) => [each, kindWords(each).replace(": ", ", ")]), by(), (value) => { store.set({ by: value }, true); load(); }) : null;
+  const which = names.length > 1 ? choice("Most attention to", names.map((each) => [each, (context.numbers().names[each] ?? each).replace(": ", ", ")]), by(), (value) => { store.set({ by: value }, true); load(); }) : null;
   return { element: make("div", { class: "examples-view" }, make("h3", {}, `Head ${name}`), which, names.length ? list : make("p", { class: "quiet" }, "There is no index of examples among the results; headscope index makes one.")), destroy() {} };
 }
 
