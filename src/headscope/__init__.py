@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     finetune: Study
     geometry: Study
     gradients: Study
+    layers: Study
     patterns: Study
     pretrain_head: Study
     probe: Study
@@ -77,6 +78,7 @@ __all__ = [
     "finetune",
     "geometry",
     "gradients",
+    "layers",
     "load",
     "open_result",
     "patterns",

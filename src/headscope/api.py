@@ -127,6 +127,9 @@ def _inputs(given: dict[str, Any], tokenizer: Any, *, scored: bool) -> dict[str,
     if "corpora" in given:
         several = given["corpora"] if isinstance(given["corpora"], tuple) else (given["corpora"],)
         done["corpora"] = tuple(_corpus(each, done) for each in several)
+    for name in {"treebanks", "trainings"} & given.keys():
+        several = given[name] if isinstance(given[name], tuple | None) else (given[name],)
+        done[name] = several if several is None else tuple(_corpus(each, done) for each in several)
     if "tasks" in given and not isinstance(given["tasks"], tuple | list):
         done["tasks"] = (given["tasks"],)
     for name in {"directory", "weights", "from_", "patterns", "syntax"} & given.keys():

@@ -1,18 +1,20 @@
 """The values that pass between the parts: sentences and examples of a corpus."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A mention of an entity: the words [start, end) of one sentence, counted from 0.
 
-    Two mentions of one document corefer when their `entity` is the same.
+    Two mentions of one document corefer when their `entity` is the same. `kind`: of the entity ("person", "place"), ""
+    where the corpus does not have it; equal mentions may differ in it.
     """
 
     entity: str
     start: int
     end: int
+    kind: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Sentence:
     * `question`: what the corpus asks about one of its pronouns, if anything.
     * `phrases`: the words [start, end), counted from 0, of each phrase of two or more words, the longest first; None
       where the corpus has no phrases.
+    * `morphology`: the features of each word as CoNLL-U writes them ("Number=Sing|Person=3"), "" for none.
+    * `chunks`: the tag of each word: "B-NP" begins a chunk, "I-NP" continues it, "O" is in none.
 
     >>> Sentence("She slept.", words=((0, 3), (4, 9), (9, 10)), upos=("PRON", "VERB", "PUNCT")).forms
     ('She', 'slept', '.')
@@ -91,6 +95,8 @@ class Sentence:
     links: tuple[Link, ...] = ()
     question: Question | None = None
     phrases: tuple[tuple[int, int], ...] | None = None
+    morphology: tuple[str, ...] = ()
+    chunks: tuple[str, ...] = ()
 
     @property
     def forms(self) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def test_a_folder_needs_its_kind(tmp_path):
 
 def test_an_unknown_kind_is_an_error_with_all_kinds():
     with pytest.raises(
-        HeadscopeError, match=r"'tabel' is unknown; did you mean 'table'\? there are: brackets, conll2012, "
+        HeadscopeError, match=r"'tabel' is unknown; did you mean 'table'\? there are: brackets, conll2000, conll2012, "
     ):
         read("x.tsv", Options(kind="tabel"))
 
@@ -144,7 +144,7 @@ def test_an_unknown_kind_is_an_error_with_all_kinds():
 def test_an_unknown_suffix_is_an_error_with_all_kinds():
     with pytest.raises(
         HeadscopeError,
-        match=r"suffix '.raw' is none of .*\.tsv.*; name its kind with --kind: brackets, conll2012, conllu, ",
+        match=r"suffix '.raw' is none of .*\.tsv.*; name its kind with --kind: brackets, conll2000, conll2012, ",
     ):
         corpus("wiki.raw.gz", "One.\n")
 

@@ -7,11 +7,13 @@ import pytest
 
 from support.every_study import CASES, STUDIES, Run
 
+NO_TASK = "gives no task"
 NO_TREES, NO_LINKS = "has no dependency trees; name a treebank", "has no annotated or dependency links; name a treebank"
 NO_MENTIONS, ONE_LABEL = "has no coreference; name a treebank", "have the label '0'; name the right column"
 REFUSED = {
     **{("syntax", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("structure", case): NO_TREES for case in ("not annotated", "no feature")},
+    **{("layers", case): NO_TASK for case in ("not annotated", "no feature")},
     **{("probe", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("trees", case): NO_TREES for case in ("not annotated", "no feature")},
     **{("relations", case): NO_LINKS for case in ("not annotated", "no feature")},

@@ -47,6 +47,7 @@ WHOLE = {
 QUICK = {
     "attributions": ("--scored", "4", "--flow", "2", "--shown", "1"),
     "finetune": ("--epochs", "1", "--batch", "4"),
+    "layers": ("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
     "patterns": ("--shown", "1"),
     "pretrain_head": ("--epochs", "1", "--batch", "4"),
     "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),

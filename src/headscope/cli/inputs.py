@@ -3,6 +3,7 @@
 * `directory`: the folder of the result; `settings`: how a pass runs.
 * `corpus`: a corpus; `corpora`: one or more, or with --task and --data the dev splits of tasks; `read_corpora`: reads
   them when it is called, for what may not need them.
+* `treebanks`: one or more corpora; `trainings`: the corpora of --train, of which there may be several, else None.
 * `training`: the corpus of --train, None without it.
 * `tasks`: several tasks; `task`: one, or without --task None where the parameter allows it, else the masked words
   of a corpus.
@@ -30,6 +31,7 @@ Given = Mapping[str, Any]
 LOADING = ("device", "dtype", "revision", "remote_code")
 FLOAT32 = ("device", "revision", "remote_code")  # without dtype: weights are trained in float32
 READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
+TREEBANK = tuple(name for name in READING if name != "task")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
 RUNNING = ("long", "seed", "batch_tokens", "resamples")
 
@@ -112,9 +114,19 @@ def _training(given: Given, done: Given) -> Any:
     return None
 
 
+def _trainings(given: Given, done: Given) -> Any:
+    one = [{**given, "training": source} for source in given["trainings"] or [None]]
+    corpora = tuple(corpus for each in one if (corpus := _training(each, done)) is not None)
+    return corpora or None
+
+
+def _treebanks(given: Given, done: Given) -> Any:
+    return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
+
+
 def _corpora(given: Given, done: Given) -> Any:
     if not (given["data"] or given["task"]):
-        return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
+        return _treebanks(given, done)
     if given["corpora"] or given["data"] is None:
         raise HeadscopeError(
             "tasks are read with --task NAME,NAME --data FOLDER and without CORPUS; corpora without both"
@@ -129,7 +141,7 @@ def _read_corpus(source: str, given: Given) -> Any:
     from headscope import corpora
     from headscope.models.checkpoint import locate
 
-    options = {name: given[name] for name in READING}
+    options = {name: given.get(name) for name in READING}
     if "data" in given:  # then --task names the task that is scored
         options["task"] = None
     name = given["model"] if "model" in given else given["models"][0]
@@ -196,6 +208,8 @@ INPUTS = {
     "tasks": Input(TASK, _tasks),
     "corpus": Input(("corpus", *READING, "long"), _corpus),
     "corpora": Input(("corpora", *READING, "data", "long"), _corpora),
+    "treebanks": Input(("corpora", *TREEBANK, "long"), _treebanks),
+    "trainings": Input(("trainings", "training_limit", *TREEBANK, "long"), _trainings),
     "training": Input(("training", "training_limit", *READING, "long"), _training),
     "read_corpora": Input(("corpora", *READING, "data"), lambda given, done: partial(_corpora, given, done)),
     "model": Input(("model", "examples", *LOADING), _model),

@@ -77,6 +77,15 @@ Training = Annotated[
     str | None,
     Option("--train", metavar="CORPUS", help="Train on this corpus, and test on the other.", rich_help_panel=_CORPUS),
 ]
+Trainings = Annotated[
+    list[str] | None,
+    Option(
+        "--train",
+        metavar="CORPUS",
+        help="Train on this corpus, test on the others; repeatable.",
+        rich_help_panel=_CORPUS,
+    ),
+]
 TrainingLimit = Annotated[
     int | None,
     Option("--train-limit", parser=most, metavar="N|all", help="As --limit, of --train.", rich_help_panel=_CORPUS),
@@ -139,6 +148,7 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     segment: Segment = 128,
     limit: Limit = None,
     training: Training = None,
+    trainings: Trainings = None,
     training_limit: TrainingLimit = None,
     skip_bad: SkipBad = False,
     annotate: Annotate = None,

@@ -1,6 +1,8 @@
 """Arrays of many sentences (attention, hidden states) in half precision: in memory up to a budget, the rest on disk."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -50,15 +52,10 @@ class Store:
             self.in_memory += halved.nbytes
             self._arrays.append(halved)
             return
-        try:
+        with refusing_full_disk(self.folder):
             if self._file is None:
                 self._file = tempfile.TemporaryFile(dir=self.folder)
             self._file.write(halved.data)
-        except OSError as error:
-            place = self.folder or tempfile.gettempdir()
-            raise HeadscopeError(
-                f"sentences cannot be kept in '{place}': {error.strerror or error}; free space there, or raise --memory"
-            ) from error
         self._arrays.append((self.on_disk, halved.shape))
         self.on_disk += halved.nbytes
 
@@ -69,6 +66,18 @@ class Store:
             self._file.flush()
             whole = np.memmap(self._file, dtype=np.float16, mode="r+")
         return [torch.from_numpy(_placed(each, whole)) for each in self._arrays]
+
+
+@contextmanager
+def refusing_full_disk(folder: Path | None) -> Iterator[None]:
+    """Raise `HeadscopeError` where the file of a folder (None: that of temporary files) cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        place = folder or tempfile.gettempdir()
+        raise HeadscopeError(
+            f"sentences cannot be kept in '{place}': {error.strerror or error}; free space there, or raise --memory"
+        ) from error
 
 
 def _placed(each: np.ndarray | tuple[int, tuple[int, ...]], whole: np.ndarray) -> np.ndarray:

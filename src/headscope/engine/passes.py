@@ -7,12 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
 from headscope import catalog
-from headscope.batch import Values
+from headscope.batch import Batch, Values
+from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import by_length
+from headscope.engine.batches import by_length, collator
 from headscope.engine.coverage import Coverage
 from headscope.engine.observing import BatchObserver, MeasureObserver, observing
 from headscope.engine.resampling_buffer import Buffer
@@ -89,6 +94,17 @@ class Pass:
             for group in reading:
                 observations.append(observe(group))
         return reading.result(observations)
+
+    def visit_states(
+        self, visit: Callable[[Batch, Float[Tensor, "space example token width"]], None]
+    ) -> PassResult[None]:
+        """Call `visit` with each batch and its hidden states: the embeddings, then the output of each layer."""
+        collate = collator(self.model)
+        with self.reading() as reading, torch.inference_mode():
+            for group in reading:
+                batch = collate(group)
+                visit(batch, torch.stack(hidden_states(self.model.network, batch.inputs)))
+        return reading.result(None)
 
     @contextmanager
     def reading(self) -> Iterator["CorpusReading"]:

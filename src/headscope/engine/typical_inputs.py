@@ -39,7 +39,7 @@ def with_maps_of(result: xr.Dataset, inputs: Mapping[str, Any], number: int) -> 
     * `inputs`: the arguments of the study's `run`; a task gives its examples for development.
     """
     model = inputs["model"] if "model" in inputs else inputs["models"][0]
-    several = inputs.get("corpora") or [inputs.get("corpus") or inputs["task"].dev]
+    several = inputs.get("corpora") or inputs.get("treebanks") or [inputs.get("corpus") or inputs["task"].dev]
     seed = inputs["settings"].seed if "settings" in inputs else 0
     return with_typical_maps(result, model, several[0], number, seed)
 

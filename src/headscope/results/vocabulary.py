@@ -18,7 +18,7 @@ DIMENSIONS = {
     "relation": "kind of link between two words",
     "direction": "which of the two words looks at the other",
     "pattern": "class of an attention map",
-    "task": "task of a benchmark",
+    "task": "task of a benchmark, or of a probing classifier",
     "init": "how the model was initialised",
     "metric": "score of a task",
     "model": "model that is compared with the first",
@@ -55,6 +55,7 @@ DIMENSIONS = {
     "dimension_rank": "place of a dimension of hidden states by its share, from 1 for the largest",
     "attribution": "method that says how important the tokens of an input are",
     "token_share": "share of an input's tokens that is blanked, or kept alone",
+    "space": "hidden states by layer, 0 for the embeddings that enter the first",
     "bound": "bound of a 95% interval",
 }
 

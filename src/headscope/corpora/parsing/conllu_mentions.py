@@ -31,8 +31,20 @@ def entity_field(declared: str, line: int) -> int:
     raise Bad(line, f"global.Entity '{declared}' has no field eid or GRP")
 
 
-def mentions(block: Block, field: int) -> tuple[tuple[Mention, ...], Counter[str]]:
+def kind_field(declared: str) -> int | None:
+    """The position, from 0, of the kind of entity among the fields of `# global.Entity`; None if it is none of them.
+
+    >>> kind_field("GRP-etype-infstat"), kind_field("eid")
+    (1, None)
+    """
+    fields = declared.split("-")
+    return fields.index("etype") if "etype" in fields else None
+
+
+def mentions(block: Block, field: int, kind: int | None = None) -> tuple[tuple[Mention, ...], Counter[str]]:
     """Read the mentions of a sentence.
+
+    * `field`, `kind`: positions of the entity and of its kind in a bracket.
 
     Returns: the mentions, in their order, and counts of those that were left out.
 
@@ -40,15 +52,17 @@ def mentions(block: Block, field: int) -> tuple[tuple[Mention, ...], Counter[str
     """
     complete: list[Mention] = []
     skipped: Counter[str] = Counter()
-    opened: dict[str, list[int]] = {}
+    opened: dict[str, list[tuple[int, str]]] = {}
     n_words = 0
     for row in block.rows:
         start = n_words
         n_words += isinstance(row.id, int)
         for bracket in _brackets(row):
-            entity = _entity(bracket["open"] or bracket["close"], field)
+            fields = (bracket["open"] or bracket["close"]).split("-")
+            entity = fields[field] if field < len(fields) else fields[0]
             if bracket["open"]:
-                opened.setdefault(entity, []).append(start)
+                words = fields[kind] if kind is not None and kind < len(fields) else ""
+                opened.setdefault(entity, []).append((start, words))
             if bracket["single"] or bracket["close"]:
                 _close(entity, opened, n_words, complete, skipped)
     skipped["unclosed mention"] += sum(map(len, opened.values()))
@@ -63,19 +77,20 @@ def _brackets(row: ConlluRow) -> list[re.Match[str]]:
     return brackets
 
 
-def _entity(inside: str, field: int) -> str:
-    parts = inside.split("-")
-    return parts[field] if field < len(parts) else parts[0]
-
-
-def _close(entity: str, opened: dict[str, list[int]], end: int, complete: list[Mention], skipped: Counter[str]) -> None:
+def _close(
+    entity: str,
+    opened: dict[str, list[tuple[int, str]]],
+    end: int,
+    complete: list[Mention],
+    skipped: Counter[str],
+) -> None:
     if not opened.get(entity):
         skipped["unopened mention"] += 1
         return
-    start = opened[entity].pop()
+    start, kind = opened[entity].pop()
     if entity.endswith("]"):
         skipped["part of a discontinuous mention"] += 1
     elif start == end:
         skipped["mention without words"] += 1
     else:
-        complete.append(Mention(entity, start, end))
+        complete.append(Mention(entity, start, end, kind))

@@ -1,5 +1,6 @@
 """Sentences of a CoNLL-U file as rows, with the line that each stands on."""
 
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ class ConlluRow(NamedTuple):
     id: int | tuple[int, str, int]
     form: str
     upos: str
+    morphology: str
     head: str
     deprel: str
     misc: dict[str, str]
@@ -74,7 +76,9 @@ def _row(number: int, line: str) -> ConlluRow:
     except (ParseException, ValueError) as error:  # ValueError: thousands of digits
         raise Bad(number, f"id '{columns[0][:20]}' is not a word, a range or an empty node") from error
     misc = dict(part.split("=", 1) for part in columns[9].split("|") if "=" in part)
-    return ConlluRow(number, 0 if id is None else id, columns[1], columns[3], columns[6], columns[7], misc)
+    return ConlluRow(
+        number, 0 if id is None else id, columns[1], columns[3], sys.intern(columns[5]), columns[6], columns[7], misc
+    )
 
 
 def _check_ids(rows: list[ConlluRow]) -> None:

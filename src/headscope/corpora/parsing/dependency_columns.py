@@ -20,6 +20,12 @@ def column(words: list[ConlluRow], name: str) -> tuple[str, ...]:
     return values
 
 
+def morphology(words: list[ConlluRow]) -> tuple[str, ...]:
+    """The morphological features of the words, "" for a word without any; empty where no word has one."""
+    values = tuple("" if word.morphology == "_" else word.morphology for word in words)
+    return values if any(values) else ()
+
+
 def heads(words: list[ConlluRow]) -> tuple[int, ...]:
     """The head of each word, 0 for the root; empty where the sentence has no tree.
 

@@ -14,10 +14,11 @@ SUFFIXES = (".conllu",)
 
 
 class Document(NamedTuple):
-    """Properties that a sentence inherits: its document, and the field of `Entity=` that is the entity (None: none)."""
+    """Properties that a sentence inherits: its document, and the fields of `Entity=`: entity and kind (None: none)."""
 
     scope: str
     entity_field: int | None
+    kind_field: int | None = None
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
@@ -45,18 +46,19 @@ def _sentences(source: str) -> Iterator[sentence_pairs.Named | Bad | Skipped]:
 
 
 def _document(block: Block, before: Document, name: str) -> Document:
-    comments, scope, field = block.comments, before.scope, before.entity_field
+    comments, (scope, field, kind) = block.comments, before
     if "newdoc id" in comments or "newdoc" in comments:
         scope = comments.get("newdoc id") or f"{name}:{block.line}"
     if "global.Entity" in comments:
         field = conllu_mentions.entity_field(comments["global.Entity"], block.line)
-    return Document(scope, field)
+        kind = conllu_mentions.kind_field(comments["global.Entity"])
+    return Document(scope, field, kind)
 
 
 def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:
     if document.entity_field is None:
         return None, []
-    mentions, counts = conllu_mentions.mentions(block, document.entity_field)
+    mentions, counts = conllu_mentions.mentions(block, document.entity_field, document.kind_field)
     return mentions, [Skipped(reason, count) for reason, count in counts.items()]
 
 
@@ -69,6 +71,7 @@ def _sentence(block: Block, mentions: tuple[Mention, ...] | None, scope: str) ->
         heads=dependency_columns.heads(block.words),
         deprel=dependency_columns.column(block.words, "deprel"),
         mentions=mentions,
+        morphology=dependency_columns.morphology(block.words),
         entity_scope=scope,
     )
 

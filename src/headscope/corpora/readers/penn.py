@@ -73,7 +73,7 @@ def _row(number: int, place: int, line: str) -> ConlluRow:
     if len(columns) != 3:
         raise Bad(number, f"{len(columns)} columns, expected word, tag and head, separated by tabs")
     form, tag, head = columns
-    return ConlluRow(number, place, unescaped(form), upos(tag), head, "_", {})
+    return ConlluRow(number, place, unescaped(form), upos(tag), "_", head, "_", {})
 
 
 def unescaped(form: str) -> str:

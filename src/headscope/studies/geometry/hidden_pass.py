@@ -9,10 +9,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.batch import Batch, Values
-from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Corpus
 from headscope.engine import Settings
-from headscope.engine.batches import collator
 from headscope.engine.passes import Pass, PassResult
 from headscope.engine.resampling_buffer import Buffer
 from headscope.models import Model
@@ -74,17 +72,17 @@ def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, re
         Growing(RandomSample(words)),
         Growing(RepeatedSample(repeated, settings.seed)),
     ]
-    buffer, collate = Buffer(settings.seed, settings.resamples), collator(model)
-    with Pass(model, corpus, settings).reading() as reading, torch.inference_mode():
-        for group in reading:
-            batch = collate(group)
-            states = torch.stack([each.float() for each in hidden_states(model.network, batch.inputs)])
-            among, is_cls = is_word(batch), batch.token_class == CLS
-            buffer.add(batch.index, averages(states, among))
-            for sample, tokens in zip(growing, (among, is_cls, among), strict=True):
-                sample.offer(batch, states, tokens, settings.seed)
+    buffer = Buffer(settings.seed, settings.resamples)
+
+    def visit(batch: Batch, states: Spaces) -> None:
+        states, among, is_cls = states.float(), is_word(batch), batch.token_class == CLS
+        buffer.add(batch.index, averages(states, among))
+        for sample, tokens in zip(growing, (among, is_cls, among), strict=True):
+            sample.offer(batch, states, tokens, settings.seed)
+
+    read = Pass(model, corpus, settings).visit_states(visit)
     kept = [sample.merge() for sample in growing]
-    return reading.result(Hidden(kept[0], kept[1], kept[2], buffer.flush()))
+    return replace(read, value=Hidden(kept[0], kept[1], kept[2], buffer.flush()))
 
 
 def is_word(batch: Batch) -> Bool[Tensor, "example token"]:

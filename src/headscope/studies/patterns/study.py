@@ -1,6 +1,5 @@
 """Run the study: from its options to a labelled result."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.joint import joint_corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
@@ -102,13 +102,6 @@ def dominant(share: xr.DataArray) -> xr.DataArray:
     names = np.array([*PATTERNS, ""])
     place = xr.where(share.notnull().all("pattern"), share.fillna(0).argmax("pattern"), -1)
     return place.copy(data=names[place.values])
-
-
-def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:
-    """One corpus for the provenance of several: their names, and the hash of their hashes."""
-    hashes = [corpus.sha256 for corpus in corpora]
-    sha256 = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
-    return Corpus(", ".join(corpus.name for corpus in corpora), sha256, sum(map(len, corpora)), {}, lambda: iter(()))
 
 
 def _of(

@@ -10,8 +10,9 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import rankdata
 
 from headscope.linguistics.parsed_sentences import ROOT
-from headscope.statistics.bootstrap import interval, tally
+from headscope.statistics.bootstrap import tally
 from headscope.statistics.columns import Columns
+from headscope.statistics.resampled import Score
 from headscope.studies.structure import probes
 from headscope.studies.structure.batches import groups, padded
 from headscope.studies.structure.gold_trees import scored
@@ -39,28 +40,6 @@ class SentenceScores(Columns):
     root: Float[np.ndarray, "sentence space"]
     distance_spearman: Float[np.ndarray, "sentence space"]
     norm_spearman: Float[np.ndarray, "sentence space"]
-
-
-@dataclass(frozen=True)
-class Score:
-    """A score of each space: its value, its values in the resamples, and the number of cases."""
-
-    mean: Float[np.ndarray, " space"]
-    resampled: Float[np.ndarray, "resample space"]
-    count: int
-
-    @property
-    def interval(self) -> Float[np.ndarray, "space 2"]:
-        """The 95% percentile bootstrap interval."""
-        return interval(self.resampled)
-
-    def __getitem__(self, spaces: slice) -> "Score":
-        """The score in some of the spaces."""
-        return Score(self.mean[spaces], self.resampled[:, spaces], self.count)
-
-    def __sub__(self, other: "Score") -> "Score":
-        """The gain in each space, over the same sentences and resamples."""
-        return Score(self.mean - other.mean, self.resampled - other.resampled, self.count)
 
 
 def score(treebank: TreebankStates, fitted: FittedProbes, device: torch.device) -> SentenceScores:

@@ -16,8 +16,9 @@ from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.resampled import Score
 from headscope.studies.structure.example_trees import example_trees
-from headscope.studies.structure.scores import Score, score, scores
+from headscope.studies.structure.scores import score, scores
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL, CapturedStates, capture_states
 from headscope.studies.structure.variables import to_variables

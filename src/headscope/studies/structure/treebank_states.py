@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.capture.hidden_states import hidden_states
+from headscope.batch import Batch
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
-from headscope.engine.batches import collator
 from headscope.engine.half_precision_store import Store
 from headscope.engine.passes import Attributes, Pass
 from headscope.engine.settings import Settings
@@ -100,21 +98,21 @@ def _read(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tup
     """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted."""
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    collate, sentences = collator(model), []
-    with Pass(model, corpus, settings, words).reading() as reading, torch.inference_mode():
-        for group in reading:
-            batch, lost = collate(group), Counter[str]()
-            states = torch.stack(hidden_states(model.network, batch.inputs))  # [layer, example, token, width]
-            of_words = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
-            for row, sentence in sentences_of(batch, lost):
-                if len(sentence) < 2 or (sentence.heads == UNKNOWN).any():
-                    words.counts["sentences of one word, or with a head that has no token"] += 1
-                    continue
-                store.add(_spaces(of_words[:, row, sentence.words].numpy()))
-                sentences.append(sentence)
-            if lost["sentences without a tree"]:
-                words.counts["sentences without a tree"] += lost["sentences without a tree"]
-    return sentences, reading.result(None).attributes
+    sentences: list[Parsed] = []
+
+    def visit(batch: Batch, states: Float[Tensor, "layer example token width"]) -> None:
+        lost = Counter[str]()
+        of_words = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
+        for row, sentence in sentences_of(batch, lost):
+            if len(sentence) < 2 or (sentence.heads == UNKNOWN).any():
+                words.counts["sentences of one word, or with a head that has no token"] += 1
+                continue
+            store.add(_spaces(of_words[:, row, sentence.words].numpy()))
+            sentences.append(sentence)
+        if lost["sentences without a tree"]:
+            words.counts["sentences without a tree"] += lost["sentences without a tree"]
+
+    return sentences, Pass(model, corpus, settings, words).visit_states(visit).attributes
 
 
 def _spaces(states: Float[np.ndarray, "layer word width"]) -> Float[np.ndarray, "space word width"]:

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.results.variables import Count, Variables
-from headscope.studies.structure.scores import Score
+from headscope.statistics.resampled import Score
 from headscope.studies.structure.train import KINDS, FittedProbes
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL
 

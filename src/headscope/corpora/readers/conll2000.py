@@ -1,0 +1,52 @@
+"""Chunks as in CoNLL-2000 (.conll2000; its train.txt with the kind "conll2000"): word, tag and chunk between blanks.
+
+Words stand between blanks, with the brackets and quotation marks that the Penn Treebank escapes.
+"""
+
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.lines import lines
+from headscope.corpora.problems import Bad
+from headscope.corpora.readers.penn import unescaped, upos
+from headscope.types import Example, Sentence
+
+SUFFIXES = (".conll2000",)
+Row = tuple[str, str, str]
+
+
+def examples(source: str, options: Options) -> Iterator[Example | Bad]:
+    """Each sentence with its chunks; one that has a bad line is bad."""
+    block: list[tuple[int, str]] = []
+    for number, line in [*lines(source), (0, "")]:
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            try:
+                rows = [_row(number, line) for number, line in block]
+                yield Example(f"{Path(source).name}:{block[0][0]}", (_sentence(rows),))
+            except Bad as bad:
+                yield bad
+            block = []
+
+
+def _row(number: int, line: str) -> Row:
+    columns = line.split()
+    if len(columns) != 3:
+        raise Bad(number, f"{len(columns)} columns, expected word, tag and chunk, separated by blanks")
+    form, tag, chunk = columns
+    if chunk != "O" and chunk[:2] not in ("B-", "I-"):
+        raise Bad(number, f"chunk '{chunk[:40]}' is neither O nor B-KIND nor I-KIND")
+    return unescaped(form), upos(tag), chunk
+
+
+def _sentence(rows: list[Row]) -> Sentence:
+    starts = accumulate((len(form) + 1 for form, _, _ in rows), initial=0)
+    return Sentence(
+        " ".join(form for form, _, _ in rows),
+        words=tuple((start, start + len(form)) for start, (form, _, _) in zip(starts, rows, strict=False)),
+        upos=tuple(tag for _, tag, _ in rows),
+        chunks=tuple(chunk for _, _, chunk in rows),
+    )

@@ -1,0 +1,142 @@
+"""Tasks in groups that share their cases: the vectors of a group are read once for all of its tasks."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from headscope.studies.layers.sampling import TaskCases
+from headscope.studies.layers.tasks.task import ProbeCase, Span
+from headscope.studies.layers.texts import PARTS, Part
+
+# Tasks share a group if at least this share of all their training cases is of both.
+SHARED = 0.5
+ABSENT = -1
+WHOLE_TEXT = (-1, -1)
+Key = tuple[int, tuple[Span, ...]]
+Unit = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a task for the cases of a group, by part.
+
+    * `numbers`: of the class, `ABSENT` for a case of other tasks; or values, NaN for those.
+    * `classes`: the number of classes, 0 for values; `control`: answers that each word has at random.
+    """
+
+    name: str
+    classes: int
+    numbers: Mapping[Part, np.ndarray]
+    control: bool = False
+
+    def present(self, part: Part) -> Bool[np.ndarray, " case"]:
+        """Which cases are of this task."""
+        return self.numbers[part] != ABSENT if self.classes else ~np.isnan(self.numbers[part])
+
+
+@dataclass(frozen=True)
+class CaseGroup:
+    """Cases of tasks that share them.
+
+    * `units`: rows of the vectors of each case by part: one or two.
+    * `texts`: the number of the text of each case, by part.
+    """
+
+    units: Mapping[Part, Int[np.ndarray, "case span"]]
+    texts: Mapping[Part, Int[np.ndarray, " case"]]
+    answers: Sequence[Answers]
+
+
+@dataclass
+class Units:
+    """Spans of texts whose vectors are wanted, each with a row."""
+
+    rows: dict[Unit, int] = field(default_factory=dict)
+
+    def row(self, text: int, span: Span) -> int:
+        """The row of a span."""
+        return self.rows.setdefault((text, *span), len(self.rows))
+
+
+def grouped(sampled: Sequence[TaskCases], units: Units, seed: int, controls: bool = True) -> list[CaseGroup]:
+    """The tasks in groups; rows are added to `units`. Training cases come in random order.
+
+    * `controls`: add a control task to each task of words.
+    """
+    groups: list[list[TaskCases]] = []
+    for each in sampled:
+        place = next((place for place, group in enumerate(groups) if _share(group[0], each) >= SHARED), None)
+        if place is None:
+            groups.append([each])
+        else:
+            groups[place].append(each)
+    return [_group(group, units, seed, controls) for group in groups]
+
+
+def _key(case: ProbeCase) -> Key:
+    return case.text, case.spans
+
+
+def _share(one: TaskCases, other: TaskCases) -> float:
+    """The share of the training cases of either task that both have; 0 for values beside classes."""
+    if one.task.is_value != other.task.is_value:
+        return 0.0
+    first, second = ({_key(case) for case in each.cases["train"]} for each in (one, other))
+    return len(first & second) / len(first | second)
+
+
+def _group(tasks: Sequence[TaskCases], units: Units, seed: int, controls: bool) -> CaseGroup:
+    random = np.random.default_rng(seed)
+    places: dict[Part, dict[Key, int]] = {}
+    for part in PARTS:
+        keys = list(dict.fromkeys(_key(case) for each in tasks for case in each.cases[part]))
+        keys = [keys[place] for place in random.permutation(len(keys))] if part == "train" else sorted(keys)
+        places[part] = {key: place for place, key in enumerate(keys)}
+    rows = {
+        part: np.array([[units.row(text, span) for span in spans or (WHOLE_TEXT,)] for text, spans in places[part]])
+        for part in PARTS
+    }
+    texts = {part: np.array([text for text, _ in places[part]]) for part in PARTS}
+    answers = [_answers(each, places) for each in tasks]
+    if controls:
+        answers += [_control(each, places, seed) for each in tasks if any(case.word for case in each.cases["train"])]
+    return CaseGroup(rows, texts, answers)
+
+
+def _answers(each: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Answers:
+    number = {name: place for place, name in enumerate(each.classes)}
+    arrays = {}
+    for part in PARTS:
+        array = np.full(len(places[part]), ABSENT) if each.classes else np.full(len(places[part]), np.nan)
+        for case in each.cases[part]:
+            array[places[part][_key(case)]] = number[str(case.answer)] if each.classes else case.answer
+        arrays[part] = array
+    return Answers(each.task.name, len(each.classes), arrays)
+
+
+def _control(each: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: int) -> Answers:
+    """Answers of a control task (Hewitt and Liang 2019): each word has one at random, as frequent as in the task."""
+    number = {name: place for place, name in enumerate(each.classes)}
+    shares = np.bincount([number[str(case.answer)] for case in each.cases["train"]], minlength=len(number))
+    ends: Float[np.ndarray, " class"] = np.cumsum(shares) / shares.sum()
+    arrays = {}
+    for part in PARTS:
+        array = np.full(len(places[part]), ABSENT)
+        for case in each.cases[part]:
+            uniform = zlib.crc32(f"{seed} {each.task.name} {case.word}".encode()) / 2**32
+            array[places[part][_key(case)]] = int(np.searchsorted(ends, uniform, side="right"))
+        arrays[part] = array
+    return Answers(each.task.name, len(number), arrays, control=True)
+
+
+def with_vectors(group: CaseGroup, filled: Bool[np.ndarray, " row"]) -> CaseGroup:
+    """The cases all of whose spans have a vector."""
+    kept = {part: filled[group.units[part]].all(1) for part in PARTS}
+    answers = [
+        replace(each, numbers={part: each.numbers[part][kept[part]] for part in PARTS}) for each in group.answers
+    ]
+    units, texts = ({part: each[part][kept[part]] for part in PARTS} for each in (group.units, group.texts))
+    return CaseGroup(units, texts, answers)

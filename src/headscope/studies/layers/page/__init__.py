@@ -1,0 +1,1 @@
+"""The page of `layers` for report and viewer; never imports torch."""

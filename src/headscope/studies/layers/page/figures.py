@@ -1,0 +1,77 @@
+"""Figures of `layers`: tasks by layers, selectivity, codes, mixes."""
+
+import json
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.figures import curve
+from headscope.figures.layer_scores import layer_scores
+from headscope.report.parts import Figure
+from headscope.report.wording import measured
+from headscope.studies.layers.page.summary import centres, from_embeddings, tasks
+
+GRID, CONTROLS, CODES, MIXES = "Tasks by layers", "Control tasks", "Online code", "Mixes of layers"
+
+
+def figures(result: xr.Dataset) -> list[Figure]:
+    """The figures of a result."""
+    return [*_grid(result), *_random(result), *_selectivity(result), *_codes(result), *_mixes(result)]
+
+
+def _grid(result: xr.Dataset) -> Iterator[Figure]:
+    words = {each.name: each.words for each in tasks(result)}
+    marks = centres(result)
+    mark = "centre of gravity of the scalar mix" if marks else "none"
+    caption = (
+        "Score of a linear classifier in each layer in per cent: right cases, for numbers the share of the variance. "
+        "The best layer of a task is framed; a diamond marks the centre of gravity of its scalar mix. After "
+        "Tenney et al. (2019), Figure 1, and Rogers et al. (2020), Figure 5."
+    )
+    array = from_embeddings(result).rename("score")
+    yield Figure("score", GRID, layer_scores(array, marks, mark, words=words), caption, "score")
+
+
+def _random(result: xr.Dataset) -> Iterator[Figure]:
+    array = measured(result, "score_random")
+    if array is not None:
+        words = {each.name: each.words for each in tasks(result)}
+        caption = "The same grid for the model with random weights."
+        yield Figure("score-random", GRID, layer_scores(array, {}, "none", words=words), caption, "score_random")
+
+
+def _selectivity(result: xr.Dataset) -> Iterator[Figure]:
+    caption = (
+        "Score less that on a control task, in which each word has one random answer: what a probe owes to the "
+        "vectors, not to its own memory. Hewitt and Liang (2019)."
+    )
+    yield from _curves(result, "selectivity", CONTROLS, caption)
+
+
+def _codes(result: xr.Dataset) -> Iterator[Figure]:
+    caption = (
+        "Length of a uniform code of the training answers, divided by that of an online code with the classifiers: "
+        "high where answers are easy to learn. Voita and Titov (2020)."
+    )
+    yield from _curves(result, "compression", CODES, caption)
+
+
+def _mixes(result: xr.Dataset) -> Iterator[Figure]:
+    caption = "Weights of the embeddings (0) and of each layer in a trained mix. Tenney et al. (2019)."
+    yield from _curves(result, "mix_weight", MIXES, caption, "space")
+    caption = "Score of a mix of the embeddings (0) and the layers up to each. Tenney et al. (2019)."
+    yield from _curves(result, "cumulative_score", MIXES, caption, "space")
+
+
+def _curves(result: xr.Dataset, name: str, section: str, caption: str, dim: str = "layer") -> Iterator[Figure]:
+    array = measured(result, name)
+    if array is None:
+        return
+    described = json.loads(result.attrs["tasks"])
+    array = array.dropna("task", how="all").drop_vars("n_examples", errors="ignore")
+    # As many lines as there are colours.
+    parts = [array.isel(task=slice(first, first + 7)) for first in range(0, array.sizes["task"], 7)]
+    for number, part in enumerate(parts, 1):
+        labels = [described[task]["words"] for task in part["task"].values.tolist()]
+        chart = curve(part.assign_coords(task=labels).transpose(dim, "task"), dim)
+        yield Figure(f"{name}-{number}".replace("_", "-"), section, chart, caption, name)

@@ -1,0 +1,68 @@
+"""The tasks of a result in words, with the scores of the chosen layers, and centres of gravity of BERT-base."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from headscope.report.wording import Estimate, estimate
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSummary:
+    """A task at the layer that cases for choices choose.
+
+    * `words`, `source`: its name in words, and the paper it is from; `is_value`: answers are numbers.
+    * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines; `last`: the score of the last layer.
+    """
+
+    name: str
+    words: str
+    source: str
+    is_value: bool
+    layer: int
+    score: Estimate
+    embeddings: Estimate
+    majority: Estimate
+    gain: Estimate
+    q: float
+    last: float
+
+
+def tasks(result: xr.Dataset) -> list[TaskSummary]:
+    """All tasks of a result, in its order."""
+    described = json.loads(result.attrs["tasks"])
+    return [_task(result, name, described[name]) for name in result["score"]["task"].values.tolist()]
+
+
+def _task(result: xr.Dataset, name: str, described: dict) -> TaskSummary:
+    layer = int(result["chosen_layer"].sel(task=name))
+    return TaskSummary(
+        name,
+        described["words"],
+        described["source"],
+        described["classes"] == 0,
+        layer,
+        estimate(result, "score", task=name, layer=layer),
+        estimate(result, "score_embeddings", task=name),
+        estimate(result, "score_majority", task=name),
+        estimate(result, "gain", task=name),
+        float(result["q_value"].sel(task=name)),
+        float(result["score"].sel(task=name).isel(layer=-1)),
+    )
+
+
+def from_embeddings(result: xr.Dataset) -> xr.DataArray:
+    """The scores of all tasks with the embeddings as layer 0."""
+    first = result["score_embeddings"].expand_dims(layer=[0], axis=1)
+    return xr.concat([first, result["score"]], "layer").assign_attrs(result["score"].attrs)
+
+
+def centres(result: xr.Dataset) -> dict[str, float]:
+    """The centre of gravity of each task that has one."""
+    if "centre_of_gravity" not in result:
+        return {}
+    array = result["centre_of_gravity"]
+    places = dict(zip(array["task"].values.tolist(), array.values.tolist(), strict=True))
+    return {task: place for task, place in places.items() if np.isfinite(place)}

@@ -1,0 +1,66 @@
+"""Cases of tasks: as many as are wanted of each part, and the tasks that a corpus cannot give."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask
+from headscope.studies.layers.texts import PARTS, Part, Texts
+
+# Fewer cases make no task, and fewer training cases no class.
+LEAST: dict[Part, int] = {"train": 20, "choose": 2, "report": 5}
+LEAST_OF_CLASS = 5
+# Cases for choices, as a share of those for training.
+CHOICES = 0.25
+
+
+@dataclass(frozen=True)
+class TaskCases:
+    """The cases of a task by part; `classes`: its answers in the order of their names, none where they are numbers."""
+
+    task: ProbingTask
+    cases: Mapping[Part, Sequence[ProbeCase]]
+    classes: tuple[str, ...]
+
+
+def sample(texts: Texts, tasks: Sequence[ProbingTask], most: int, seed: int) -> tuple[list[TaskCases], dict[str, str]]:
+    """The cases of each task: up to `most` for training and for the report, a quarter of it for choices.
+
+    All tasks take the sentences in one order, so that tasks of words share their words.
+
+    Returns: the tasks that have enough cases, and for the others the reason by name.
+    """
+    sampled, left_out = [], {}
+    numbers = {"train": most, "choose": max(1, round(CHOICES * most)), "report": most}
+    for task in tasks:
+        random = np.random.default_rng(seed)
+        cases: dict[Part, list[ProbeCase]] = {
+            part: list(islice(task.cases(texts, part, random), numbers[part])) for part in PARTS
+        }
+        classes = () if task.is_value else _classes(cases["train"])
+        if not task.is_value:
+            cases = {part: [case for case in cases[part] if case.answer in classes] for part in PARTS}
+        if reason := _reason(task, cases, classes):
+            left_out[task.name] = reason
+        else:
+            sampled.append(TaskCases(task, cases, classes))
+    return sampled, left_out
+
+
+def _classes(cases: Sequence[ProbeCase]) -> tuple[str, ...]:
+    counts = Counter(str(case.answer) for case in cases)
+    return tuple(sorted(name for name, count in counts.items() if count >= LEAST_OF_CLASS))
+
+
+def _reason(task: ProbingTask, cases: Mapping[Part, Sequence[ProbeCase]], classes: Sequence[str]) -> str:
+    """The reason why a task has too few cases; "" if it has enough."""
+    if not any(cases.values()):
+        return f"no case; it needs {task.needs}"
+    few = next((part for part in PARTS if len(cases[part]) < LEAST[part]), None)
+    if few is not None:
+        purpose = {"train": "train on", "choose": "choose by", "report": "report"}[few]
+        return f"{len(cases[few])} cases to {purpose}, at least {LEAST[few]} are needed"
+    return "" if task.is_value or len(classes) > 1 else f"one class ('{classes[0]}')"

@@ -1,0 +1,154 @@
+"""Scalar mix of spaces, and the gain of each further layer (Tenney et al. 2019, section 3).
+
+For each layer n, one classifier reads the sum of the spaces 0 to n with weights that are trained with it; all of these
+and all tasks of a group train together. The last, of all spaces, gives the centre of gravity.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from headscope.studies.layers.features import Vectors, standard, vectors
+from headscope.studies.layers.groups import ABSENT, CaseGroup
+from headscope.studies.layers.train import BLOCK
+
+EPOCHS, BATCH, RATE, MOST_CASES = 20, 256, 0.03, 5000
+DAMPING = 1e-3
+
+
+@dataclass(frozen=True)
+class MixedTask:
+    """The outcome of the mixes of one task.
+
+    * `weights`: of each space in the mix of all.
+    * `loss`: of each case of the report, 1 where the class is wrong, for the mixes up to each space.
+    """
+
+    weights: Float[np.ndarray, " space"]
+    loss: Float[np.ndarray, "case space"]
+
+
+def centre_of_gravity(weights: Float[np.ndarray, "*task space"]) -> Float[np.ndarray, "*task"]:
+    """The mean number of the space by the weights of a mix (equation 2); 0 are the embeddings.
+
+    >>> centre_of_gravity(np.array([0.25, 0.25, 0.5])).item()
+    1.25
+    """
+    return weights @ np.arange(weights.shape[-1])
+
+
+def expected_layer(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray, "*task"]:
+    """The mean number of the layer that adds to the score of a mix, by what it adds (equation 4).
+
+    Losses count as they are, so that it may lie outside of the layers where the score falls.
+
+    >>> expected_layer(np.array([0.5, 0.6, 0.9])).round(2).item()
+    1.75
+    """
+    gains = np.diff(scores, axis=-1)
+    total = gains.sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total > 0, gains @ np.arange(1, scores.shape[-1]) / total, np.nan)
+
+
+class _Mixes(nn.Module):
+    """Classifiers up to each space, with the weights of the spaces for each task."""
+
+    def __init__(self, spaces: int, dims: int, classes: Sequence[int]):
+        super().__init__()
+        owner = torch.repeat_interleave(torch.arange(len(classes)), torch.tensor(classes))
+        self.owner: Tensor
+        self.register_buffer("owner", owner)
+        self.weights = nn.Parameter(torch.zeros(spaces, dims + 1, len(owner)))
+        self.mix = nn.Parameter(torch.zeros(spaces, len(classes), spaces))
+
+    def shares(self, last: int) -> Float[Tensor, "task space"]:
+        """The weights of the spaces up to the last."""
+        return self.mix[last, :, : last + 1].softmax(-1)
+
+    def forward(self, given: Vectors) -> Float[Tensor, "space case column"]:
+        every = []
+        for last in range(len(self.weights)):
+            of_spaces = given[: last + 1] @ self.weights[last, :-1]  # [space, case, column]
+            share = self.shares(last).T[:, self.owner]  # [space, column]
+            every.append((of_spaces * share[:, None]).sum(0) + self.weights[last, -1])
+        return torch.stack(every)
+
+
+def mixes(
+    group: CaseGroup, tables: Sequence[np.ndarray], penalties: Sequence[float], seed: int, device: torch.device
+) -> list[MixedTask]:
+    """Train the mixes of all tasks of a group that have classes and are no control tasks.
+
+    * `penalties`: of each task, as of its classifiers.
+    """
+    answers = [each for each in group.answers if each.classes and not each.control]
+    rows = group.units["train"]
+    dims = tables[0].shape[1] * (3 if rows.shape[1] == 2 else 1)
+    number = min(len(rows), MOST_CASES, max(1, BLOCK // (4 * dims * len(tables))))
+    every = range(len(tables))
+    raw = vectors(tables, rows[:number], every).to(device)
+    scale = standard(raw)
+    axes, spread = _whitening(scale(raw))
+    train = scale(raw) @ axes * spread
+    right = torch.from_numpy(np.stack([each.numbers["train"][:number] for each in answers])).to(device)
+    model = _Mixes(len(tables), dims, [each.classes for each in answers]).to(device)
+    _fit(model, train, right, (torch.tensor(penalties, device=device), spread), seed)
+    with torch.inference_mode():
+        predicted = []
+        for first in range(0, len(group.units["report"]), 2048):
+            some = vectors(tables, group.units["report"][first : first + 2048], every).to(device)
+            predicted.append(model(scale(some) @ axes * spread))
+        scores = torch.cat(predicted, dim=1)  # [space, case, column]
+        return [_mixed(model, scores, task, each) for task, each in enumerate(answers)]
+
+
+def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int, each: Any) -> MixedTask:
+    guess = scores[..., model.owner == task].argmax(-1).cpu().numpy()  # [space, case]
+    loss = (guess != each.numbers["report"]).T[each.present("report")]
+    return MixedTask(model.shares(len(scores) - 1)[task].cpu().numpy(), loss.astype(float))
+
+
+def _whitening(given: Vectors) -> tuple[Float[Tensor, "dim axis"], Float[Tensor, " axis"]]:
+    """Axes shared by all spaces, and factors that give each about the variance 1."""
+    gram = torch.stack([each.T @ each for each in given]).mean(0) / given.shape[1]
+    energy, axes = torch.linalg.eigh(gram)
+    return axes, (energy.clamp_min(0) + DAMPING * energy.amax()).rsqrt()
+
+
+def _fit(
+    model: _Mixes,
+    train: Vectors,
+    right: Int[Tensor, "task case"],
+    costs: tuple[Float[Tensor, " task"], Float[Tensor, " axis"]],
+    seed: int,
+) -> None:
+    """Adam with a learning rate that falls to 0, on the mean loss of each task and the cost of its weights."""
+    penalties, spread = costs
+    cases = right.shape[1]
+    steps = EPOCHS * -(-cases // BATCH)
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    random = np.random.default_rng(seed)
+    cost = 0.5 * spread.square()[:, None] * penalties[model.owner] / cases  # [axis, column]
+    for _ in range(EPOCHS):
+        order = torch.from_numpy(random.permutation(cases)).to(train.device)
+        for rows in order.split(BATCH):
+            scores = model(train[:, rows])
+            loss = (model.weights[:, :-1].square() * cost).sum()
+            for task, answers in enumerate(right[:, rows]):
+                some = scores[..., model.owner == task]
+                target = answers.expand(len(some), -1)
+                part = nn.functional.cross_entropy(
+                    some.flatten(0, 1), target.flatten(), ignore_index=ABSENT, reduction="sum"
+                )
+                loss = loss + part / (answers != ABSENT).sum().clamp_min(1)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()

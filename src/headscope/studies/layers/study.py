@@ -1,0 +1,146 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.corpora.joint import joint_corpus
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.provenance import provenance
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.random_weights import untrained
+from headscope.ranges import Range
+from headscope.studies.layers.groups import Units, grouped, with_vectors
+from headscope.studies.layers.measure import MeasuredTask, measured
+from headscope.studies.layers.sampling import TaskCases, sample
+from headscope.studies.layers.scores import SentenceDraws
+from headscope.studies.layers.tasks.every import named
+from headscope.studies.layers.texts import split
+from headscope.studies.layers.train import ClassifierSettings
+from headscope.studies.layers.unit_states import UnitStates, captured_units
+from headscope.studies.layers.variables import to_variables
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    treebanks: tuple[Corpus, ...],
+    settings: Settings = DEFAULTS,
+    *,
+    trainings: tuple[Corpus, ...] | None = None,
+    tasks_: str = "all",
+    pooling: Literal["mean", "max", "first", "last", "cls"] = "mean",
+    cases: Annotated[int, Range(20)] = 5000,
+    penalties: str = "1,10,100,1000",
+    held_out: Annotated[float, Range(0, 1)] = 0.1,
+    random: bool = True,
+    codes: bool = True,
+    mix: bool = True,
+    memory: Annotated[float, Range(0)] = 4.0,
+) -> xr.Dataset:
+    """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
+
+    The score is the share of cases that are right; for values, the share of their variance (R^2).
+
+    * `score_embeddings[task]`, `score_majority[task]`: of the embeddings, and of the most frequent answer.
+    * `score_random[task, layer]`: of the same model with random weights.
+    * `gain[task]`: of the chosen layer over the embeddings, with `p_value` and `q_value` (Benjamini-Hochberg).
+    * `selectivity[task, layer]`: the score less that of a control task (Hewitt and Liang 2019).
+    * `code_length[task, layer]`: the online code of the answers (Voita and Titov 2020); `compression` is its gain.
+    * `mix_weight[task, space]`, `centre_of_gravity[task]`, `cumulative_score[task, space]`, `expected_layer[task]`:
+      scalar mix (Tenney et al. 2019).
+
+    Classifiers are trained on one part of the sentences, penalty and layer are chosen on a second one, and scores are
+    of the third. Sentences are read one by one. A task that the corpora cannot give is left out, with the reason.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `treebanks`: Corpora to test on; each task takes the sentences that have what it needs.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `trainings`: Corpora to train on; by default four fifths of the sentences of `treebanks`, and the rest is tested.
+    * `tasks_`: Tasks, such as "part_of_speech,tense"; by default all.
+    * `pooling`: Vector of a span or sentence: mean, max, first or last token, or [CLS] for sentences.
+    * `cases`: Largest number of training cases of a task, and of tested cases.
+    * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.
+    * `held_out`: Share of the training sentences for choices.
+    * `random`: Also probe the model with random weights.
+    * `codes`: Measure the online code.
+    * `mix`: Train scalar mixes.
+    * `memory`: Gigabytes of hidden states to keep in memory; the rest goes to disk.
+
+    Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
+    """
+    started = time.monotonic()
+    classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
+    attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
+    texts = split(treebanks, trainings or (), held_out, settings.seed)
+    sampled, left_out = sample(texts, named(tasks_), cases, settings.seed)
+    _refuse_nothing(treebanks, sampled, left_out, tasks_)
+    units = Units()
+    groups = grouped(sampled, units, settings.seed)
+    spaces = len(model.capture.heads) + 1
+    number = len({text for text, _, _ in units.rows})
+    settings.on_total((1 + random) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
+
+    def tasks_on(
+        used: Model, pass_settings: ClassifierSettings, mixed: bool
+    ) -> tuple[UnitStates, dict[str, MeasuredTask]]:
+        with captured_units(used, texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
+            present = [with_vectors(group, states.filled) for group in groups]
+            draws = SentenceDraws(texts.origin, settings.seed, settings.resamples)
+            done = settings.on_progress
+            return states, measured(present, states.tables, pass_settings, draws, model.device, mixed=mixed, done=done)
+
+    states, tasks = tasks_on(model, classifiers, mix)
+    without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
+    of_random = tasks_on(untrained(model, settings.seed), without, False)[1] if random else None
+    order = [each.task for each in sampled]
+    variables = to_variables(order, tasks, of_random)
+    attributes |= states.read | {
+        "tasks": json.dumps({each.task.name: _described(each) for each in sampled}, ensure_ascii=False),
+        "left_out": json.dumps(left_out),
+        "training": json.dumps(
+            {"corpora": [each.name for each in trainings or ()], "sha256": [each.sha256 for each in trainings or ()]}
+        ),
+        "sentences": json.dumps({part: len(numbers) for part, numbers in texts.order.items()}),
+        "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
+        "options": json.dumps({"pooling": pooling, "cases": cases, "held_out": held_out} | asdict(classifiers)),
+        "duration_s": round(time.monotonic() - started, 3),
+    }
+    return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _described(each: TaskCases) -> dict[str, Any]:
+    """The words, source and classes of a task for its page."""
+    return {"words": each.task.words, "source": each.task.source, "classes": len(each.classes)}
+
+
+def _refuse_nothing(
+    treebanks: Sequence[Corpus], sampled: Sequence[TaskCases], left_out: dict[str, str], names: str
+) -> None:
+    """Raise `HeadscopeError` if the corpora give no task; tasks of generated sentences count where they are named."""
+    if not (sampled if names != "all" else [each for each in sampled if not each.task.is_value]):
+        name, reason = next(iter(left_out.items()))
+        corpora = ", ".join(f"'{corpus.name}'" for corpus in treebanks)
+        raise HeadscopeError(f"corpus {corpora} gives no task ({name}: {reason}); name a larger treebank (CoNLL-U)")
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """The penalties of a list such as "1,10".
+
+    Raises `HeadscopeError` for one that is no positive number.
+    """
+    try:
+        numbers = tuple(dict.fromkeys(float(each) for each in text.split(",")))
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(0 < each < float("inf") for each in numbers):
+        raise HeadscopeError(f"penalties '{text}': use positive numbers such as 1,10,100")
+    return numbers

@@ -1,0 +1,1 @@
+"""Tasks of probing classifiers: one file for each family."""

@@ -1,0 +1,106 @@
+"""Tasks of whole sentences: length, depth of the tree, number of subject and object, tense, words that occur."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from headscope.linguistics.dependencies import Dependency
+from headscope.studies.layers.tasks.task import (
+    WHOLE,
+    ProbeCase,
+    ProbingTask,
+    dependencies,
+    each_sentence,
+    feature,
+)
+from headscope.studies.layers.texts import Part, Texts
+from headscope.types import Sentence
+
+LENGTHS = (5, 9, 13, 17, 21, 26, 34)
+DEPTHS = (1, 8)
+NUMBERS = {"Sing": "singular", "Plur": "plural"}
+TENSES = {"Past": "past", "Pres": "present"}
+# Words of content: their parts of speech, the sentences that must have them, and how many words at most.
+CONTENT, LEAST_SENTENCES, MOST_WORDS = ("NOUN", "VERB", "ADJ", "PROPN"), 20, 50
+
+
+def sentence_length(sentence: Sentence) -> Iterator[tuple]:
+    """The number of words, in bins that begin at 5, 9, 13, 17, 21, 26 and 34; shorter sentences are left out."""
+    place = bisect_right(LENGTHS, len(sentence.words))
+    if place:
+        yield WHOLE, f"{LENGTHS[place - 1]}+"
+
+
+def tree_depth(sentence: Sentence) -> Iterator[tuple]:
+    """The largest number of edges between a word and the root, from 1 to 8 or more."""
+    above = [each.head_place for each in dependencies(sentence)]
+    deepest = 0
+    for place in range(len(above)):
+        depth, at = 0, above[place]
+        while at >= 0:
+            depth, at = depth + 1, above[at]
+        deepest = max(deepest, depth)
+    if deepest:
+        yield WHOLE, str(min(deepest, DEPTHS[1]))
+
+
+def number_of(relation: str):
+    """The rule of the number of the only subject ("nsubj") or object ("obj") of the root."""
+
+    def cases(sentence: Sentence) -> Iterator[tuple]:
+        words = dependencies(sentence)
+        places = [each.place for each in words if each.relation == relation and _is_root(words, each.head_place)]
+        if len(places) == 1 and (number := NUMBERS.get(feature(sentence, places[0], "Number"))):
+            yield WHOLE, number
+
+    return cases
+
+
+def tense(sentence: Sentence) -> Iterator[tuple]:
+    """The tense of the main clause: of the only finite verb that is the root or an auxiliary or copula of it."""
+    words = dependencies(sentence)
+    main = [
+        each.place
+        for each in words
+        if each.head_place < 0 or (each.relation in ("aux", "cop") and _is_root(words, each.head_place))
+    ]
+    finite = [place for place in main if feature(sentence, place, "VerbForm") == "Fin"]
+    if len(finite) == 1 and (label := TENSES.get(feature(sentence, finite[0], "Tense"))):
+        yield WHOLE, label
+
+
+def word_content(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
+    """The word that occurs, of 50: the nouns, verbs and adjectives that most training sentences have, at least 20.
+
+    Sentences with none or several of these words are left out.
+    """
+    counts = Counter(form for number in texts.order["train"] for form in _content(texts.sentences[number]))
+    words = {form for form, count in counts.most_common(MOST_WORDS) if count >= LEAST_SENTENCES}
+    for number in texts.order[part]:
+        present = _content(texts.sentences[number]) & words
+        if len(present) == 1:
+            yield ProbeCase(number, WHOLE, present.pop())
+
+
+def _content(sentence: Sentence) -> set[str]:
+    return {form.lower() for form, tag in zip(sentence.forms, sentence.upos, strict=False) if tag in CONTENT}
+
+
+def _is_root(words: Sequence[Dependency], place: int) -> bool:
+    return place >= 0 and words[place].head_place < 0
+
+
+CONNEAU = "Conneau et al. 2018, section 2"
+NUMBER = "dependency trees and the feature Number"
+TASKS = (
+    ProbingTask("sentence_length", "length of the sentence", "words", CONNEAU, each_sentence(sentence_length)),
+    ProbingTask("tree_depth", "depth of the tree", "dependency trees", CONNEAU, each_sentence(tree_depth)),
+    ProbingTask("subject_number", "number of the subject", NUMBER, CONNEAU, each_sentence(number_of("nsubj"))),
+    ProbingTask("object_number", "number of the object", NUMBER, CONNEAU, each_sentence(number_of("obj"))),
+    ProbingTask("tense", "tense", "dependency trees and the feature Tense", CONNEAU, each_sentence(tense)),
+    ProbingTask(
+        "word_content", "word that occurs", "parts of speech, and 20 sentences with one word", CONNEAU, word_content
+    ),
+)

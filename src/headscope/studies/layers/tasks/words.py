@@ -1,0 +1,58 @@
+"""Tasks of single words: part of speech, chunk, index of the token, ancestors in the tree."""
+
+from collections.abc import Iterator
+
+from headscope.studies.layers.tasks.task import ProbingTask, dependencies, each_sentence
+from headscope.types import Sentence
+
+# The index of a word is asked of the first words of a sentence.
+FIRST = 20
+NONE = "none"
+
+
+def part_of_speech(sentence: Sentence) -> Iterator[tuple]:
+    """The universal part of speech of each word."""
+    yield from ((((place, place + 1),), tag, form.lower()) for place, (tag, form) in _tagged(sentence, sentence.upos))
+
+
+def chunk(sentence: Sentence) -> Iterator[tuple]:
+    """The chunk tag of each word ("B-NP")."""
+    yield from ((((place, place + 1),), tag, form.lower()) for place, (tag, form) in _tagged(sentence, sentence.chunks))
+
+
+def token_index(sentence: Sentence) -> Iterator[tuple]:
+    """The place of each of the first 20 words in its sentence."""
+    yield from ((((place, place + 1),), str(place + 1)) for place in range(min(FIRST, len(sentence.words))))
+
+
+def ancestor(generation: int):
+    """The rule of the part of speech of an ancestor: 1 for the head, 2 for its head, 3 for the head of that."""
+
+    def cases(sentence: Sentence) -> Iterator[tuple]:
+        if sentence.upos and sentence.heads:
+            above = [each.head_place for each in dependencies(sentence)]
+            for place in range(len(above)):
+                at = place
+                for _ in range(generation):
+                    at = above[at] if at >= 0 else at
+                yield ((place, place + 1),), sentence.upos[at] if at >= 0 else NONE, sentence.forms[place].lower()
+
+    return cases
+
+
+def _tagged(sentence: Sentence, tags: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, str]]]:
+    return enumerate(zip(tags, sentence.forms, strict=True)) if tags else enumerate(())
+
+
+TREES = "parts of speech and dependency trees"
+LIU = "Liu et al. 2019, section 3, with heads in the place of phrases"
+TASKS = (
+    ProbingTask(
+        "part_of_speech", "part of speech", "parts of speech", "Tenney et al. 2019", each_sentence(part_of_speech)
+    ),
+    ProbingTask("chunk", "chunk", "chunks (CoNLL-2000)", "Liu et al. 2019, section 3", each_sentence(chunk)),
+    ProbingTask("token_index", "index of the word", "words", "Lin et al. 2019, section 4", each_sentence(token_index)),
+    ProbingTask("parent", "parent", TREES, LIU, each_sentence(ancestor(1))),
+    ProbingTask("grandparent", "grandparent", TREES, LIU, each_sentence(ancestor(2))),
+    ProbingTask("great_grandparent", "great-grandparent", TREES, LIU, each_sentence(ancestor(3))),
+)

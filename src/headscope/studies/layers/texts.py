@@ -1,0 +1,66 @@
+"""The texts that cases of tasks are made from: sentences of corpora, and texts made from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from headscope.corpora import Corpus
+from headscope.linguistics.parsed_sentences import every_fifth
+from headscope.types import Sentence
+
+Part = Literal["train", "choose", "report"]
+PARTS: tuple[Part, ...] = ("train", "choose", "report")
+
+
+@dataclass
+class Texts:
+    """Texts in three parts: classifiers train on the first, choices are made on the second, scores on the third.
+
+    * `sentences`: sentences of corpora, then texts made from them; `origin`: the number of the sentence each is made
+      from, its own for a sentence of a corpus.
+    * `order`: the numbers of the sentences of corpora by part, in random order.
+    """
+
+    sentences: list[Sentence] = field(default_factory=list)
+    origin: list[int] = field(default_factory=list)
+    order: dict[Part, list[int]] = field(default_factory=dict)
+
+    def add(self, sentence: Sentence, origin: int | None = None) -> int:
+        """Add a text; return its number."""
+        self.sentences.append(sentence)
+        self.origin.append(len(self.origin) if origin is None else origin)
+        return len(self.origin) - 1
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+
+def split(corpora: Sequence[Corpus], training: Sequence[Corpus], held_out: float, seed: int) -> Texts:
+    """The sentences of all corpora in their parts.
+
+    * `training`: corpora to train on; without them, four sentences of five of each corpus.
+    * `held_out`: the share of training sentences for choices.
+
+    >>> from headscope import read
+    >>> texts = split([read("sample", limit=10)], [], 0.25, 0)
+    >>> {part: len(numbers) for part, numbers in texts.order.items()}
+    {'train': 6, 'choose': 2, 'report': 2}
+    """
+    texts, random = Texts(), np.random.default_rng(seed)
+    train: list[int] = [texts.add(sentence) for corpus in training for sentence in _sentences(corpus)]
+    report: list[int] = []
+    for corpus in corpora:
+        numbers = [texts.add(sentence) for sentence in _sentences(corpus)]
+        kept, apart = ([], range(len(numbers))) if training else every_fifth(len(numbers))
+        train += [numbers[place] for place in kept]
+        report += [numbers[place] for place in apart]
+    train, report = random.permutation(train).tolist(), random.permutation(report).tolist()
+    choose = round(held_out * len(train))
+    texts.order = {"train": train[choose:], "choose": train[:choose], "report": report}
+    return texts
+
+
+def _sentences(corpus: Corpus) -> list[Sentence]:
+    return [sentence for example in corpus for sentence in example.sentences]

@@ -1,0 +1,129 @@
+"""The cases of each task on sentences made by hand."""
+
+import numpy as np
+import pytest
+
+from headscope.studies.layers.tasks.every import TASKS
+from headscope.studies.layers.tasks.numbers import SHARES
+from headscope.studies.layers.texts import PARTS, Texts
+from headscope.types import Mention, Sentence
+
+# The old dogs that barked have seen her cat.
+TEXT = "The old dogs that barked have seen her cat."
+FORMS = ("The", "old", "dogs", "that", "barked", "have", "seen", "her", "cat", ".")
+DOGS = Sentence(
+    TEXT,
+    words=tuple((TEXT.index(form), TEXT.index(form) + len(form)) for form in FORMS),
+    upos=("DET", "ADJ", "NOUN", "PRON", "VERB", "AUX", "VERB", "PRON", "NOUN", "PUNCT"),
+    heads=(3, 3, 7, 5, 3, 7, 0, 9, 7, 7),
+    deprel=("det", "amod", "nsubj", "nsubj", "acl:relcl", "aux", "root", "nmod:poss", "obj", "punct"),
+    mentions=(Mention("e1", 0, 5, "animal"), Mention("e1", 7, 8, "animal"), Mention("e2", 7, 9, "animal")),
+    morphology=(
+        "", "", "Number=Plur", "", "Tense=Past|VerbForm=Fin", "Tense=Pres|VerbForm=Fin", "VerbForm=Part", "",
+        "Number=Sing", "",
+    ),
+    chunks=("B-NP", "I-NP", "I-NP", "B-NP", "B-VP", "B-VP", "I-VP", "B-NP", "I-NP", "O"),
+)  # fmt: skip
+
+
+def texts(*sentences: Sentence) -> Texts:
+    made = Texts()
+    numbers = [made.add(sentence) for sentence in sentences]
+    made.order = {"train": numbers, "choose": [], "report": []}
+    return made
+
+
+def cases(task: str, *sentences: Sentence, seed: int = 0) -> list[tuple]:
+    return [tuple(each) for each in TASKS[task].cases(texts(*sentences), "train", np.random.default_rng(seed))]
+
+
+def answers(task: str) -> list[str]:
+    return [str(each[2]) for each in cases(task, DOGS)]
+
+
+def test_tasks_of_words_have_a_case_for_each_word() -> None:
+    assert answers("part_of_speech") == list(DOGS.upos)
+    assert answers("chunk") == list(DOGS.chunks)
+    assert answers("token_index") == [str(place) for place in range(1, 11)]
+    assert cases("part_of_speech", DOGS)[2] == (0, ((2, 3),), "NOUN", "dogs")
+
+
+def test_ancestors_end_at_the_root() -> None:
+    assert answers("parent") == ["NOUN", "NOUN", "VERB", "VERB", "NOUN", "VERB", "none", "NOUN", "VERB", "VERB"]
+    assert answers("grandparent")[:5] == ["VERB", "VERB", "none", "NOUN", "VERB"]
+    assert answers("great_grandparent")[3] == "VERB" and answers("great_grandparent")[0] == "none"
+
+
+def test_pairs_of_dependencies() -> None:
+    labels = cases("dependency_label", DOGS)
+    assert labels[0] == (0, ((0, 1), (2, 3)), "det", "the")
+    assert [each[2] for each in labels] == ["det", "amod", "nsubj", "nsubj", "acl", "aux", "nmod", "obj"]
+    arcs = cases("dependency_arc", DOGS)
+    assert [each[2] for each in arcs] == ["head", "other"] * 8
+    for (_, right, _, _), (_, wrong, _, _) in zip(arcs[::2], arcs[1::2], strict=True):
+        assert right[0] == wrong[0] and right[1] != wrong[1] != wrong[0]
+
+
+def test_mentions() -> None:
+    assert cases("entity", DOGS) == []  # none has a proper noun
+    pairs = cases("coreference", DOGS)
+    assert [(each[1], each[2]) for each in pairs] == [(((0, 5), (7, 8)), "same"), (((0, 5), (7, 9)), "other")]
+
+
+def test_the_main_clause_among_other_candidates() -> None:
+    assert [(each[1], each[2]) for each in cases("main_subject", DOGS)] == [
+        (((2, 3),), "main"), (((3, 4),), "other"), (((7, 8),), "other"), (((8, 9),), "other"),
+    ]  # fmt: skip
+    assert cases("main_auxiliary", DOGS) == []  # there is one auxiliary
+
+
+def test_sentences() -> None:
+    assert cases("sentence_length", DOGS) == [(0, (), "9+", "")]
+    assert answers("tree_depth") == ["3"]
+    assert answers("subject_number") == ["plural"] and answers("object_number") == ["singular"]
+    assert answers("tense") == ["present"]
+
+
+def test_word_content_needs_frequent_words() -> None:
+    assert cases("word_content", *[DOGS] * 19) == []
+    other = Sentence("A cat.", ((0, 1), (2, 5), (5, 6)), upos=("DET", "NOUN", "PUNCT"))
+    found = cases("word_content", *[other] * 20, DOGS)
+    assert [each[2] for each in found] == ["cat"] * 21
+
+
+def test_shifted_sentences_swap_two_neighbours_and_nothing_else() -> None:
+    made = texts(*[DOGS] * 40)
+    every = list(TASKS["order_shifted"].cases(made, "train", np.random.default_rng(0)))
+    assert {each.answer for each in every} == {"as written", "shifted"}
+    for each in every:
+        text = made.sentences[each.text].text
+        assert sorted(text) == sorted(TEXT) and (text == TEXT) == (each.answer == "as written")
+        assert text.startswith("The") and text.endswith(".") and made.origin[each.text] < 40
+
+
+def test_an_odd_word_has_the_part_of_speech_and_morphology_of_the_word_that_it_replaces() -> None:
+    wolves = Sentence("Six wolves left.", ((0, 3), (4, 10), (11, 15), (15, 16)), upos=("NUM", "NOUN", "VERB", "PUNCT"),
+                      morphology=("", "Number=Plur", "Tense=Past|VerbForm=Fin", ""))  # fmt: skip
+    made = texts(*[DOGS] * 30, wolves)
+    every = list(TASKS["odd_word"].cases(made, "train", np.random.default_rng(0)))
+    odd = {made.sentences[each.text].text for each in every if each.answer == "replaced"}
+    assert odd == {TEXT.replace("dogs", "wolves"), TEXT.replace("barked", "left")}
+
+
+def test_numbers_are_apart_in_the_three_parts() -> None:
+    made = texts()
+    values = {
+        part: [each.answer for each in TASKS["number_value"].cases(made, part, np.random.default_rng(0))]
+        for part in PARTS
+    }
+    assert sorted(value for part in PARTS for value in values[part]) == list(range(1000))
+    assert {part: len(each) for part, each in values.items()} == {part: 1000 * share for part, share in SHARES.items()}
+    for number, each in enumerate(TASKS["number_sum"].cases(made, "report", np.random.default_rng(0)), 1000):
+        one, other = (int(form) for form in made.sentences[number].forms)
+        assert each.answer == one + other and {one, other} <= set(map(int, values["report"]))
+
+
+@pytest.mark.parametrize("task", [name for name, each in TASKS.items() if not each.is_value])
+def test_a_sentence_without_annotation_has_no_case(task: str) -> None:
+    plain = Sentence("It rained.")
+    assert cases(task, plain) == []

@@ -1,0 +1,36 @@
+"""Mixes give the weight to the space that has the answers; closed forms of the centre of gravity and expected layer."""
+
+import numpy as np
+import torch
+
+from headscope.studies.layers.groups import Answers, CaseGroup
+from headscope.studies.layers.scalar_mix import centre_of_gravity, expected_layer, mixes
+
+CASES, WIDTH, SPACES = 400, 8, 4
+
+
+def test_the_space_with_the_answers_has_the_weight_and_the_gain() -> None:
+    random = np.random.default_rng(0)
+    answers = random.integers(0, 3, CASES)
+    tables = [random.normal(size=(CASES, WIDTH)).astype(np.float16) for _ in range(SPACES)]
+    tables[2][:, :3] += 4 * np.eye(3, dtype=np.float16)[answers]
+    rows = {"train": slice(0, 200), "choose": slice(200, 250), "report": slice(250, 400)}
+    numbers = {part: answers[each] for part, each in rows.items()}
+    group = CaseGroup(
+        {part: np.arange(CASES)[each, None] for part, each in rows.items()},
+        {part: np.arange(CASES)[each] for part, each in rows.items()},
+        [Answers("task", 3, numbers), Answers("task", 3, numbers, control=True)],
+    )
+    (mixed,) = mixes(group, tables, [1.0], 0, torch.device("cpu"))
+    right = 1 - mixed.loss.mean(0)
+    assert mixed.weights.argmax() == 2 and mixed.weights.sum() == np.float32(1.0).item() or mixed.weights[2] > 0.5
+    assert right[1] < 0.5 < 0.9 < right[2]
+    assert 1.5 < expected_layer(right) < 2.5
+
+
+def test_closed_forms() -> None:
+    assert centre_of_gravity(np.full(7, 1 / 7)) == 3
+    assert expected_layer(np.array([0.2, 0.2, 0.6, 0.6])) == 2
+    assert np.isnan(expected_layer(np.array([0.9, 0.5, 0.5])))
+    both = expected_layer(np.array([[0.0, 0.5, 1.0], [0.0, 1.0, 1.0]]))
+    assert both.tolist() == [1.5, 1.0]
