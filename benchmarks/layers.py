@@ -101,8 +101,8 @@ def main() -> None:
                 print(f"  {names}: {len(group.units['train'])} cases, together {together[-1]:.1f} s, "
                       f"in turn {seconds:.1f} s ({seconds / together[-1]:.1f})", flush=True)  # fmt: skip
             rows.append((sum(together), sum(turns)))
-            print(f"round {number + 1}: together {rows[-1][0]:.1f} s, in turn {rows[-1][1]:.1f} s; score less that of "
-                  f"scikit-learn: mean {np.mean(gaps):+.4f}, from {min(gaps):+.4f} to {max(gaps):+.4f}", flush=True)  # fmt: skip
+            print(f"round {number + 1}: together {sum(together):.1f} s, in turn {sum(turns):.1f} s; score less that of "
+                  f"scikit-learn: {np.mean(gaps):+.4f} ({min(gaps):+.4f} to {max(gaps):+.4f})", flush=True)  # fmt: skip
     print(f"in turn / together: {median(one / other for other, one in rows):.1f}")
 
 

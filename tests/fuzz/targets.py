@@ -234,6 +234,7 @@ TARGETS: Mapping[str, Target] = {
     "conllu": corpus_file("x.conllu", _sample("stories.conllu")),
     "conllu, pairs": corpus_file("x.conllu", _sample("pairs.conllu")),
     "conll2012": corpus_file("x.v4_gold_conll", CONLL),
+    "conll2000": corpus_file("x.conll2000", b"Ann NNP B-NP\nslept VBD B-VP\n. . O\n\nIt PRP B-NP\nrained VBD B-VP\n"),
     "brackets": corpus_file("x.mrg", b"( (S (NP (NNP Ann)) (VP (VBD slept)) (. .)) )\n(S (PRP It) (VBD rained))\n"),
     "penn": corpus_file("x.dp", b"Ann\tNNP\t2\nslept\tVBD\t0\n.\t.\t2\n\nIt\tPRP\t2\nrained\tVBD\t0\n"),
     "links": corpus_file("x.jsonl", LINKS, "links"),

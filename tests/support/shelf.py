@@ -59,6 +59,12 @@ def _treebanks(folder: Path, data: Path) -> None:
         packed.extractall(folder, names)
     with ZipFile(data / "nltk" / "treebank.zip") as packed:
         packed.extractall(folder, [f"treebank/combined/wsj_000{number}.mrg" for number in (1, 2, 5)])
+    with ZipFile(data / "nltk" / "conll2000.zip") as packed:
+        for name in ("train", "test"):
+            text = packed.read(f"conll2000/{name}.txt").decode()
+            (folder / "conll2000").mkdir(exist_ok=True)
+            part = "\n\n".join(text.split("\n\n")[:SENTENCES])
+            (folder / "conll2000" / f"{name}.txt").write_text(part, encoding="utf-8")
     words = sorted({line.split("\t")[1].lower() for line in quarter.decode().splitlines() if line[:1].isdigit()})
     (folder / "glove.6B.100d.txt").write_text("".join(f"{word} 0.5 -0.5\n" for word in words), encoding="utf-8")
 

@@ -115,3 +115,10 @@ def test_the_mentions_of_a_real_treebank(real_data):
     sentences = [each.first[0] for each in read(path)]
     assert sum(len(each.mentions or ()) for each in sentences) == sum(value.count("(") for value in values) > 7000
     assert len({each.entity_scope for each in sentences}) == 30
+
+
+def test_mentions_have_the_kind_of_their_entity() -> None:
+    (sentence,) = mentions(content("(e1-person-2(e2-place-1)", "e1)"))
+    assert [(each.entity, each.kind) for each in sentence or ()] == [("e1", "person"), ("e2", "place")]
+    (sentence,) = mentions(content("(e1-person)", fields="eid"))
+    assert [each.kind for each in sentence or ()] == [""]

@@ -23,7 +23,7 @@ def test_the_space_with_the_answers_has_the_weight_and_the_gain() -> None:
     )
     (mixed,) = mixes(group, tables, [1.0], 0, torch.device("cpu"))
     right = 1 - mixed.loss.mean(0)
-    assert mixed.weights.argmax() == 2 and mixed.weights.sum() == np.float32(1.0).item() or mixed.weights[2] > 0.5
+    assert mixed.weights[2] > 0.5 and abs(mixed.weights.sum() - 1) < 1e-5
     assert right[1] < 0.5 < 0.9 < right[2]
     assert 1.5 < expected_layer(right) < 2.5
 

@@ -64,16 +64,32 @@ class Rotated:
 
     values: Vectors
     axes: Float[Tensor, "space dim axis"]
-    energy: Float[Tensor, "space axis"]
+    energy: Float[Tensor, "space axis1"]
 
-    def back(self, weights: Float[Tensor, "space output axis"]) -> Float[Tensor, "space output dim"]:
+    def back(self, weights: Float[Tensor, "space output axis1"]) -> Float[Tensor, "space output dim1"]:
         """Weights for vectors that are not rotated; the last is the intercept."""
         return torch.cat([weights[..., :-1] @ self.axes.mT, weights[..., -1:]], dim=-1)
 
+    def forth(self, weights: Float[Tensor, "space output dim1"]) -> Float[Tensor, "space output axis1"]:
+        """Weights for these vectors, the reverse of `back`; what is across all axes is left out."""
+        return torch.cat([weights[..., :-1] @ self.axes, weights[..., -1:]], dim=-1)
+
+    def first(self, cases: int) -> "Rotated":
+        """The first cases, on the same axes."""
+        return Rotated(self.values[:, :cases], self.axes, self.energy * (cases / self.values.shape[1]))
+
 
 def rotated(training: Vectors) -> Rotated:
-    """Rotate standardised vectors to their principal axes: there the Hessian of a classifier is near diagonal."""
-    energy, axes = torch.linalg.eigh(training.mT @ training)
+    """Rotate standardised vectors to their principal axes: there the Hessian of a classifier is near diagonal.
+
+    There are as many axes as cases, if these are fewer than dimensions.
+    """
+    if training.shape[1] < training.shape[2]:
+        energy, of_cases = torch.linalg.eigh(training @ training.mT)
+        lengths = energy.clamp_min(1e-6 * energy.amax(-1, keepdim=True).clamp_min(1e-30)).rsqrt()
+        axes = training.mT @ (of_cases * lengths[:, None])
+    else:
+        energy, axes = torch.linalg.eigh(training.mT @ training)
     ones = training.new_ones(*training.shape[:2], 1)
     count = training.new_full((len(training), 1), training.shape[1])
     return Rotated(torch.cat([training @ axes, ones], dim=-1), axes, torch.cat([energy.clamp_min(0), count], dim=-1))

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from headscope.studies.layers.features import Rotated
 
-HISTORY, ARMIJO, CHUNK = 10, 1e-4, 2048
-LEAST_STEP = 2.0**-20
+HISTORY, ARMIJO, CHUNK = 6, 1e-4, 2048
+LEAST_STEP = 2.0**-8
 ABSENT = -1
 Weights = Float[Tensor, "space column axis"]
 OfProblem = Float[Tensor, "space problem"]
@@ -39,64 +39,67 @@ def problems_of(classes: Sequence[int], penalties: Sequence[float]) -> list[Prob
     return [Problem(task, number, penalty) for task, number in enumerate(classes) for penalty in penalties]
 
 
-class LogisticFit:
-    """Weights of problems while they are fitted, warm from one set of cases to the next.
+def fit_logistic(
+    vectors: Rotated,
+    answers: Int[Tensor, "task case"],
+    problems: Sequence[Problem],
+    start: Weights | None = None,
+    *,
+    tolerance: float = 1e-4,
+    most_steps: int = 100,
+) -> Weights:
+    """Fit all problems; return weights for vectors that are not rotated, the last of which is the intercept.
 
-    * `answers`: the class of each training case for each task, `ABSENT` where it has none.
-    * `tolerance`: a problem ends when no derivative of its mean loss is larger.
+    * `answers`: the class of each case for each task, `ABSENT` where it has none.
+    * `start`: weights to start from, as they are returned; by default intercepts that give each class its share.
+    * `tolerance`: a problem ends when no class has larger derivatives of the mean loss (root mean square); all end
+      after `most_steps`.
     """
+    weights = _shares(vectors, answers, problems) if start is None else vectors.forth(start)
+    search = _Search(vectors, answers, problems, weights, tolerance)
+    for _ in range(most_steps):
+        if not search.step():
+            break
+    return vectors.back(search.finish())
+
+
+def _shares(vectors: Rotated, answers: Int[Tensor, "task case"], problems: Sequence[Problem]) -> Weights:
+    """Intercepts that give each class its share of the cases, one added."""
+    logs = []
+    for problem in problems:
+        present = answers[problem.task]
+        counts = torch.bincount(present[present != ABSENT], minlength=problem.classes) + 1.0
+        logs.append(counts.log() - counts.log().mean())
+    weights = vectors.values.new_zeros(len(vectors.values), sum(map(len, logs)), vectors.values.shape[-1])
+    weights[..., -1] = torch.cat(logs).to(weights)
+    return weights
+
+
+class _Search:
+    """The search for the minimum of the problems that have not ended; all weights are [space, column, axis]."""
 
     def __init__(
         self,
         vectors: Rotated,
         answers: Int[Tensor, "task case"],
         problems: Sequence[Problem],
-        *,
-        tolerance: float = 1e-4,
-        most_steps: int = 100,
+        weights: Weights,
+        tolerance: float,
     ):
         self.vectors, self.answers, self.problems = vectors, answers, list(problems)
-        self.tolerance, self.most_steps = tolerance, most_steps
-        columns = sum(problem.classes for problem in problems)
-        self.weights = vectors.values.new_zeros(len(vectors.values), columns, vectors.values.shape[-1])
-
-    def fit(self, cases: int | None = None) -> Weights:
-        """Fit to the first `cases` training cases, from the weights at hand; return the weights, not rotated."""
-        number = self.answers.shape[1] if cases is None else cases
-        if not self.weights.any():
-            self._start(number)
-        state = _Search(self, number)
-        for _ in range(self.most_steps):
-            if not state.step():
-                break
-        return self.vectors.back(self.weights)
-
-    def _start(self, cases: int) -> None:
-        """Intercepts that give each class its share of the first cases, one added."""
-        at = 0
-        for problem in self.problems:
-            present = self.answers[problem.task, :cases]
-            counts = torch.bincount(present[present != ABSENT], minlength=problem.classes) + 1.0
-            logs = counts.log()
-            self.weights[:, at : at + problem.classes, -1] = (logs - logs.mean()).to(self.weights)
-            at += problem.classes
-
-
-class _Search:
-    """The search for the minimum of the problems that have not ended; all weights are [space, column, axis]."""
-
-    def __init__(self, fit: LogisticFit, cases: int):
-        self.fit, self.cases = fit, cases
-        self.problems = list(fit.problems)
-        device = fit.weights.device
-        self.columns = torch.arange(fit.weights.shape[1], device=device)  # of the weights of the fit
-        self.weights = fit.weights.clone()
-        self.spaces = len(self.weights)
+        self.cases, self.spaces, self.tolerance = answers.shape[1], len(weights), tolerance
+        self.columns = torch.arange(weights.shape[1], device=weights.device)  # of the weights of all problems
+        self.ended, self.weights = weights.clone(), weights
         self._index()
         self.loss, self.slope = self.evaluate(self.weights)
         self.past: list[tuple[Tensor, Tensor, OfProblem]] = []
         self.step_size = torch.ones_like(self.loss)
         self.direction = self._direction()
+
+    def finish(self) -> Weights:
+        """The weights of all problems."""
+        self.ended[:, self.columns] = self.weights
+        return self.ended
 
     def step(self) -> bool:
         """Evaluate all problems at their next point; return False when all have ended."""
@@ -127,9 +130,9 @@ class _Search:
         slope, spread = penalised, weights.new_zeros(weights.shape[:2])
         for first in range(0, self.cases, CHUNK):
             rows = slice(first, min(first + CHUNK, self.cases))
-            given = self.fit.vectors.values[:, rows]
+            given = self.vectors.values[:, rows]
             scores = weights @ given.mT  # [space, column, case]
-            loss += self._residuals(scores, self.fit.answers[:, rows], spread)
+            loss += self._residuals(scores, self.answers[:, rows], spread)
             slope.baddbmm_(scores, given)
         self.spread = spread
         return loss, slope
@@ -152,31 +155,32 @@ class _Search:
 
     def _direction(self) -> Weights:
         """The direction of descent by the two loops of L-BFGS, from the diagonal of the Hessian."""
-        diagonal = self.spread[..., None] * (self.fit.vectors.energy / self.fit.answers.shape[1])[:, None]
+        diagonal = self.spread[..., None] * (self.vectors.energy / self.cases)[:, None]
         penalty = self.penalty.expand_as(diagonal).clone()
         penalty[..., -1] = 0
         diagonal = (diagonal + penalty).clamp_min(1e-6)
         ahead, steps = -self.slope, []
         for move, change, inverse in reversed(self.past):
             step = inverse * self._dot(move, ahead)
-            ahead = ahead - self._spread(step) * change
+            ahead.addcmul_(self._spread(step), change, value=-1)
             steps.append(step)
-        ahead = ahead / diagonal
+        ahead /= diagonal
         for (move, change, inverse), step in zip(self.past, reversed(steps), strict=True):
-            ahead = ahead + self._spread(step - inverse * self._dot(change, ahead)) * move
+            ahead.addcmul_(self._spread(step - inverse * self._dot(change, ahead)), move)
         return ahead
 
     def _drop_ended(self) -> bool:
         """Write the weights of problems that have ended in all spaces, and go on without them."""
-        largest = self.slope.abs().amax(-1)  # [space, column]
+        # The root mean square is that of any axes; [space, column].
+        largest = (self.slope.square().sum(-1) / self.vectors.axes.shape[1]).sqrt()
         largest = largest.new_zeros(self.loss.shape).scatter_reduce(1, self.owner.expand_as(largest), largest, "amax")
-        ended = (largest <= self.fit.tolerance * self.cases) | (self.step_size < LEAST_STEP)
-        self.fit.weights[:, self.columns] = self.weights
+        ended = (largest <= self.tolerance * self.cases) | (self.step_size < LEAST_STEP)
         self.step_size = torch.where(ended, 0.0, self.step_size)
         keep = [place for place in range(len(self.problems)) if not bool(ended[:, place].all())]
         if not keep:
             return False
         if len(keep) < len(self.problems):
+            self.finish()
             self._select(torch.tensor(keep, device=self.owner.device))
         return True
 
@@ -193,7 +197,7 @@ class _Search:
 
     def _index(self) -> None:
         """The problem of each column, the penalty of each column, and the columns of the problems of each task."""
-        classes = torch.tensor([problem.classes for problem in self.problems], device=self.fit.weights.device)
+        classes = torch.tensor([problem.classes for problem in self.problems], device=self.weights.device)
         self.owner = torch.repeat_interleave(torch.arange(len(classes), device=classes.device), classes)
         # Two classes have one weight vector and its negative, with half of the penalty each: doubled, as scikit-learn.
         each = [problem.penalty * (2 if problem.classes == 2 else 1) for problem in self.problems]

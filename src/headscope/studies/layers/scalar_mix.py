@@ -17,7 +17,7 @@ from headscope.studies.layers.features import Vectors, standard, vectors
 from headscope.studies.layers.groups import ABSENT, CaseGroup
 from headscope.studies.layers.train import BLOCK
 
-EPOCHS, BATCH, RATE, MOST_CASES = 20, 256, 0.03, 5000
+EPOCHS, LEAST_STEPS, BATCH, RATE, MOST_CASES = 20, 200, 256, 0.03, 5000
 DAMPING = 1e-3
 
 
@@ -131,12 +131,13 @@ def _fit(
     """Adam with a learning rate that falls to 0, on the mean loss of each task and the cost of its weights."""
     penalties, spread = costs
     cases = right.shape[1]
-    steps = EPOCHS * -(-cases // BATCH)
+    batches = -(-cases // BATCH)
+    epochs = max(EPOCHS, -(-LEAST_STEPS // batches))
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * batches)
     random = np.random.default_rng(seed)
     cost = 0.5 * spread.square()[:, None] * penalties[model.owner] / cases  # [axis, column]
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         order = torch.from_numpy(random.permutation(cases)).to(train.device)
         for rows in order.split(BATCH):
             scores = model(train[:, rows])

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.studies.layers.features import Rotated, Vectors, outputs, rotated, standard, vectors
+from headscope.studies.layers.features import Vectors, outputs, rotated, standard, vectors
 from headscope.studies.layers.groups import ABSENT, CaseGroup
-from headscope.studies.layers.logistic import LogisticFit, problems_of
+from headscope.studies.layers.logistic import fit_logistic, problems_of
 from headscope.studies.layers.ridge import ridge
 from headscope.studies.layers.texts import PARTS
 
@@ -26,7 +26,7 @@ class ClassifierSettings:
     """Settings of classifiers.
 
     * `penalties`: half of each is the cost of a sum of squares of weights; of several, the best on cases for choices.
-    * `tolerance`, `most_steps`: a classifier ends when no derivative of its mean loss is larger, or after `most_steps`.
+    * `tolerance`, `most_steps`: ends of the search for the weights, see `fit_logistic`.
     * `codes`: also measure the online code.
     """
 
@@ -58,7 +58,7 @@ class TrainedTask:
 class GroupVectors:
     """Standardised vectors of a group by part, in some spaces."""
 
-    train: Rotated
+    train: Vectors
     choose: Vectors
     report: Vectors
 
@@ -79,9 +79,7 @@ def train(
     for spaces in blocks:
         of_parts = {part: vectors(tables, group.units[part], spaces).to(device) for part in PARTS}
         scale = standard(of_parts["train"])
-        given = GroupVectors(
-            rotated(scale(of_parts.pop("train"))), scale(of_parts["choose"]), scale(of_parts["report"])
-        )
+        given = GroupVectors(scale(of_parts.pop("train")), scale(of_parts["choose"]), scale(of_parts["report"]))
         is_value = group.answers[0].classes == 0
         trained.append(_values(group, given, settings) if is_value else _classes(group, given, settings))
         done(len(spaces))
@@ -102,7 +100,7 @@ def _values(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings)
     (answers,) = group.answers
     right = {part: torch.from_numpy(answers.numbers[part]).to(given.choose) for part in PARTS}
     centre = right["train"].mean()
-    weights = ridge(given.train, right["train"] - centre, settings.penalties)  # [space, penalty, dim]
+    weights = ridge(rotated(given.train), right["train"] - centre, settings.penalties)  # [space, penalty, dim]
     errors = {
         part: (outputs(weights, each) + centre - right[part]).square()
         for part, each in (("choose", given.choose), ("report", given.report))
@@ -134,22 +132,21 @@ def _classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings
     }
     classes = [each.classes for each in group.answers]
     problems = problems_of(classes, settings.penalties)
-    fit = LogisticFit(
-        given.train, answers["train"], problems, tolerance=settings.tolerance, most_steps=settings.most_steps
-    )
     cases = answers["train"].shape[1]
     ends = portions(cases) if settings.codes else [cases]
-    bits = torch.zeros(len(classes), len(given.choose), dtype=torch.float64, device=device)
     present = answers["train"] != ABSENT
-    uniform = torch.tensor(classes, device=device).log2()
-    bits += (uniform * present[:, : ends[0]].sum(1))[:, None]
+    uniform = torch.tensor(classes, device=device).log2().double()
+    bits = (uniform * present[:, : ends[0]].sum(1))[:, None].repeat(1, len(given.choose))
+    whole, weights = rotated(given.train), None
     for end, following in zip(ends, [*ends[1:], cases], strict=True):
-        weights = fit.fit(end)
+        some = whole.first(end) if end >= given.train.shape[-1] else rotated(given.train[:, :end])
+        limits = {"tolerance": settings.tolerance, "most_steps": settings.most_steps}
+        weights = fit_logistic(some, answers["train"][:, :end], problems, weights, **limits)
         choose = _scores(outputs(weights, given.choose), answers["choose"], classes, len(settings.penalties))
         best = [each.loss.argmin(1) for each in choose]
         if following > end:
             part = slice(end, following)
-            scores = outputs(fit.weights[..., :], _ahead(given.train, part))
+            scores = outputs(weights, given.train[:, part])
             coded = _scores(scores, answers["train"][:, part], classes, len(settings.penalties))
             bits += torch.stack([_at(each.loss, place) for each, place in zip(coded, best, strict=True)]) / np.log(2)
     report = _scores(outputs(weights, given.report), answers["report"], classes, len(settings.penalties))
@@ -175,11 +172,6 @@ def portions(cases: int) -> list[int]:
     """
     ends = [round(cases * FIRST_SHARE * 2**power) for power in range(11)]
     return [end for end in ends if end >= min(SMALLEST, cases)]
-
-
-def _ahead(train: Rotated, part: slice) -> Vectors:
-    """The rotated vectors of some training cases, without the dimension of ones."""
-    return train.values[:, part, :-1]
 
 
 def _present(group: CaseGroup, task: int) -> np.ndarray:

@@ -117,7 +117,7 @@ def _compression(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Findi
     for each in every:
         values = result["compression"].sel(task=each.name)
         if bool(values.notnull().all()):
-            top = int(values["layer"][int(values.argmax())])
+            top = int(values["layer"][int(values.argmax("layer"))])
             first = float(result["compression_embeddings"].sel(task=each.name))
             parts.append(f"{each.words} {float(values.max()):.1f} in layer {top} (embeddings {first:.1f})")
     if parts:

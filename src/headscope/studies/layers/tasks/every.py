@@ -21,4 +21,4 @@ def named(names: str) -> list[ProbingTask]:
     wanted = [name.strip() for name in names.split(",")]
     if unknown := next((name for name in wanted if name not in TASKS), None):
         raise HeadscopeError(f"task '{unknown}' is unknown; {suggest(unknown, list(TASKS))}")
-    return [TASKS[name] for name in dict.fromkeys(wanted)]
+    return [task for name, task in TASKS.items() if name in wanted]

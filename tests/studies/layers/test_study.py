@@ -1,0 +1,145 @@
+"""The whole study on a tiny model: parts are apart, choices are not made on what is reported, and reasons are named."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import headscope
+from headscope import Settings
+from headscope.errors import HeadscopeError
+from headscope.report.study_page import study_page
+from headscope.studies.layers import study
+from headscope.studies.layers.groups import Units, grouped
+from headscope.studies.layers.sampling import sample
+from headscope.studies.layers.tasks.every import TASKS, named
+from headscope.studies.layers.texts import PARTS, split
+from support.tiny import tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=20)
+WORDS = "part_of_speech,parent,token_index,dependency_label"
+FAST: dict[str, Any] = {"cases": 120, "penalties": "10,100"}
+
+
+@pytest.fixture(scope="module")
+def model() -> headscope.Model:
+    return headscope.wrap(tiny_bert(), tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def result(model: headscope.Model) -> xr.Dataset:
+    return study.run(model, (headscope.read("sample"),), QUICK, tasks_=f"{WORDS},chunk,tense,number_value", **FAST)
+
+
+def test_dimensions_cases_and_left_out_tasks(result: xr.Dataset) -> None:
+    assert result["task"].values.tolist() == [
+        "part_of_speech",
+        "token_index",
+        "parent",
+        "dependency_label",
+        "number_value",
+    ]
+    assert result["score"].dims == ("task", "layer") and result["mix_weight"].dims == ("task", "space")
+    assert json.loads(result.attrs["left_out"]) == {
+        "chunk": "no case; it needs chunks (CoNLL-2000)",
+        "tense": "no case; it needs dependency trees and the feature Tense",
+    }
+    assert result["score_n_examples"].sel(task="part_of_speech") <= 120
+
+
+def test_scores_lie_between_chance_and_one_and_have_intervals(result: xr.Dataset) -> None:
+    classes = result["score"].sel(task=["part_of_speech", "parent", "dependency_label"])
+    assert bool(((classes >= 0) & (classes <= 1)).all())
+    bounds = result["score_ci"]
+    assert bool((bounds.sel(bound="lower") <= result["score"] + 1e-9).all())
+    assert bool((result["score"] <= bounds.sel(bound="upper") + 1e-9).all())
+    part = result.sel(task="part_of_speech")
+    assert float(part["selectivity"][0]) == pytest.approx(float(part["score"][0] - part["control"][0]))
+    assert float(part["score_embeddings"]) > float(part["score_majority"])
+
+
+def test_values_have_no_code_no_mix_and_no_control(result: xr.Dataset) -> None:
+    value = result.sel(task="number_value")
+    for name in ("compression", "centre_of_gravity", "selectivity", "cumulative_score"):
+        assert bool(value[name].isnull().all())
+    assert np.isfinite(value["score"]).all()
+
+
+def test_mixes_sum_to_one_and_centres_follow(result: xr.Dataset) -> None:
+    weights = result["mix_weight"].dropna("task")
+    np.testing.assert_allclose(weights.sum("space"), 1, rtol=1e-5)
+    centres = (weights * weights["space"]).sum("space")
+    np.testing.assert_allclose(centres, result["centre_of_gravity"].dropna("task"), rtol=1e-5)
+
+
+def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Model) -> None:
+    options: dict[str, Any] = {**FAST, "tasks_": "tree_depth,dependency_label", "random": False, "mix": False}
+    one, other = (study.run(model, (headscope.read("sample"),), QUICK, memory=memory, **options) for memory in (4, 0))
+    assert json.loads(other.attrs["state_bytes"])["on_disk"] > 0 == json.loads(other.attrs["state_bytes"])["in_memory"]
+    xr.testing.assert_equal(one, other)
+
+
+@pytest.mark.parametrize("pooling", ["max", "cls"])
+def test_poolings_give_other_vectors(model: headscope.Model, pooling: Any) -> None:
+    short: dict[str, Any] = {**FAST, "tasks_": "tree_depth", "random": False, "mix": False, "codes": False}
+    results = [
+        study.run(model, (headscope.read("sample"),), QUICK, pooling=each, **short) for each in ("mean", pooling)
+    ]
+    assert not np.array_equal(results[0]["choice_score"], results[1]["choice_score"]) or not np.array_equal(
+        results[0]["score"], results[1]["score"]
+    )
+
+
+def test_parts_share_no_sentence_and_tasks_of_words_share_their_words() -> None:
+    texts = split([headscope.read("sample")], [], 0.2, 0)
+    sentences = [set(texts.order[part]) for part in PARTS]
+    assert not sentences[0] & sentences[1] and not sentences[0] & sentences[2] and not sentences[1] & sentences[2]
+    sampled, _ = sample(texts, named("part_of_speech,parent,grandparent,tree_depth"), 200, 0)
+    units = Units()
+    words, whole = grouped(sampled, units, 0)
+    assert [each.name for each in words.answers if not each.control] == ["part_of_speech", "parent", "grandparent"]
+    assert len(words.units["train"]) == 200 and [each.name for each in whole.answers] == ["tree_depth"]
+    for part in PARTS:
+        assert {texts.origin[text] for text in words.texts[part].tolist()} <= set(texts.order[part])
+
+
+def test_a_word_has_one_answer_in_a_control_task() -> None:
+    texts = split([headscope.read("sample")], [], 0.2, 0)
+    sampled, _ = sample(texts, named("part_of_speech"), 2000, 0)
+    (group,) = grouped(sampled, Units(), 0)
+    control = group.answers[1]
+    assert control.control and control.classes == len(sampled[0].classes)
+    forms = {case.word: set() for part in PARTS for case in sampled[0].cases[part]}
+    for part in PARTS:
+        places = {(case.text, case.spans): case.word for case in sampled[0].cases[part]}
+        keys = sorted(places) if part != "train" else None
+        if keys:
+            for place, key in enumerate(keys):
+                forms[places[key]].add(int(control.numbers[part][place]))
+    assert max(map(len, forms.values())) == 1
+    assert len({each for some in forms.values() for each in some}) > 3
+
+
+def test_refusals(model: headscope.Model) -> None:
+    with pytest.raises(HeadscopeError, match=r"task 'tens' is unknown; did you mean 'tense'\?"):
+        study.run(model, (headscope.read("sample"),), QUICK, tasks_="tens")
+    with pytest.raises(HeadscopeError, match="gives no task .*name a larger treebank"):
+        study.run(model, (headscope.read(["It rained."]),), QUICK)
+    for penalties in ("0", "x", "", "1,-2", "inf"):
+        with pytest.raises(HeadscopeError, match="use positive numbers such as 1,10,100"):
+            study.run(model, (headscope.read("sample"),), QUICK, penalties=penalties)
+
+
+def test_page_names_each_task_and_its_picture_has_each_cell(result: xr.Dataset) -> None:
+    page = study_page(result)
+    assert {"Part of speech", "Dependency label", "Value of a number", "Left out"} <= {
+        each.topic for each in page.findings()
+    }
+    figure = page.figures()[0]
+    assert figure.name == "score"
+    cells = figure.chart.layer[0].data.values
+    assert len(cells) == result.sizes["task"] * (result.sizes["layer"] + 1)
+    table = page.tables()[0]
+    assert [keys[0] for keys, _ in table.rows] == [TASKS[name].words for name in result["task"].values.tolist()]
