@@ -1,5 +1,7 @@
 """Classifiers that train together equal those of scikit-learn, one after the other; codes equal a slow loop."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -157,7 +159,7 @@ def test_the_online_code_equals_a_slow_loop() -> None:
     ends = portions(120)
     for space in range(SPACES):
         bits = 2.0 * ends[0]
-        for end, following in zip(ends, ends[1:], strict=False):
+        for end, following in pairwise(ends):
             model = LogisticRegression(C=0.1, tol=1e-10, max_iter=5000).fit(scaled[space, :end], right[:end])
             share = model.predict_proba(scaled[space, end:following])
             bits -= np.log2(share[np.arange(following - end), right[end:following]]).sum()

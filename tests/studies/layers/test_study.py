@@ -125,7 +125,7 @@ def test_a_word_has_one_answer_in_a_control_task() -> None:
 def test_refusals(model: headscope.Model) -> None:
     with pytest.raises(HeadscopeError, match=r"task 'tens' is unknown; did you mean 'tense'\?"):
         study.run(model, (headscope.read("sample"),), QUICK, tasks_="tens")
-    with pytest.raises(HeadscopeError, match="gives no task .*name a larger treebank"):
+    with pytest.raises(HeadscopeError, match=r"gives no task .*name a larger treebank"):
         study.run(model, (headscope.read(["It rained."]),), QUICK)
     for penalties in ("0", "x", "", "1,-2", "inf"):
         with pytest.raises(HeadscopeError, match="use positive numbers such as 1,10,100"):

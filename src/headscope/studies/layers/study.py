@@ -37,7 +37,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tasks_: str = "all",
     pooling: Literal["mean", "max", "first", "last", "cls"] = "mean",
     cases: Annotated[int, Range(20)] = 5000,
-    penalties: str = "1,10,100,1000",
+    penalties: str = "10,100,1000",
     held_out: Annotated[float, Range(0, 1)] = 0.1,
     random: bool = True,
     codes: bool = True,

@@ -31,7 +31,7 @@ class ClassifierSettings:
     """
 
     penalties: tuple[float, ...]
-    tolerance: float = 1e-4
+    tolerance: float = 3e-4
     most_steps: int = 100
     codes: bool = True
 

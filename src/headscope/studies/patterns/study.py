@@ -1,5 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
