@@ -78,6 +78,18 @@ def test_a_warm_start_ends_at_the_same_weights() -> None:
         at += problem.classes
 
 
+def test_a_class_that_the_first_portion_lacks_is_learned_from_the_next() -> None:
+    given, answers = made()
+    given, right = given.float() * torch.linspace(0.2, 5, WIDTH), torch.from_numpy(answers[:1])
+    right = right[:, right[0].argsort(stable=True)]  # the first 30 cases have one class, the last ones all
+    order = torch.from_numpy(answers[0]).argsort(stable=True)
+    given, problems = given[:, order], problems_of((4,), (0.1, 10.0))
+    start = fit_logistic(rotated(given[:, :30]), right[:, :30], problems)
+    warm, cold = (fit_logistic(rotated(given), right, problems, each, most_steps=300) for each in (start, None))
+    chances = [outputs(each, given).unflatten(1, (2, 4)).softmax(2) for each in (warm, cold)]
+    torch.testing.assert_close(*chances, atol=0.02, rtol=0)
+
+
 def test_fewer_cases_than_dimensions_have_the_same_minimum() -> None:
     given, answers = made()
     few, right = given[:, :9], torch.from_numpy(answers[:1, :9])

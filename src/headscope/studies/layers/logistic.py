@@ -15,7 +15,9 @@ from torch import Tensor
 from headscope.studies.layers.features import Rotated
 
 HISTORY, ARMIJO, CHUNK = 6, 1e-4, 2048
-LEAST_STEP = 2.0**-8
+LEAST_STEP = 2.0**-20
+# Predictions of a class spread at least by this share of what its frequency gives, where the Hessian is guessed.
+LEAST_SPREAD = 0.1
 ABSENT = -1
 Weights = Float[Tensor, "space column axis"]
 OfProblem = Float[Tensor, "space problem"]
@@ -67,12 +69,16 @@ def _shares(vectors: Rotated, answers: Int[Tensor, "task case"], problems: Seque
     """Intercepts that give each class its share of the cases, one added."""
     logs = []
     for problem in problems:
-        present = answers[problem.task]
-        counts = torch.bincount(present[present != ABSENT], minlength=problem.classes) + 1.0
+        counts = _counts(answers[problem.task], problem.classes)
         logs.append(counts.log() - counts.log().mean())
     weights = vectors.values.new_zeros(len(vectors.values), sum(map(len, logs)), vectors.values.shape[-1])
     weights[..., -1] = torch.cat(logs).to(weights)
     return weights
+
+
+def _counts(answers: Int[Tensor, " case"], classes: int) -> Float[Tensor, " class"]:
+    """The number of cases of each class, one added."""
+    return torch.bincount(answers[answers != ABSENT], minlength=classes) + 1.0
 
 
 class _Search:
@@ -107,6 +113,7 @@ class _Search:
             return False
         move = self.direction * self._spread(self.step_size)
         loss, slope = self.evaluate(self.weights + move)
+        before = self.loss
         descent = self._dot(self.slope, move)
         good = loss <= self.loss + ARMIJO * descent + 1e-6 * self.loss.abs()
         taken = self._spread(good.to(move.dtype))
@@ -119,7 +126,9 @@ class _Search:
         self.loss = torch.where(good, loss, self.loss)
         fresh = self._direction()
         self.direction = torch.where(taken > 0, fresh, self.direction)
-        self.step_size = torch.where(good, 1.0, self.step_size / 2)
+        # The minimum of the parabola through both losses and the first derivative.
+        shorter = (0.5 * descent / (descent - loss + before)).nan_to_num(0.05, 0.05, 0.05).clamp(0.05, 0.5)
+        self.step_size = torch.where(good, 1.0, self.step_size * shorter)
         return True
 
     def evaluate(self, weights: Weights) -> tuple[OfProblem, Weights]:
@@ -155,7 +164,7 @@ class _Search:
 
     def _direction(self) -> Weights:
         """The direction of descent by the two loops of L-BFGS, from the diagonal of the Hessian."""
-        diagonal = self.spread[..., None] * (self.vectors.energy / self.cases)[:, None]
+        diagonal = self.spread.maximum(self.least_spread)[..., None] * (self.vectors.energy / self.cases)[:, None]
         penalty = self.penalty.expand_as(diagonal).clone()
         penalty[..., -1] = 0
         diagonal = (diagonal + penalty).clamp_min(1e-6)
@@ -202,6 +211,9 @@ class _Search:
         # Two classes have one weight vector and its negative, with half of the penalty each: doubled, as scikit-learn.
         each = [problem.penalty * (2 if problem.classes == 2 else 1) for problem in self.problems]
         self.penalty = self.weights.new_tensor(each)[self.owner][:, None]
+        counts = [_counts(self.answers[problem.task], problem.classes) for problem in self.problems]
+        shares = torch.cat([number / number.sum() for number in counts])
+        self.least_spread = (LEAST_SPREAD * self.cases * shares * (1 - shares)).to(self.weights)
         self.blocks, place, at = [], 0, 0
         while place < len(self.problems):
             task, number = self.problems[place].task, self.problems[place].classes
