@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from headscope.figures.theme import CATEGORIES, INK, RULE, colours, finished, hover, named, quantity
+from headscope.figures.theme import CATEGORIES, INK, RULE, colours, finished, hover, named
 from headscope.figures.tidy import inline, rows
 
 CELL = 22  # height in pixels
@@ -38,13 +38,18 @@ def layer_scores(
         for task in dict.fromkeys(row["task"] for row in records)
     ]
     layers = array["layer"].values.tolist()
-    x = alt.X("layer:O", title="Layer (0: embeddings)", axis=alt.Axis(labelAngle=0, domain=False, ticks=False))
+    # Layers of a chart have scales of their own here, for the diamonds lie between the cells.
+    axis, domain = alt.Axis(labelAngle=0, domain=False, ticks=False), alt.Scale(domain=layers)
+    x = alt.X("layer:O", title="Layer (0: embeddings)", axis=axis, scale=domain)
+    above = alt.X("layer:O", axis=None, scale=domain)
     y = alt.Y("task:N", sort=order, title=None, axis=alt.Axis(labelLimit=240, domain=False, ticks=False))
     fill = alt.Color("value:Q", scale=colours(array, diverging=False, domain=(0, 1)), legend=None)
     cells = alt.Chart(inline(records)).mark_rect(stroke=RULE, strokeWidth=0.5, aria=False)
     frames = alt.Chart(inline(best)).mark_rect(fill=None, stroke=INK, strokeWidth=2, aria=False)
     ink = alt.condition("datum.value > 0.5", alt.value("white"), alt.value(INK))
-    numbers = alt.Chart(inline(records)).mark_text(fontSize=11, aria=False).encode(x=x, y=y, text="text:N", color=ink)
+    numbers = (
+        alt.Chart(inline(records)).mark_text(fontSize=11, aria=False).encode(x=above, y=y, text="text:N", color=ink)
+    )
     centres = [
         {"task": words[task], "centre": (place - layers[0] + 0.5) * width, "at": round(place, 2), "what": mark}
         for task, place in marks.items()
@@ -57,10 +62,10 @@ def layer_scores(
     hints = [alt.Tooltip("what:N", title="mark"), alt.Tooltip("at:Q", title="layer")]
     chart = alt.layer(
         cells.encode(x=x, y=y, color=fill, tooltip=hover(array)),
-        frames.encode(x=x, y=y),
+        frames.encode(x=above, y=y),
         numbers,
         diamonds.encode(x=alt.X("centre:Q", scale=scale, axis=None), y=y, tooltip=hints),
     ).resolve_scale(x="independent", color="independent")
     chart = chart.properties(width=width * len(layers), height=CELL * len(best))
     description = f"Grid of {len(best)} tasks by {len(layers)} layers: {named(array)}. Diamonds: {mark}."
-    return finished(chart, f"{quantity(array)} by layer", description)
+    return finished(chart, "Score by layer, in per cent", description)
