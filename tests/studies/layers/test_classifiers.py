@@ -97,8 +97,7 @@ def test_fewer_cases_than_dimensions_have_the_same_minimum() -> None:
     energy, axes = torch.linalg.eigh(few.mT @ few)
     values = torch.cat([few @ axes, torch.ones_like(few[..., :1])], dim=-1)
     wide = Rotated(values, axes, torch.cat([energy.clamp_min(0), torch.full((SPACES, 1), 9.0)], dim=-1))
-    limits = {"tolerance": 1e-7, "most_steps": 500}
-    one, other = (fit_logistic(each, right, problems, **limits) for each in (rotated(few), wide))
+    one, other = (fit_logistic(each, right, problems, tolerance=1e-7, most_steps=500) for each in (rotated(few), wide))
     torch.testing.assert_close(one[..., :-1], other[..., :-1], atol=1e-4, rtol=1e-3)
 
 

@@ -140,8 +140,14 @@ def _classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings
     whole, weights = rotated(given.train), None
     for end, following in zip(ends, [*ends[1:], cases], strict=True):
         some = whole.first(end) if end >= given.train.shape[-1] else rotated(given.train[:, :end])
-        limits = {"tolerance": settings.tolerance, "most_steps": settings.most_steps}
-        weights = fit_logistic(some, answers["train"][:, :end], problems, weights, **limits)
+        weights = fit_logistic(
+            some,
+            answers["train"][:, :end],
+            problems,
+            weights,
+            tolerance=settings.tolerance,
+            most_steps=settings.most_steps,
+        )
         choose = _scores(outputs(weights, given.choose), answers["choose"], classes, len(settings.penalties))
         best = [each.loss.argmin(1) for each in choose]
         if following > end:
