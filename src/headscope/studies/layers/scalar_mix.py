@@ -45,7 +45,8 @@ def centre_of_gravity(weights: Float[np.ndarray, "*task space"]) -> Float[np.nda
 def expected_layer(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray, "*task"]:
     """The mean number of the layer that adds to the score of a mix, by what it adds (equation 4).
 
-    Losses count as they are, so that it may lie outside of the layers where the score falls.
+    Losses count as they are: where scores fall it may lie outside of the layers, and where all layers together add
+    nothing there is none.
 
     >>> expected_layer(np.array([0.5, 0.6, 0.9])).round(2).item()
     1.75
@@ -53,7 +54,7 @@ def expected_layer(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray
     gains = np.diff(scores, axis=-1)
     total = gains.sum(-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(total > 0, gains @ np.arange(1, scores.shape[-1]) / total, np.nan)
+        return np.where(total != 0, gains @ np.arange(1, scores.shape[-1]) / total, np.nan)
 
 
 class _Mixes(nn.Module):

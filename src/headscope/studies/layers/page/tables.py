@@ -47,9 +47,18 @@ def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | Non
                 _cell(result, "score_random", place, ".1f", 100),
                 _cell(result, "selectivity", place, "+.1f", 100),
                 _cell(result, "compression", place, ".2f"),
-                *(_cell(result, name, {"task": each.name}, ".2f") for name in ("centre_of_gravity", "expected_layer")),
+                _cell(result, "centre_of_gravity", {"task": each.name}, ".2f"),
+                _cell(result, "expected_layer", {"task": each.name}, ".2f") if _gains(result, each.name) else None,
             ],
         )
+
+
+def _gains(result: xr.Dataset, task: str) -> bool:
+    """Whether all layers together add to the score of the embeddings in a mix."""
+    if "cumulative_score" not in result:
+        return False
+    scores = result["cumulative_score"].sel(task=task)
+    return float(scores[-1]) > float(scores[0])
 
 
 def _cell(result: xr.Dataset, name: str, place: dict[str, Any], spec: str, scale: float = 1.0) -> Cell | None:
