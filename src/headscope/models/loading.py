@@ -101,7 +101,8 @@ def _head_class(checkpoint: Checkpoint, config: PreTrainedConfig) -> type[PreTra
     labels = n_labels(checkpoint.adapter) if checkpoint.adapter else None
     if labels and type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING:
         config.num_labels = labels
-        return MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING[type(config)]
+        classifier: Any = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING[type(config)]
+        return classifier
     named = checkpoint.config.get("architectures") or []
     kind = getattr(transformers, str(named[0]), None) if isinstance(named, list) and named else None
     headless = transformers.MODEL_MAPPING.get(type(config), None)

@@ -67,9 +67,10 @@ class _Attend:
         scores = (query @ key.mT).float() * (query.shape[-1] ** -0.5 if scaling is None else scaling)
         if attention_mask is not None:
             scores = scores.masked_fill(~attention_mask, MASKED)
-        self.attention, self.values = scores.softmax(-1), values
+        attention = scores.softmax(-1)
+        self.attention, self.values = attention, values
         # [example, query, head, head_width]
-        return (self.attention.to(value.dtype) @ values).transpose(1, 2), None
+        return (attention.to(value.dtype) @ values).transpose(1, 2), None
 
 
 def descend(

@@ -168,5 +168,5 @@ def shown_inputs(explained: Explained, number: int) -> list[Mapping[str, object]
 def _as_lists(importance: Float[np.ndarray, "method layer token"]) -> dict[str, list[list[float]]]:
     largest = np.abs(importance).max(-1, keepdims=True)
     scaled = np.divide(importance, largest, out=np.zeros_like(importance), where=largest > 0)
-    taken = np.isfinite(importance).all((1, 2)).tolist()
+    taken = [bool(np.isfinite(each).all()) for each in importance]
     return {name: each.round(3).tolist() for name, each, there in zip(METHODS, scaled, taken, strict=True) if there}
