@@ -5,32 +5,35 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import number
+from headscope.report.wording import agree, number, several
 from headscope.studies.attributions.page.summary import NAMES, ChosenLayer, chosen
 
 FAITHFUL = "Most faithful method"
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The most faithful method, attention beside it, and the share of separators."""
+    """The most faithful method, attention beside it, and the share of special tokens."""
     methods = chosen(result)
-    return [*_best(methods), *_attention(methods), *_blank_out(methods), *_separators(result)] or findings(result)
+    return [*_best(methods), *_attention(methods), *_blank_out(methods), *_special_tokens(result)] or findings(result)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings: the target, each method with intervals, classes of tokens, limits."""
-    return [*_target(result), *_scores(result), *_separators(result), *_limits(result)]
+    return [*_target(result), *_scores(result), *_special_tokens(result), *_limits(result)]
 
 
 def _best(methods: list[ChosenLayer]) -> Iterator[Finding]:
     if methods:
         best, gain = methods[0], methods[0].gains["comprehensiveness"]
         clear = "" if gain.is_not(0) else ", which may be chance"
+        close = sum(each.gains["comprehensiveness"].value >= gain.lower for each in methods[1:])
+        beside = f" {several(close, 'method')} of the others {agree(close, 'is', 'are')} within its 95% interval."
         yield Finding(
             FAITHFUL,
             f"{best.name[:1].upper()}{best.name[1:]}: without its most important tokens the target falls by "
-            f"{number(gain.value)} more than without random tokens{clear}.",
+            f"{number(gain.value)} more than without random tokens{clear}.{beside}",
         )
 
 
@@ -72,15 +75,17 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
         )
 
 
-def _separators(result: xr.Dataset) -> Iterator[Finding]:
-    shares = result["importance_share"].sel(token_class="sep").mean("layer")
-    moved = shares.sel(attribution=["attention", "norm"])
-    if bool(moved.notnull().all()):
-        attention, norm = (float(each) for each in moved)
+def _special_tokens(result: xr.Dataset) -> Iterator[Finding]:
+    """The special token with the most attention, and its share of what heads move."""
+    shares = result["importance_share"].sel(attribution=["attention", "norm"], token_class=["cls", "sep"]).mean("layer")
+    attention = shares.sel(attribution="attention").dropna("token_class")
+    if attention.size:
+        place = str(attention["token_class"][attention.argmax("token_class")].item())
+        looked, moved = (float(shares.sel(token_class=place, attribution=name)) for name in ("attention", "norm"))
         yield Finding(
-            "Separators",
-            f"[SEP] gets {attention:.0%} of the attention, and {norm:.0%} of the lengths of what heads move "
-            "(means over layers).",
+            "Special tokens",
+            f"{label('token_class', place)} gets {looked:.0%} of the attention, and {moved:.0%} of the lengths of what "
+            "heads move (means over layers).",
         )
 
 
