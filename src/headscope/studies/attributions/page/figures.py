@@ -16,7 +16,7 @@ METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
     "Layers",
     "Deletion and insertion",
     "Classes of tokens",
-    "Heads",
+    "What heads move",
 )
 # Lines that can be told from each other.
 MOST_LINES = 6
