@@ -160,10 +160,15 @@ def test_maps_of_one_layer_are_in_memory_at_a_time() -> None:
         def objective(output: object) -> torch.Tensor:
             return target.objective(target.vectors(output, batch.real, places), reference)
 
+        def before(module: torch.nn.Module, args: tuple) -> None:
+            alive.append(sum(each() is not None for each in maps))
+
+        alive: list[int] = []
+        for module in explain.stack.layers:
+            module.register_forward_pre_hook(before)
         layers = descend(explain.stack, explain.projections, batch.inputs, calls, objective)
         for layer in layers:
             maps += [weakref.ref(each) for each in (layer.attention, layer.attention_gradient)]
             del layer
-            # The generator holds the layer until it goes on.
-            assert len([each for each in maps if each() is not None]) <= 2
-    assert len(maps) == 2 * 5
+    # When a layer runs, the maps of the one above are gone. At first all layers are passed for the target.
+    assert len(maps) == 2 * 5 and len(alive) == 2 * 5 and not any(alive)
