@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     ablate: Study
     attributions: Study
+    cloze: Study
     clusters: Study
     compare: Study
     coreference: Study
@@ -71,6 +72,7 @@ __all__ = [
     "__version__",
     "ablate",
     "attributions",
+    "cloze",
     "clusters",
     "compare",
     "coreference",

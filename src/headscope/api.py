@@ -39,7 +39,7 @@ def study(name: str) -> Study:
     run = catalog.load("studies", name).run
     signature, hints = inspect.signature(run), get_type_hints(run, include_extras=True)
 
-    measured = bool({"model", "models"} & hints.keys())
+    measured = bool({"model", "models"} & hints.keys()) and "suites" not in hints
 
     @wraps(run)
     def call(*args: Any, tokenizer: Any = None, progress: bool | None = None, **kwargs: Any) -> xr.Dataset:
@@ -114,7 +114,9 @@ def _inputs(given: dict[str, Any], tokenizer: Any, *, scored: bool) -> dict[str,
     """The arguments with models, corpora, tasks and paths in the place of what stands for them."""
     done = dict(given)
     if "model" in given:
-        head = (given.get("task") is not None or None) if scored else False
+        head = (
+            (given.get("task") is not None or None) if scored else "suites" in given and _predicts_words(given["model"])
+        )
         done["model"] = as_model(given["model"], tokenizer, head=head)
     if "models" in given:
         task = given.get("task") is not None
@@ -132,9 +134,17 @@ def _inputs(given: dict[str, Any], tokenizer: Any, *, scored: bool) -> dict[str,
         done[name] = several if several is None else tuple(_corpus(each, done) for each in several)
     if "tasks" in given and not isinstance(given["tasks"], tuple | list):
         done["tasks"] = (given["tasks"],)
-    for name in {"directory", "weights", "from_", "patterns", "syntax"} & given.keys():
+    for name in {"directory", "data", "weights", "from_", "patterns", "syntax"} & given.keys():
         done[name] = given[name] if given[name] is None else Path(given[name])
     return done
+
+
+def _predicts_words(model: Any) -> bool:
+    """True for the name of a model with a head for masked or next words."""
+    from headscope.models.checkpoint import locate
+    from headscope.models.words_head import predicts_words
+
+    return isinstance(model, str | os.PathLike) and predicts_words(locate(str(model)))
 
 
 def _corpus(value: Any, done: dict[str, Any]) -> Corpus:

@@ -19,6 +19,7 @@ from fuzz.mutations import mutate
 from headscope import models, results
 from headscope.corpora import Options, read
 from headscope.corpora.readers import sample
+from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
@@ -59,6 +60,17 @@ def corpus_file(
         (folder / name).write_bytes(packed)
         corpus = read(folder / name, Options(kind=kind, skip_bad=bool(len(mutated) % 2), **options))
         return sum(example.n_words for example in corpus)
+
+    return Target(lambda folder: content, take)
+
+
+def suite_file(name: str, content: bytes) -> Target:
+    """A suite of one file."""
+
+    def take(mutated: bytes, folder: Path) -> object:
+        (folder / name).write_bytes(mutated)
+        (suite,) = read_suites([folder / name], skip_bad=bool(len(mutated) % 2))
+        return [item.good.scored for item in suite.items]
 
     return Target(lambda folder: content, take)
 
@@ -218,6 +230,17 @@ def _offsets(text: str) -> list[tuple[int, int]]:
     return [(at, at + 1) for at in range(len(text)) if not text[at].isspace()]
 
 
+SUITE = b"""{"good": "It rains.", "bad": ["It rain."], "phenomenon": "number", "id": 3}
+{"sentence": "It [MASK].", "answer": "rains", "alternatives": ["rain"], "lemma": "rain", "condition": "c"}
+"""
+BLIMP = b'{"UID": "a", "pair_id": "0", "linguistics_term": "b", "sentence_good": "It is.", "sentence_bad": "It are."}\n'
+MARVIN = b"construction\tcondition\tsource_index\tgood\tbad\tbad2\nnpi\tpast\t0\tno a ever\tthe a ever\ta no ever\n"
+GULORDAVA = b"pattern\tconstr_id\tsent_id\tform\tclass\ttype\tn_attr\tlen_prefix\tsent\n" + b"".join(
+    b'p\t1\t7\t%s\tgenerated\t1\t2\t"the ""cats"" go there <eos>"\n' % each
+    for each in (b"sleep\tcorrect", b"sleeps\twrong")
+)
+
+
 TARGETS: Mapping[str, Target] = {
     "text": corpus_file("x.txt", b"It rained.\nWe stayed in.\n"),
     "text, packed": corpus_file("x.txt.gz", b"It rained.\nWe stayed in.\n"),
@@ -245,6 +268,10 @@ TARGETS: Mapping[str, Target] = {
     "winogender": corpus_file("all_sentences.tsv", WINOGENDER, "winogender", {"occupations-stats.tsv": SHARES}),
     "winogender, shares": corpus_file("occupations-stats.tsv", SHARES, "winogender", {"all_sentences.tsv": WINOGENDER}),
     "glue": corpus_file("dev.tsv", STSB, "glue", task="stsb"),
+    "suite": suite_file("x.jsonl", SUITE),
+    "suite, blimp": suite_file("blimp.jsonl", BLIMP),
+    "suite, marvin_linzen": suite_file("marvin_linzen.tsv", MARVIN),
+    "suite, agreement": suite_file("gulordava_generated.tab", GULORDAVA),
     "word vectors, text": _vectors("x.txt", b"the 0.1 0.2\nrain 0.3 -4e-1\na 1 2\n"),
     "word vectors, binary": _vectors("x.bin", b"2 3\nrain " + np.ones(3, "<f4").tobytes() + b"\nthe " + bytes(12)),
     "maps, labels": Target(_labels, read_maps),

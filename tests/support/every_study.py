@@ -10,7 +10,12 @@ from inspect import signature
 from pathlib import Path
 from unittest.mock import patch
 
-from transformers import BertForSequenceClassification, GPT2ForSequenceClassification
+from transformers import (
+    BertForMaskedLM,
+    BertForSequenceClassification,
+    GPT2ForSequenceClassification,
+    GPT2LMHeadModel,
+)
 from typer.testing import CliRunner
 
 from headscope import catalog
@@ -35,6 +40,14 @@ CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
 PLAIN = ("The cat did not sleep.", "We went home early.", "Nothing is fine, she said.")
 ROWS = ("A man sings.", "It rains and rains.", "She left, but he stayed.", "We ate bread.", "Is it you?", "No, not me.")
 WORDS = ("Yes", "No", "Yes yes", "No no")
+# Items of a suite: pairs, gaps, and an answer that is ranked in the vocabulary.
+ITEMS = (
+    '{"good": "The cat sat.", "bad": "The cat was sat.", "phenomenon": "verbs", "condition": "passive"}',
+    '{"sentence": "The [MASK] ran.", "answer": "dog", "alternatives": ["tree", "road"], "phenomenon": "nouns"}',
+    '{"sentence": "The river is [MASK].", "answer": "old", "phenomenon": "facts"}',
+    '{"good": "He saw her.", "bad": "He saw she.", "phenomenon": "verbs", "condition": "active"}',
+)
+FEW = {"one example": 1, "two examples": 2}
 # Options with which a study writes all its variables, in the first case; coreference has more for other corpora.
 WHOLE = {
     "ablate": ("--heads", "1-1"),
@@ -74,6 +87,9 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     source, limit = [str(folder / corpus[0]) if corpus[0].endswith(".txt") else corpus[0]], list(corpus[1:])
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
+    if "suites" in takes:
+        models = [model if "/" in model else f"{model}-words"]
+        source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if "models" in takes else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == "annotated" else ())
     options = [each.format(folder=folder) for each in options]
@@ -119,6 +135,11 @@ def prepare(folder: Path) -> Path:
         save_tiny(folder / name, network, tiny_tokenizer(TOKENS))
     network = tiny_gpt2(0, GPT2ForSequenceClassification, n_embd=8, n_head=2, n_positions=TOKENS, **labels)
     save_tiny(folder / "decoder", network, tiny_tokenizer(TOKENS))
+    for name, config in (("bert", sizes), ("one-head", sizes | one)):
+        save_tiny(folder / f"{name}-words", tiny_bert(0, BertForMaskedLM, **config))
+    save_tiny(folder / "decoder-words", tiny_gpt2(0, GPT2LMHeadModel, n_embd=8, n_head=2))
+    for number in (*FEW.values(), len(ITEMS)):
+        (folder / f"items-{number}.jsonl").write_text("\n".join([*ITEMS[:number], ""]), encoding="utf-8")
     pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
     assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
     return folder

@@ -4,6 +4,7 @@
 * `corpus`: a corpus; `corpora`: one or more, or with --task and --data the dev splits of tasks; `read_corpora`: reads
   them when it is called, for what may not need them.
 * `treebanks`: one or more corpora; `trainings`: the corpora of --train, of which there may be several, else None.
+* `suites`: suites of cloze items, by name or file; the model then has its head for words.
 * `training`: the corpus of --train, None without it.
 * `tasks`: several tasks; `task`: one, or without --task None where the parameter allows it, else the masked words
   of a corpus.
@@ -52,6 +53,8 @@ def options_of(inputs: Mapping[str, bool]) -> set[str]:
     names: set[str] = {option for name in inputs for option in INPUTS[name].options}
     if inputs.get("task") is False:
         names |= {"corpus", *READING}
+    if "suites" in inputs:  # no attention is kept
+        names -= {"examples"}
     return (names - {"corpus"}) | {"other"} if {"models", "corpus"} <= names else names
 
 
@@ -137,6 +140,13 @@ def _corpora(given: Given, done: Given) -> Any:
     return tuple(tasks.texts(name, given["data"], options) for name in _names(given))
 
 
+def _suites(given: Given, done: Given) -> Any:
+    from headscope.corpora.suites import read_suites
+
+    options = {name: given[name] for name in ("limit", "each", "skip_bad")}
+    return read_suites(given["suites"], given["data"], **options)
+
+
 def _read_corpus(source: str, given: Given) -> Any:
     from headscope import corpora
     from headscope.models.checkpoint import locate
@@ -177,9 +187,12 @@ def _model(given: Given, done: Given) -> Any:
     from headscope import models
     from headscope.models.checkpoint import locate
     from headscope.models.masked_lm import has_words_head
+    from headscope.models.words_head import predicts_words
 
     checkpoint = locate(given["model"], revision=given["revision"], remote_code=given["remote_code"])
     head = done["task"] is not None or has_words_head(checkpoint) if "task" in done else False
+    if "suites" in done:
+        head = predicts_words(checkpoint)
     return models.load(checkpoint, head=head, **{each: given[each] for each in LOADING})
 
 
@@ -210,6 +223,7 @@ INPUTS = {
     "corpora": Input(("corpora", *READING, "data", "long"), _corpora),
     "treebanks": Input(("corpora", *TREEBANK, "long"), _treebanks),
     "trainings": Input(("trainings", "training_limit", *TREEBANK, "long"), _trainings),
+    "suites": Input(("suites",), _suites),
     "training": Input(("training", "training_limit", *READING, "long"), _training),
     "read_corpora": Input(("corpora", *READING, "data"), lambda given, done: partial(_corpora, given, done)),
     "model": Input(("model", "examples", *LOADING), _model),

@@ -32,6 +32,9 @@ Sources = Annotated[
     list[str] | None,
     Argument(metavar="CORPUS...", help="Each a file, KIND:SOURCE, or 'sample', the bundled corpus (the default)."),
 ]
+Suites = Annotated[
+    list[str], Argument(metavar="SUITE...", help="Suites by name (blimp, lama, ...; see --data) or JSON-lines files.")
+]
 Models = Annotated[
     list[str], Argument(metavar="MODEL OTHER...", help="Two or more models; the first is compared with.")
 ]
@@ -136,6 +139,7 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     models: Models,
     corpus: Source = "sample",
     corpora: Sources = None,
+    suites: Suites,
     other: Other = None,
     out: Out = None,
     overwrite: Overwrite = False,

@@ -56,6 +56,10 @@ DIMENSIONS = {
     "attribution": "method that says how important the tokens of an input are",
     "token_share": "share of an input's tokens that is blanked, or kept alone",
     "space": "hidden states by layer, 0 for the embeddings that enter the first",
+    "phenomenon": "class of the items of a suite",
+    "condition": "finer class of the items of a phenomenon",
+    "suite": "set of cloze items",
+    "control": "change of the texts of items",
     "bound": "bound of a 95% interval",
 }
 

@@ -1,0 +1,114 @@
+"""An item of a suite: a good text beside worse ones."""
+
+from dataclasses import dataclass, replace
+
+# The gap of a sentence in a file, for every model.
+GAP = "[MASK]"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text and its characters [start, end) whose pieces are scored.
+
+    * `is_answer`: the characters are the answer in a gap, scored as one unit; else each word is a unit.
+
+    >>> Candidate("It rained.", 3, 9, True).scored
+    'rained'
+    """
+
+    text: str
+    start: int
+    end: int
+    is_answer: bool = False
+
+    @property
+    def scored(self) -> str:
+        """The scored part of the text."""
+        return self.text[self.start : self.end]
+
+    @property
+    def context(self) -> str:
+        """The text with the gap in the place of the scored part."""
+        return f"{self.text[: self.start]}{GAP}{self.text[self.end :]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClozeItem:
+    """A good text and the texts that are worse; without these, all other pieces of the vocabulary are worse answers.
+
+    * `phenomenon`: the class of the item; `condition`: a finer class within it.
+    * `lemma`: items that share it are resampled together.
+    * `subject`: the name that a fact is about; `other_answers`: further right answers, which are not ranked.
+    * `fact`: the same in all wordings of one fact; `template`: the wording.
+    """
+
+    id: str
+    phenomenon: str
+    good: Candidate
+    bad: tuple[Candidate, ...]
+    lemma: str
+    condition: str = ""
+    subject: str = ""
+    other_answers: tuple[str, ...] = ()
+    fact: str = ""
+    template: str = ""
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The good text, then the others."""
+        return (self.good, *self.bad)
+
+    def with_candidates(self, candidates: tuple[Candidate, ...]) -> "ClozeItem":
+        """The same item with other texts, the good one first."""
+        return replace(self, good=candidates[0], bad=candidates[1:])
+
+
+def sentence(text: str) -> Candidate:
+    """A whole sentence.
+
+    >>> sentence("It rained.").scored
+    'It rained.'
+    """
+    return Candidate(text, 0, len(text))
+
+
+def filled(context: str, answer: str) -> Candidate:
+    """A sentence whose gap is filled.
+
+    >>> filled("It [MASK].", "rained")
+    Candidate(text='It rained.', start=3, end=9, is_answer=True)
+    """
+    before, _, after = context.partition(GAP)
+    return Candidate(f"{before}{answer}{after}", len(before), len(before) + len(answer), True)
+
+
+def pair(id: str, phenomenon: str, good: str, bad: tuple[str, ...], lemma: str = "", condition: str = "") -> ClozeItem:
+    """A good sentence and worse ones; without a `lemma`, the words in which the first two differ are one.
+
+    >>> pair("1", "number", "The cat sleeps.", ("The cat sleep.",)).lemma
+    'sleep sleeps'
+    """
+    return ClozeItem(
+        id, phenomenon, sentence(good), tuple(map(sentence, bad)), lemma or differing(good, bad[0]), condition
+    )
+
+
+def gap(
+    id: str, phenomenon: str, context: str, answers: tuple[str, ...], lemma: str = "", condition: str = ""
+) -> ClozeItem:
+    """A sentence with a gap, its answer and worse ones; without a `lemma`, the answers in their alphabetical order."""
+    good, *bad = (filled(context, answer) for answer in answers)
+    return ClozeItem(id, phenomenon, good, tuple(bad), lemma or " ".join(sorted(answers)), condition)
+
+
+def differing(good: str, bad: str) -> str:
+    """The words in which two sentences differ, in alphabetical order; of sentences with the same words, the first ones.
+
+    >>> differing("Who slept?", "Who sleeps?"), differing("the cat saw", "saw the cat")
+    ('sleeps slept', 'saw the')
+    """
+    one, other = good.lower().rstrip(".?!").split(), bad.lower().rstrip(".?!").split()
+    words = set(one) ^ set(other)
+    if not words:
+        words = next(({first, second} for first, second in zip(one, other, strict=False) if first != second), {good})
+    return " ".join(sorted(words))

@@ -1,0 +1,138 @@
+"""Read suites: by name from a folder of data, or from a file."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+from headscope import catalog
+from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.suites.item import ClozeItem
+from headscope.errors import HeadscopeError, suggest
+from headscope.files import refuse_text
+
+READERS = "corpora/suites/readers"
+# The deepest folder below --data in which the files of a suite are looked for.
+DEPTH = 3
+
+
+@dataclass(frozen=True, repr=False)
+class Suite:
+    """Items of one suite.
+
+    * `sha256`: hash of its files' bytes, or of its texts where it has no files.
+    * `skipped`: numbers of lines that were left out, by reason.
+    """
+
+    name: str
+    sha256: str
+    items: tuple[ClozeItem, ...]
+    skipped: dict[str, int]
+
+    def __repr__(self) -> str:
+        return f"Suite('{self.name}', {len(self.items)} items)"
+
+
+def read_suites(
+    names: Iterable[str | Path],
+    data: str | Path | None = None,
+    *,
+    limit: int | None = None,
+    each: int | None = None,
+    skip_bad: bool = False,
+) -> tuple[Suite, ...]:
+    """Read suites through, so that a wrong line is refused before a model runs.
+
+    * `names`: each the name of a suite or a file.
+    * `data`: the folder in which the files of named suites lie, at most three folders deep.
+    * `limit`: most items of a suite; `each`: most items of a phenomenon.
+    * `skip_bad`: leave out and count lines that cannot be read.
+
+    Raises `HeadscopeError` naming file and line of the first line that cannot be read, or for a suite without items.
+
+    >>> read_suites(["numeracy"], each=2)
+    (Suite('numeracy', 4 items),)
+    """
+    for name, number in (("limit", limit), ("each", each)):
+        if number is not None and number < 1:
+            raise HeadscopeError(f"{name} {number} leaves no item; use at least 1")
+    return tuple(_read(name, data, limit, each, skip_bad) for name in dict.fromkeys(map(str, names)))
+
+
+def _read(given: str, data: str | Path | None, limit: int | None, each: int | None, skip_bad: bool) -> Suite:
+    name, reader, files = _located(given, data)
+    items, skipped, ids = [], Counter[str](), set[str]()
+    counts = Counter[str]()
+    for item in reader.items(files):
+        if isinstance(item, Skipped):
+            skipped[item.reason] += item.count
+        elif isinstance(item, Bad) or item.id in ids:
+            problem = item if isinstance(item, Bad) else f"two items have the id '{item.id[:40]}'; mend one"
+            _refuse(given, files, problem, skip_bad)
+            skipped["bad"] += 1
+        elif each is None or counts[item.phenomenon] < each:
+            ids.add(item.id)
+            counts[item.phenomenon] += 1
+            items.append(item)
+            if len(items) == limit:
+                break
+    if not items:
+        raise HeadscopeError(f"suite '{given}' has no items; write one JSON object a line, as docs/cloze.md says")
+    return Suite(name, _hash(files, items), tuple(items), dict(skipped))
+
+
+def _refuse(suite: str, files: Sequence[str], problem: Bad | str, skip_bad: bool) -> None:
+    if skip_bad:
+        return
+    if isinstance(problem, str):
+        raise HeadscopeError(f"suite '{suite}': {problem}")
+    file = getattr(problem, "file", "") or (files[0] if files else suite)
+    remedy = "mend it, or leave such lines out with --skip-bad"
+    raise HeadscopeError(f"suite '{file}', line {problem.line}: {problem.message}; {remedy}") from problem
+
+
+def _located(given: str, data: str | Path | None) -> tuple[str, ModuleType, list[str]]:
+    """The name of a suite, its reader, and its files."""
+    refuse_text("suite", given)
+    names, name = catalog.names(READERS), given.replace("-", "_").lower()
+    if Path(given).is_file():
+        readers = {file: reader for reader in names for file in catalog.load(READERS, reader).FILES}
+        plain = Path(given).name.removesuffix(".gz")
+        reader = readers.get(plain, "own")
+        stem = reader if reader != "own" else Path(plain).stem
+        return stem, catalog.load(READERS, reader), [given]
+    if name not in names or name == "own":
+        there = ", ".join(each for each in names if each != "own")
+        near = suggest(name, [each for each in names if each != "own"], remedy=f"name a file, or one of {there}")
+        raise HeadscopeError(f"suite '{given}' is no file and no name of a suite; {near}")
+    reader = catalog.load(READERS, name)
+    if reader.FILES and data is None:
+        raise HeadscopeError(f"suite '{name}': its files are missing; name their folder with --data")
+    return name, reader, [_file(name, file, Path(str(data))) for file in reader.FILES]
+
+
+def _file(suite: str, name: str, folder: Path) -> str:
+    """A file of a suite, packed or not, in the folder or below it."""
+    if not folder.is_dir():
+        raise HeadscopeError(f"suite '{suite}': folder '{folder}' does not exist; name it with --data")
+    for depth in range(DEPTH):
+        for packed in (name, f"{name}.gz"):
+            if near := sorted(path for path in folder.glob("*/" * depth + packed) if path.is_file()):
+                return str(near[0])
+    raise HeadscopeError(f"suite '{suite}': no file '{name}' or '{name}.gz' in '{folder}'; name its folder with --data")
+
+
+def _hash(files: Sequence[str], items: Sequence[ClozeItem]) -> str:
+    digest = sha256()
+    for content in _contents(files, items):
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _contents(files: Sequence[str], items: Sequence[ClozeItem]) -> Iterator[bytes]:
+    for file in files:
+        yield Path(file).read_bytes()
+    if not files:
+        yield "\0".join(candidate.text for item in items for candidate in item.candidates).encode()

@@ -1,0 +1,68 @@
+"""Controls: the same items with shuffled words, or with the near words alone."""
+
+from collections.abc import Sequence
+from random import Random
+
+from headscope.corpora.suites import Candidate, ClozeItem
+
+CONTROLS = ("shuffled", "truncated")
+# Words before the gap, or before the first difference, that a truncated text keeps.
+KEPT = 2
+ENDS = ".?!"
+
+
+def controlled(items: Sequence[ClozeItem], control: str, seed: int) -> list[ClozeItem]:
+    """The items with other texts.
+
+    * "shuffled": words in random order, the same for all texts of an item of equal length; an answer and the mark at
+      the end of a sentence stay in place.
+    * "truncated": texts that begin two words before the gap, or before the first word in which the texts differ.
+    """
+    return [
+        _shuffled(item, Random(f"{seed} {item.id}")) if control == "shuffled" else _truncated(item) for item in items
+    ]
+
+
+def _shuffled(item: ClozeItem, random: Random) -> ClozeItem:
+    keys = [random.random() for _ in range(max(len(each.text.split()) for each in item.candidates) + 1)]
+    return item.with_candidates(tuple(_in_order(each, keys) for each in item.candidates))
+
+
+def _in_order(candidate: Candidate, keys: Sequence[float]) -> Candidate:
+    """The text with its words in the order of `keys`."""
+    text = candidate.text.rstrip()
+    mark = text[len(text.rstrip(ENDS)) :]
+    if not candidate.is_answer:
+        words = _sorted(text[: len(text) - len(mark)].split(), keys)
+        whole = " ".join(words) + mark
+        return Candidate(whole, 0, len(whole))
+    before, after = candidate.text[: candidate.start], text[candidate.end :]
+    mark = mark if len(mark) <= len(after) else ""
+    first, last = before.split(), after[: len(after) - len(mark)].split()
+    joined = before[len(before.rstrip()) :], after[: len(after) - len(after.lstrip())]
+    words = _sorted([*first, *last], keys)
+    before = " ".join(words[: len(first)]) + (joined[0] if first else "")
+    after = (joined[1] if last else "") + " ".join(words[len(first) :]) + mark
+    return Candidate(f"{before}{candidate.scored}{after}", len(before), len(before) + len(candidate.scored), True)
+
+
+def _sorted(words: Sequence[str], keys: Sequence[float]) -> list[str]:
+    return [word for _, word in sorted(zip(keys, words, strict=False), key=lambda each: each[0])]
+
+
+def _truncated(item: ClozeItem) -> ClozeItem:
+    if item.good.is_answer:
+        return item.with_candidates(tuple(_cut(each, len(each.text[: each.start].split())) for each in item.candidates))
+    words = [each.text.split() for each in item.candidates]
+    shared = next((at for at, same in enumerate(zip(*words, strict=False)) if len(set(same)) > 1), min(map(len, words)))
+    return item.with_candidates(tuple(_cut(each, shared) for each in item.candidates))
+
+
+def _cut(candidate: Candidate, word: int) -> Candidate:
+    """The text without all words but two before the word with this number."""
+    at = 0
+    for _ in range(max(0, word - KEPT)):
+        at += len(candidate.text[at:]) - len(candidate.text[at:].lstrip())
+        at += len(candidate.text[at:].split(maxsplit=1)[0])
+    at += len(candidate.text[at:]) - len(candidate.text[at:].lstrip())
+    return Candidate(candidate.text[at:], max(0, candidate.start - at), candidate.end - at, candidate.is_answer)

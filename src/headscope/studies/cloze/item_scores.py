@@ -1,0 +1,109 @@
+"""The scores of items: of the good text, and of the best of the others."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from headscope.corpora.suites import ClozeItem
+from headscope.engine import Settings
+from headscope.engine.words.answer_ranks import answer_ranks
+from headscope.engine.words.logits import WordPredictor
+from headscope.engine.words.text_scores import text_scores
+from headscope.studies.cloze.prior import Prior
+
+# Differences below this are rounding, and the texts are equal.
+TIE = 1e-5
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """Scores of items, in their order.
+
+    * `good`, `bad`: the score of the good text and the highest of the others, in nats; NaN where one has none.
+    * `rank`: the rank of an answer in the vocabulary, from 1; 0 for items with alternatives.
+    * `choice`: the piece that is preferred among the answers of a phenomenon; -1 for items with alternatives.
+    * `tokens`: number of tokens of all texts; `left_out`, `counted`: number of items by reason.
+    """
+
+    good: Float[np.ndarray, " item"]
+    bad: Float[np.ndarray, " item"]
+    rank: Int[np.ndarray, " item"]
+    choice: Int[np.ndarray, " item"]
+    tokens: int
+    left_out: dict[str, int]
+    counted: dict[str, int]
+
+    @property
+    def correct(self) -> Float[np.ndarray, " item"]:
+        """1 where the good text has the higher score, a half where scores are equal; NaN without scores."""
+        difference = self.good - self.bad
+        right = np.where(np.abs(difference) < TIE, 0.5, (difference > 0).astype(float))
+        return np.where(np.isnan(difference), np.nan, right)
+
+
+def item_scores(
+    predictor: WordPredictor,
+    items: Sequence[ClozeItem],
+    settings: Settings,
+    *,
+    plain: bool = False,
+    prior: Prior | None = None,
+) -> ItemScores:
+    """Score items by a model, or by log-probabilities of pieces alone (`prior`)."""
+    made = [_compared(predictor, items, settings, plain, prior), _ranked(predictor, items, settings, prior)]
+    one, other = made
+    ranked = np.array([not item.bad for item in items])
+    return ItemScores(
+        np.where(ranked, other.good, one.good),
+        np.where(ranked, other.bad, one.bad),
+        other.rank,
+        other.choice,
+        one.tokens + other.tokens,
+        Counter(one.left_out) + Counter(other.left_out),
+        one.counted,
+    )
+
+
+def _compared(
+    predictor: WordPredictor, items: Sequence[ClozeItem], settings: Settings, plain: bool, prior: Prior | None
+) -> ItemScores:
+    """Scores of the items that have worse texts; the others are NaN."""
+    numbers = [number for number, item in enumerate(items) if item.bad]
+    candidates = [candidate for number in numbers for candidate in items[number].candidates]
+    if prior is not None:
+        scores = prior.text_scores(candidates, plain)
+    else:
+        scores = text_scores(predictor, candidates, settings, plain=plain)
+    good, bad = np.full(len(items), np.nan), np.full(len(items), np.nan)
+    left_out, counted, start = Counter[str](), Counter[str](), 0
+    for number in numbers:
+        part = slice(start, start + len(items[number].candidates))
+        start = part.stop
+        values, pieces = scores.values[part], scores.pieces[part]
+        if np.isnan(values).any():
+            left_out["long" if (pieces < 0).any() else "without a scored piece"] += 1
+            continue
+        good[number], bad[number] = values[0], values[1:].max()
+        counted["answers of several pieces"] += bool(items[number].good.is_answer and pieces[0] > 1)
+    none = np.zeros(len(items), int)
+    return ItemScores(good, bad, none, none - 1, int(scores.tokens.sum()), dict(left_out), dict(+counted))
+
+
+def _ranked(
+    predictor: WordPredictor, items: Sequence[ClozeItem], settings: Settings, prior: Prior | None
+) -> ItemScores:
+    """Scores of the items whose answer is ranked in the vocabulary; the others are NaN."""
+    numbers = [number for number, item in enumerate(items) if not item.bad]
+    values = None if prior is None else prior.log_probabilities
+    quiet = settings if prior is None else replace(settings, on_progress=lambda done: None)
+    ranks = answer_ranks(predictor, [items[number] for number in numbers], quiet, prior=values)
+    whole = {name: np.full(len(items), fill) for name, fill in (("good", np.nan), ("bad", np.nan))}
+    rank, choice = np.zeros(len(items), int), np.full(len(items), -1)
+    whole["good"][numbers], whole["bad"][numbers] = ranks.good, ranks.other
+    rank[numbers], choice[numbers] = ranks.rank, ranks.choice
+    reasons = {-1: "long", 0: "without a scored piece"}
+    left_out = Counter(reasons.get(pieces, "answer outside the vocabulary") for pieces in ranks.pieces if pieces != 1)
+    return ItemScores(**whole, rank=rank, choice=choice, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})

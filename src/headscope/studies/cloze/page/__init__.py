@@ -1,0 +1,1 @@
+"""The page of `cloze` for report and viewer; never imports torch."""

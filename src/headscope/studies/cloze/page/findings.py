@@ -1,0 +1,112 @@
+"""Findings of `cloze`: where the model is right, where it is no better than chance, and what explains it."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.report.parts import Finding
+from headscope.report.wording import agree, estimate, first_of, several
+from headscope.studies.cloze.page.summary import Phenomenon, phenomena, suites
+
+NAMED = 5
+SENTENCES = {
+    "random weights": ("Learned in training", "With random weights the model"),
+    "unigram": ("Words alone", "The frequency of words alone"),
+    "shuffled": ("Word order", "With shuffled words the model"),
+    "truncated": ("Near words", "With the near words alone the model"),
+}
+
+
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The accuracy of each suite, the best and the worst phenomenon, chance, and word order."""
+    return [*_suites(result), *_ends(result), *_chance(result), *_changes(result, "control", ("shuffled",))][:5]
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """All findings."""
+    return [
+        *_suites(result),
+        *_ends(result),
+        *_chance(result),
+        *_changes(result, "baseline", ("random weights", "unigram")),
+        *_changes(result, "control", ("shuffled", "truncated")),
+        *_limits(result),
+    ]
+
+
+def _suites(result: xr.Dataset) -> Iterator[Finding]:
+    for suite, names in suites(result).items():
+        score = estimate(result, "accuracy_by_suite", suite=suite)
+        if np.isfinite(score.value):
+            chance = float(result["chance"].sel(phenomenon=names).mean())
+            count = int(result["accuracy_by_suite_n_examples"].sel(suite=suite))
+            text = f"The good text scores higher in {score.percent} of {count:,} items; chance is {chance:.0%}."
+            yield Finding(suite.replace("_", " ").capitalize(), text)
+
+
+def _ends(result: xr.Dataset) -> Iterator[Finding]:
+    """The phenomena with the highest and the lowest accuracy."""
+    ordered = sorted(phenomena(result), key=lambda each: each.accuracy.value)
+    if len(ordered) > 1:
+        best, worst = ordered[-1], ordered[0]
+        yield Finding("Best and worst", f"Highest for {_words(best)}; lowest for {_words(worst)}.")
+
+
+def _chance(result: xr.Dataset) -> Iterator[Finding]:
+    """The phenomena whose intervals include chance, and those below it."""
+    every = phenomena(result)
+    chance, below = ([each.name for each in every if wanted(each)] for wanted in (_is_chance, _is_below))
+    if chance:
+        text = f"{several(len(chance), 'phenomenon').replace('phenomenons', 'phenomena')} of {len(every)} "
+        text += f"{agree(len(chance), 'is', 'are')} not different from chance: {_listed(chance)}."
+    else:
+        text = f"All {len(every)} phenomena differ from chance."
+    yield Finding("Chance", text)
+    if below:
+        text = f"The wrong text is preferred in {_listed(below)}: a bias for other properties of the texts."
+        yield Finding("Below chance", text)
+
+
+def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[Finding]:
+    """The mean accuracy over phenomena of baselines or controls, beside that of the model."""
+    if f"accuracy_{dim}" not in result:
+        return
+    own = float(result["accuracy"].mean())
+    for name in names:
+        if name in result[dim].values:
+            other = float(result[f"accuracy_{dim}"].sel({dim: name}).mean())
+            topic, start = SENTENCES[name]
+            yield Finding(
+                topic,
+                f"{start} is right in {other:.1%} of items, the model itself in {own:.1%} (means over phenomena).",
+            )
+
+
+def _limits(result: xr.Dataset) -> Iterator[Finding]:
+    left = {**json.loads(result.attrs["skipped"]), **json.loads(result.attrs["counted"])}
+    counts = (
+        f" Left out or counted: {', '.join(f'{count:,} {reason}' for reason, count in left.items())}." if left else ""
+    )
+    yield Finding(
+        "Limits",
+        "Chance means that an interval over items, or one that resamples lemmas whole, includes chance. A preference "
+        f"for the good text does not say why: compare it with the controls.{counts}",
+    )
+
+
+def _is_chance(each: Phenomenon) -> bool:
+    return each.is_chance
+
+
+def _is_below(each: Phenomenon) -> bool:
+    return each.is_below
+
+
+def _words(each: Phenomenon) -> str:
+    return f"{each.name.replace('_', ' ')} ({each.accuracy.percent}, n = {each.count:,})"
+
+
+def _listed(names: list[str]) -> str:
+    return first_of([name.replace("_", " ") for name in names], NAMED, ", ")

@@ -1,0 +1,163 @@
+"""Run the study: from its options to a labelled result."""
+
+import csv
+import io
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from headscope import results
+from headscope.corpora.suites import ClozeItem, Suite, read_suites
+from headscope.engine import DEFAULTS, Settings
+from headscope.engine.provenance import provenance
+from headscope.engine.words.logits import WordPredictor
+from headscope.errors import HeadscopeError
+from headscope.files import write_atomically
+from headscope.models import Model
+from headscope.models.random_weights import untrained
+from headscope.ranges import Range
+from headscope.studies.cloze.controls import CONTROLS, controlled
+from headscope.studies.cloze.item_scores import ItemScores, item_scores
+from headscope.studies.cloze.prior import prior
+from headscope.studies.cloze.variables import to_variables
+
+EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
+FILE = "items.csv"
+COLUMNS = ("id", "phenomenon", "score_good", "score_bad")
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    suites: tuple[str | Path | Suite, ...],
+    settings: Settings = DEFAULTS,
+    *,
+    directory: Path | None = None,
+    data: Path | None = None,
+    items: bool = False,
+    limit: Annotated[int, Range(1)] | None = None,
+    each: Annotated[int, Range(1)] | None = None,
+    skip_bad: bool = False,
+    masking: Literal["within-word", "plain"] = "within-word",
+    random: bool = True,
+    controls: bool = True,
+    unigrams: str | None = None,
+) -> xr.Dataset:
+    """`accuracy[phenomenon]`: the share of items whose good text has the higher score.
+
+    * `accuracy_ci`: resamples items; `accuracy_by_lemma_ci`: all items of a lemma together.
+    * `margin`: how much higher the good text scores, in nats; `chance`: the accuracy of a choice at random.
+    * `accuracy_baseline[phenomenon, baseline]`: with random weights, and with the frequencies of pieces alone.
+    * `accuracy_control[phenomenon, control]`: with shuffled words, and with texts cut before the critical words.
+    * `accuracy_by_condition`, `accuracy_by_suite`: of finer and coarser classes.
+    * `precision_at_10`: of answers that are ranked in the vocabulary; `accuracy` is then precision at 1.
+
+    A sentence scores the sum of the log-probabilities of its pieces, each masked in turn (Salazar et al. 2020), and
+    later pieces of the same word with it (Kauf and Ivanova 2023); a gap scores its answer alone. A causal model
+    predicts each piece from those before it. Equal scores count a half.
+
+    Arguments:
+
+    * `model`: Model with a masked-language or causal head.
+    * `suites`: Suites by name or file.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `directory`: Folder of the result.
+    * `data`: Folder in which the files of named suites lie.
+    * `items`: Also write items.csv: the scores of each item, in nats.
+    * `limit`: Read the first N items of each suite.
+    * `each`: Read the first N items of each phenomenon.
+    * `skip_bad`: Leave out and count lines that cannot be read.
+    * `masking`: Mask later pieces of the same word too, or each piece of a sentence alone.
+    * `random`: Also score the model with random weights.
+    * `controls`: Also score shuffled and truncated texts.
+    * `unigrams`: Corpus whose frequencies are the unigram baseline; by default the prediction for a lone mask.
+
+    Raises `HeadscopeError` if a suite cannot be read, the model has no head for words, or no item can be scored.
+    """
+    started = time.monotonic()
+    suites = _read(suites, data, limit, each, skip_bad)
+    every = [item for suite in suites for item in suite.items]
+    predictor = WordPredictor(model)
+    plain = masking == "plain"
+    texts = sum(max(1, len(item.candidates)) for item in every)
+    settings.on_total(texts * (1 + random + len(CONTROLS) * controls))
+    own = item_scores(predictor, every, settings, plain=plain)
+    if np.isnan(own.correct).all():
+        reasons = ", ".join(f"{count} {reason}" for reason, count in own.left_out.items())
+        raise HeadscopeError(f"suite '{suites[0].name}': no item can be scored ({reasons}); name another suite")
+    baselines: dict[str, ItemScores] = {}
+    if random:
+        chance = WordPredictor(untrained(model, settings.seed))
+        baselines["random weights"] = item_scores(chance, every, settings, plain=plain)
+    quiet = replace(settings, on_progress=lambda done: None)
+    of_pieces = prior(predictor, unigrams)
+    baselines["unigram"] = item_scores(predictor, every, quiet, plain=plain, prior=of_pieces)
+    changed = {
+        name: item_scores(predictor, controlled(every, name, settings.seed), settings, plain=plain)
+        for name in (CONTROLS if controls else ())
+    }
+    if directory is not None:
+        _write_items(directory, every, own, items)
+    names = [suite.name for suite in suites for _ in suite.items]
+    vocabulary = len(of_pieces.log_probabilities)
+    variables = to_variables(every, names, own, baselines, changed, settings, vocabulary=vocabulary)
+    attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings) | {
+        "suites": json.dumps(_described(suites)),
+        "masking": masking,
+        "unigrams": unigrams or "the prediction for a lone mask",
+        "n_examples": int((~np.isnan(own.correct)).sum()),
+        "n_tokens": own.tokens,
+        "skipped": json.dumps(_skipped(suites, own)),
+        "counted": json.dumps(own.counted),
+        "duration_s": round(time.monotonic() - started, 3),
+    }
+    return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _read(suites: Any, data: Path | None, limit: int | None, each: int | None, skip_bad: bool) -> tuple[Suite, ...]:
+    """The suites, those that are named read from their files."""
+    given = (suites,) if isinstance(suites, str | Path | Suite) else tuple(suites)
+    if not given:
+        raise HeadscopeError("no suite is named; name one, such as numeracy, or a file")
+    made = [
+        (suite,) if isinstance(suite, Suite) else read_suites([suite], data, limit=limit, each=each, skip_bad=skip_bad)
+        for suite in given
+    ]
+    return tuple(suite for read in made for suite in read)
+
+
+def _together(suites: Sequence[Suite]) -> Any:
+    """Name and hash of all suites, as those of one corpus."""
+    digest = (
+        suites[0].sha256 if len(suites) == 1 else sha256("".join(each.sha256 for each in suites).encode()).hexdigest()
+    )
+    return Suite(", ".join(suite.name for suite in suites), digest, (), {})
+
+
+def _described(suites: Sequence[Suite]) -> dict[str, list[str]]:
+    """The phenomena of each suite."""
+    return {suite.name: list(dict.fromkeys(item.phenomenon for item in suite.items)) for suite in suites}
+
+
+def _skipped(suites: Sequence[Suite], own: ItemScores) -> dict[str, int]:
+    return dict(sum((Counter(suite.skipped) for suite in suites), Counter(own.left_out)))
+
+
+def _write_items(directory: Path, items: Sequence[ClozeItem], own: ItemScores, wanted: bool) -> None:
+    """Write the scores of all items; without `wanted` remove those of an earlier run, which had other scores."""
+    if not wanted:
+        (directory / FILE).unlink(missing_ok=True)
+        return
+    content = io.StringIO()
+    writer = csv.writer(content, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for item, *scores in zip(items, own.good.tolist(), own.bad.tolist(), strict=True):
+        writer.writerow([item.id, item.phenomenon, *("" if np.isnan(score) else f"{score:.6f}" for score in scores)])
+    write_atomically(directory / FILE, content.getvalue())

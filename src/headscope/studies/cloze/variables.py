@@ -1,0 +1,173 @@
+"""Accuracies of phenomena, conditions and suites, beside baselines and controls, as labelled variables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float, Int
+
+from headscope.corpora.suites import ClozeItem
+from headscope.engine import Settings
+from headscope.results.variables import Count, Variables
+from headscope.statistics.bootstrap import poisson_draws, tally, tally_by_input
+from headscope.studies.cloze.item_scores import ItemScores
+
+SOURCE = "Salazar et al. 2020; Kauf and Ivanova 2023"
+SHARE = "share of items"
+RIGHT = "items whose good text has the higher score"
+# The first answers among which precision is read, beside the first alone.
+NEAR = 10
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Means of several statistics over the items of several groups, with their intervals and numbers of items."""
+
+    mean: Float[np.ndarray, "group statistic"]
+    interval: Float[np.ndarray, "group statistic 2"]
+    count: Int[np.ndarray, "group statistic"]
+
+
+def to_variables(
+    items: Sequence[ClozeItem],
+    suites: Sequence[str],
+    own: ItemScores,
+    baselines: Mapping[str, ItemScores],
+    controls: Mapping[str, ItemScores],
+    settings: Settings,
+    *,
+    vocabulary: int,
+) -> dict[str, xr.DataArray]:
+    """The variables of a result; `suites` is the suite of each item, `vocabulary` the number of pieces."""
+    phenomena, group = _groups([item.phenomenon for item in items])
+    names, suite = _groups(suites)
+    conditions, condition = _groups(
+        [f"{item.phenomenon}: {item.condition}" if item.condition else "" for item in items]
+    )
+    coords = {
+        "phenomenon": phenomena,
+        "condition": [name for name in conditions if name],
+        "suite": names,
+        "baseline": list(baselines),
+        "control": list(controls),
+    }
+    variables = Variables(coords, SOURCE)
+    scored = ~np.isnan(own.correct)
+    columns = {
+        "own": own.correct,
+        "margin": own.good - own.bad,
+        "chance": np.array([1 / (len(each.candidates) if each.bad else vocabulary) for each in items]),
+    }
+    columns |= {name: scores.correct for name, scores in [*baselines.items(), *controls.items()]}
+    values = np.stack([np.where(scored, column, np.nan) for column in columns.values()], axis=1)
+    estimates = by_group(values, group, len(phenomena), settings)
+    _add(variables, "accuracy", estimates, 0, ("phenomenon",), RIGHT, SHARE)
+    _add_by_lemma(variables, own.correct, [item.lemma for item in items], group, settings)
+    long_name = "score of the good text less that of the best other"
+    _add(variables, "margin", estimates, 1, ("phenomenon",), long_name, "nats")
+    long_name = "accuracy of a choice at random"
+    variables.add("chance", estimates.mean[:, 2], ("phenomenon",), long_name=long_name, units=SHARE)
+    for dim, scores, first, words in (
+        ("baseline", baselines, 3, "baselines"),
+        ("control", controls, 3 + len(baselines), "changed texts"),
+    ):
+        if scores:
+            part = slice(first, first + len(scores))
+            _add(variables, f"accuracy_{dim}", estimates, part, ("phenomenon", dim), f"{RIGHT}, of {words}", SHARE)
+    if coords["condition"]:
+        here = np.array([bool(name) for name in conditions])
+        fine = by_group(values[:, :1], condition, len(conditions), settings)
+        fine = Estimates(fine.mean[here], fine.interval[here], fine.count[here])
+        _add(variables, "accuracy_by_condition", fine, 0, ("condition",), f"{RIGHT}, by condition", SHARE)
+    whole = by_group(values, suite, len(names), settings)
+    _add(variables, "accuracy_by_suite", whole, 0, ("suite",), f"{RIGHT}, by suite", SHARE)
+    if own.rank.any():
+        near = np.where(own.rank > 0, (own.rank <= NEAR).astype(float), np.nan)[:, None]
+        long_name = f"items whose answer is among the first {NEAR} of the vocabulary"
+        _add(
+            variables,
+            "precision_at_10",
+            by_group(near, group, len(phenomena), settings),
+            0,
+            ("phenomenon",),
+            long_name,
+            SHARE,
+        )
+    return variables.arrays
+
+
+def by_group(
+    values: Float[np.ndarray, "item statistic"], group: Int[np.ndarray, " item"], groups: int, settings: Settings
+) -> Estimates:
+    """Means over the items of each group that have a value, with bootstrap intervals over items.
+
+    The number of an item alone decides how often a resample has it: all statistics are resampled together.
+    """
+    made = []
+    for number in range(groups):
+        index = np.flatnonzero(group == number)
+        some = values[index]
+        draws = poisson_draws(index, settings.seed, settings.resamples)
+        # [item, 1, statistic], [item, statistic]
+        of_group = tally(np.nan_to_num(some)[:, None], ~np.isnan(some), draws)
+        made.append((of_group.mean[0], of_group.interval[0], of_group.count))
+    return Estimates(*map(np.stack, zip(*made, strict=True)))
+
+
+def _groups(labels: Sequence[str]) -> tuple[list[str], Int[np.ndarray, " item"]]:
+    """The labels in the order in which they come first, and the number of each item's label."""
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return list(numbers), np.array([numbers[label] for label in labels], int)
+
+
+def _add_by_lemma(
+    variables: Variables,
+    correct: Float[np.ndarray, " item"],
+    lemmas: Sequence[str],
+    group: Int[np.ndarray, " item"],
+    settings: Settings,
+) -> None:
+    """Add the accuracy with intervals that resample all items of a lemma together."""
+    _, lemma = _groups(lemmas)
+    scored, made = ~np.isnan(correct), []
+    for number in range(group.max() + 1):
+        index = np.flatnonzero((group == number) & scored)
+        index = index[np.argsort(lemma[index], kind="stable")]
+        present, places = np.unique(lemma[index], return_inverse=True)
+        if not len(index):
+            made.append((np.nan, [np.nan, np.nan], 0))
+            continue
+        draws = poisson_draws(present, settings.seed, settings.resamples)
+        clustered = tally_by_input(correct[index][:, None], places, draws)
+        made.append((clustered.mean[0], clustered.interval[0], len(present)))
+    mean, interval, count = zip(*made, strict=True)
+    variables.add(
+        "accuracy_by_lemma",
+        mean,
+        ("phenomenon",),
+        long_name=f"{RIGHT}, lemmas resampled whole",
+        units=SHARE,
+        interval=np.array(interval),
+        count=Count(count, "lemmas of each phenomenon", "lemmas", ("phenomenon",)),
+    )
+
+
+def _add(
+    variables: Variables,
+    name: str,
+    estimates: Estimates,
+    column: int | slice,
+    dims: tuple[str, ...],
+    long_name: str,
+    units: str,
+) -> None:
+    variables.add(
+        name,
+        estimates.mean[:, column],
+        dims,
+        long_name=long_name,
+        units=units,
+        interval=estimates.interval[:, column],
+        count=Count(estimates.count[:, column], f"items of {long_name}", "items", dims),
+    )

@@ -1,0 +1,146 @@
+"""Suites are read in the order of their files, and a wrong line is refused by its number."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headscope.corpora.suites import Candidate, ClozeItem, read_suites
+from headscope.corpora.suites.item import differing
+from headscope.errors import HeadscopeError
+
+PAIR = {"good": "The cat sleeps.", "bad": "The cat sleep."}
+GAP = {"sentence": "The cat [MASK].", "answer": "sleeps", "alternatives": ["sleep", "slept"], "id": "a"}
+BLIMP = {
+    "UID": "island",
+    "pair_id": "7",
+    "linguistics_term": "islands",
+    "sentence_good": "Go.",
+    "sentence_bad": "Gone.",
+}
+TEMPLATES = "construction\tcondition\tsource_index\tgood\tbad\tbad2\n"
+AGREEMENT = "pattern\tconstr_id\tsent_id\tform\tclass\ttype\tn_attr\tlen_prefix\tsent\n"
+
+
+def written(folder: Path, name: str, *lines: object) -> str:
+    text = "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return str(path)
+
+
+def items(source: str, **options: object) -> tuple[ClozeItem, ...]:
+    (suite,) = read_suites([source], **options)  # type: ignore[arg-type]
+    return suite.items
+
+
+def test_own_pairs_and_gaps(tmp_path: Path) -> None:
+    one, other = items(written(tmp_path, "mine.jsonl.gz", PAIR | {"phenomenon": "number", "lemma": "sleep"}, "", GAP))
+    assert (one.id, one.phenomenon, one.lemma) == ("mine.jsonl:1", "number", "sleep")
+    assert one.good == Candidate("The cat sleeps.", 0, 15)
+    assert (other.id, other.phenomenon, other.lemma) == ("a", "mine", "sleep sleeps slept")
+    assert other.good == Candidate("The cat sleeps.", 8, 14, True)
+    assert [each.text for each in other.bad] == ["The cat sleep.", "The cat slept."]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ([1], "not an object"),
+        ({}, "neither 'good' and 'bad' nor 'sentence' and 'answer'"),
+        ({"good": "A."}, "no 'bad'"),
+        ({"bad": "A."}, "no 'good'"),
+        (PAIR | {"bad": ""}, "'bad' is '', expected"),
+        (PAIR | {"bad": PAIR["good"]}, "stands on both sides"),
+        (PAIR | {"odd": 1}, "unknown field 'odd'"),
+        (GAP | {"sentence": "No gap."}, "'sentence' has 0 gaps, expected one [MASK]"),
+        (GAP | {"sentence": "[MASK] [MASK]"}, "'sentence' has 2 gaps"),
+        ({"sentence": "The [MASK]."}, "no 'answer'"),
+        (GAP | {"alternatives": ["sleeps"]}, "stands on both sides"),
+        (GAP | {"alternatives": [1]}, "'alternatives' is '[1]', expected"),
+    ],
+)
+def test_wrong_lines_are_refused_by_number_or_counted(line: object, message: str, tmp_path: Path) -> None:
+    source = written(tmp_path, "mine.jsonl", PAIR, line)
+    with pytest.raises(HeadscopeError) as refused:
+        read_suites([source])
+    assert "line 2: " in str(refused.value) and message in str(refused.value)
+    (suite,) = read_suites([source], skip_bad=True)
+    assert len(suite.items) == 1 and suite.skipped == {"bad": 1}
+
+
+def test_two_items_of_one_id_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="two items have the id 'a'"):
+        read_suites([written(tmp_path, "mine.jsonl", GAP, GAP)])
+
+
+def test_blimp_by_name_and_by_file(tmp_path: Path) -> None:
+    (tmp_path / "syntax").mkdir()
+    source = written(tmp_path / "syntax", "blimp.jsonl.gz", BLIMP)
+    (item,) = items("blimp", data=tmp_path)
+    assert items(source) == (item,)
+    assert (item.id, item.phenomenon, item.condition, item.bad[0].text) == ("island-7", "islands", "island", "Gone.")
+
+
+def test_marvin_and_linzen(tmp_path: Path) -> None:
+    rows = ("simple\tsing\t3\tit is\tit are\t\n", "npi\tpast\t4\tno a ever\tthe a ever\ta no ever\n")
+    source = written(tmp_path, "marvin_linzen.tsv", TEMPLATES + "".join(rows).rstrip())
+    one, other = items(source)
+    assert (one.id, one.phenomenon, one.condition, one.lemma) == ("simple/sing-3", "simple", "sing", "are is")
+    assert len(other.bad) == 2
+
+
+def test_agreement(tmp_path: Path) -> None:
+    right, wrong = (f'p\t1\t7\t{form}\t{kind}\tgenerated\t1\t2\t"the ""cats"" go there <eos>"\n' for form, kind in
+                    (("sleep", "correct"), ("sleeps", "wrong")))  # fmt: skip
+    (item,) = items(written(tmp_path, "gulordava_generated.tab", (AGREEMENT + right + wrong).rstrip()))
+    assert item.good == Candidate('the "cats" sleep there', 11, 16, True)
+    assert (item.id, item.condition, item.phenomenon) == ("p/1-7-generated", "1 attractor", "agreement in nonsense")
+    with pytest.raises(HeadscopeError, match=r"line 2: .*are not the correct and the wrong form"):
+        items(written(tmp_path, "gulordava_generated.tab", (AGREEMENT + wrong + right).rstrip()))
+    with pytest.raises(HeadscopeError, match="line 2: the last line has no line after it"):
+        items(written(tmp_path, "gulordava_generated.tab", (AGREEMENT + right).rstrip()))
+
+
+def test_numeracy_is_balanced_and_the_same_each_time() -> None:
+    every = items("numeracy")
+    compared = [item for item in every if item.phenomenon == "comparing numbers"]
+    assert sum(item.good.scored == "larger" for item in compared) == len(compared) / 2
+    assert len({item.id for item in every}) == len(every)
+    for item in every:
+        if item.phenomenon == "adding numbers" and item.condition != "words":
+            one, _, other, *_ = item.good.text.split()
+            assert int(one) + int(other) == int(item.good.scored)
+    assert items("numeracy", limit=5) == every[:5]
+    assert len(items("numeracy", each=3)) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("blimb", "did you mean 'blimp'"),
+        ("blimp", "its files are missing; name their folder with --data"),
+        ("own", "is no file and no name of a suite"),
+    ],
+)
+def test_unknown_names_are_refused(name: str, message: str) -> None:
+    with pytest.raises(HeadscopeError, match=message):
+        read_suites([name])
+
+
+def test_missing_files_and_columns_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match=r"no file 'blimp.jsonl' or 'blimp.jsonl.gz'"):
+        read_suites(["blimp"], tmp_path)
+    with pytest.raises(HeadscopeError, match="line 1: no column 'condition'"):
+        read_suites([written(tmp_path, "marvin_linzen.tsv", "construction\tgood\tbad")])
+
+
+@given(st.lists(st.sampled_from("ab cd. ?"), max_size=8).map("".join), st.text(max_size=12))
+def test_differing_words_are_the_same_from_both_sides(good: str, bad: str) -> None:
+    assert bool(differing(good, bad)) or good.strip() == ""
+    if set(good.split()) != set(bad.split()):
+        assert differing(good, bad) == differing(bad, good)

@@ -1,0 +1,94 @@
+"""Scores of texts are those of a loop that predicts one piece at a time, in whatever batches and order."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertForMaskedLM, DistilBertConfig, DistilBertForMaskedLM, GPT2LMHeadModel
+
+import headscope
+from headscope import Settings
+from headscope.corpora.suites import Candidate
+from headscope.corpora.suites.item import filled, sentence
+from headscope.engine.words.logits import WordPredictor
+from headscope.engine.words.text_scores import text_scores
+from headscope.errors import HeadscopeError
+from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
+
+TOKENIZER = tiny_tokenizer()
+TEXTS = [
+    *map(sentence, ["The cat slept.", "The cat sleeps.", "It isn't raining here, is it?", "a", "The cat slept."]),
+    filled("The dog [MASK] the garden.", "walked"),
+    filled("The dog [MASK] the garden.", "saw"),
+    filled("He said it was [MASK].", "the old house"),
+]
+MODELS: dict[str, Callable] = {
+    "bert": lambda: tiny_bert(0, BertForMaskedLM),
+    "distilbert": lambda: tiny_network(
+        DistilBertConfig(vocab_size=len(tiny_vocabulary()), dim=24, n_layers=2, n_heads=4, hidden_dim=32),
+        0,
+        DistilBertForMaskedLM,
+    ),
+    "gpt2": lambda: tiny_gpt2(0, GPT2LMHeadModel),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def predictor(request: pytest.FixtureRequest) -> WordPredictor:
+    return WordPredictor(headscope.wrap(MODELS[request.param](), TOKENIZER))
+
+
+def naive(predictor: WordPredictor, text: Candidate, plain: bool = False) -> float:
+    """One forward pass for each piece."""
+    encoding = TOKENIZER(text.text, return_offsets_mapping=True)
+    ids, words, total = encoding["input_ids"], encoding.word_ids(), 0.0
+    scored = [
+        at
+        for at, (start, end) in enumerate(encoding["offset_mapping"])
+        if words[at] is not None and start < text.end and end > text.start
+    ]
+    causal = predictor.model.network.config.model_type == "gpt2"
+    for at in scored:
+        if causal:
+            read, place = ids[:at], -1
+        else:
+            unit = [each for each in scored if text.is_answer or (words[each] == words[at] and not plain) or each == at]
+            read = [TOKENIZER.mask_token_id if each in unit and each >= at else piece for each, piece in enumerate(ids)]
+            place = at
+        logits = predictor.model.network(torch.tensor([read])).logits[0, place]
+        total += float(logits.log_softmax(-1)[ids[at]])
+    return total
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("plain", [False, True])
+def test_scores_are_those_of_one_prediction_at_a_time(predictor: WordPredictor, plain: bool) -> None:
+    expected = [naive(predictor, text, plain) for text in TEXTS]
+    assert text_scores(predictor, TEXTS, plain=plain).values == pytest.approx(expected, abs=1e-4)
+
+
+def test_scores_do_not_depend_on_batches_or_order(predictor: WordPredictor) -> None:
+    whole = text_scores(predictor, TEXTS).values
+    small = text_scores(predictor, TEXTS[::-1], Settings(batch_tokens=1)).values[::-1]
+    assert small == pytest.approx(whole, abs=1e-4)
+    assert whole[0] == whole[4]
+
+
+def test_head_runs_at_the_scored_pieces_alone(predictor: WordPredictor) -> None:
+    assert predictor.few
+    whole = WordPredictor(predictor.model)
+    whole.few = False
+    assert text_scores(whole, TEXTS).values == pytest.approx(text_scores(predictor, TEXTS).values, abs=1e-4)
+
+
+def test_pieces_of_answers_are_counted_and_long_texts_have_no_score(predictor: WordPredictor) -> None:
+    long = sentence("the cat " * 40)
+    scores = text_scores(predictor, [*TEXTS, long, Candidate("The cat.", 3, 4)])
+    assert scores.pieces[5:].tolist() == [2, 1, 7, -1, 0]
+    assert np.isnan(scores.values[-2:]).all() and not np.isnan(scores.values[:-2]).any()
+
+
+def test_model_without_a_head_for_words_is_refused() -> None:
+    with pytest.raises(HeadscopeError, match="without a head that predicts words; name one with a masked-language"):
+        WordPredictor(headscope.wrap(tiny_bert(), TOKENIZER))

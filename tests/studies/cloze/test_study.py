@@ -1,0 +1,141 @@
+"""Planted models have the accuracies that they must have; results name chance, baselines and what was left out."""
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from transformers import BertForMaskedLM
+
+import headscope
+from headscope import Settings
+from headscope.corpora.suites import read_suites
+from headscope.errors import HeadscopeError
+from headscope.report.study_page import study_page
+from headscope.studies.cloze.controls import controlled
+from support.planted_words import SIZE, causal_table, copying_model
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=20)
+PAIRS = [
+    {"id": "right", "good": "the cat sat", "bad": "the cat ran", "phenomenon": "known"},
+    {"id": "wrong", "good": "the cat ran", "bad": "the cat sat", "phenomenon": "turned"},
+    {"id": "equal", "good": "the dog saw", "bad": "the dog ran", "phenomenon": "equal"},
+]
+COPIES = [
+    {"sentence": "the cat saw the cat and the [MASK].", "answer": "cat", "alternatives": ["dog", "bird"]},
+    {"sentence": "a book is a [MASK].", "answer": "book", "alternatives": "tree", "condition": "one"},
+    {"sentence": "the house is the [MASK].", "answer": "house", "phenomenon": "vocabulary"},
+    {"sentence": "the house is the [MASK].", "answer": "housed", "phenomenon": "vocabulary"},
+    {"sentence": "the house is the [MASK].", "answer": "slept", "alternatives": "sat", "phenomenon": "pieces"},
+    {"good": "word " * 70, "bad": "a", "phenomenon": "long"},
+]
+
+
+def written(folder: Path, records: list[dict[str, Any]], name: str = "mine.jsonl") -> str:
+    path = folder / name
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, Path]:
+    folder = tmp_path_factory.mktemp("copied")
+    return headscope.cloze(copying_model(), [written(folder, COPIES)], QUICK, directory=folder, items=True), folder  # type: ignore[return-value]
+
+
+def test_causal_table_scores_by_hand(tmp_path: Path) -> None:
+    model = causal_table({("cat", "sat"): 3.0, ("cat", "ran"): 1.0, ("[CLS]", "the"): 2.0})
+    result = headscope.cloze(model, written(tmp_path, PAIRS), QUICK, directory=tmp_path, items=True, random=False)
+    assert result["accuracy"].sel(phenomenon=["known", "turned", "equal"]).values.tolist() == [1, 0, 0.5]
+    assert result["margin"].values == pytest.approx([2, -2, 0], abs=1e-4)
+    rows = list(csv.reader((tmp_path / "items.csv").open(encoding="utf-8")))
+    assert rows[0] == ["id", "phenomenon", "score_good", "score_bad"]
+    assert [row[:2] for row in rows[1:]] == [["right", "known"], ["wrong", "turned"], ["equal", "equal"]]
+    rest = [math.log(math.exp(2) + SIZE - 1), math.log(SIZE), math.log(math.exp(3) + math.exp(1) + SIZE - 2)]
+    assert float(rows[1][2]) == pytest.approx(5 - sum(rest), abs=1e-4)
+    assert float(rows[1][3]) == pytest.approx(3 - sum(rest), abs=1e-4)
+
+
+def test_model_that_copies_fills_gaps_with_what_it_has_read(copied: tuple[xr.Dataset, Path]) -> None:
+    result, _ = copied
+    assert float(result["accuracy"].sel(phenomenon="mine")) == 1
+    assert result["chance"].sel(phenomenon=["mine", "vocabulary"]).values == pytest.approx(
+        [(1 / 3 + 1 / 2) / 2, 1 / SIZE]
+    )
+    assert float(result["accuracy_by_condition"].sel(condition="mine: one")) == 1
+    assert float(result["precision_at_10"].sel(phenomenon="vocabulary")) == 1
+    assert np.isnan(result["precision_at_10"].sel(phenomenon="mine"))
+    assert np.isnan(result["accuracy"].sel(phenomenon="long"))
+    assert float(result["accuracy_control"].sel(phenomenon="mine", control="shuffled")) == 1
+
+
+def test_what_is_left_out_is_counted_and_stays_in_items(copied: tuple[xr.Dataset, Path]) -> None:
+    result, folder = copied
+    assert json.loads(result.attrs["skipped"]) == {"long": 1, "answer outside the vocabulary": 1}
+    assert json.loads(result.attrs["counted"]) == {"answers of several pieces": 1}
+    rows = list(csv.reader((folder / "items.csv").open(encoding="utf-8")))[1:]
+    assert len(rows) == len(COPIES)
+    assert [row[2] == "" for row in rows] == [False, False, False, True, False, True]
+
+
+def test_items_of_an_earlier_run_do_not_stay(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("old")
+    options: dict[str, Any] = {"random": False, "controls": False, "directory": tmp_path}
+    headscope.cloze(causal_table({}), written(tmp_path, PAIRS), QUICK, **options)
+    assert not (tmp_path / "items.csv").exists()
+
+
+def test_page_says_what_is_chance(copied: tuple[xr.Dataset, Path], tmp_path: Path) -> None:
+    ends = {"even": ("sat", "ran"), "known": ("sat", "ran"), "turned": ("ran", "sat")}
+    pairs = []
+    for number in range(8):
+        for name, (one, other) in ends.items():
+            one, other = (other, one) if name == "even" and number % 2 else (one, other)
+            lemma = f"{name} {number}"
+            pairs.append({"good": f"the cat {one}", "bad": f"the cat {other}", "phenomenon": name, "lemma": lemma})
+    result = headscope.cloze(causal_table({("cat", "sat"): 3.0}), written(tmp_path, pairs), Settings(resamples=100))
+    texts = {finding.topic: finding.text for finding in study_page(result).findings()}
+    assert texts["Chance"] == "1 phenomenon of 3 is not different from chance: even."
+    assert texts["Below chance"].startswith("The wrong text is preferred in turned:")
+    assert "50.0%" in texts["Mine"] and "chance is 50%" in texts["Mine"]
+    assert study_page(copied[0]).figures()[0].variable == "accuracy"
+
+
+def test_words_without_order_are_chance_for_the_unigram_baseline(tmp_path: Path) -> None:
+    pairs = [{"good": "the old cat saw a dog", "bad": "the cat old saw a dog"}]
+    for unigrams in (None, "sample"):
+        result = headscope.cloze(copying_model(), written(tmp_path, pairs), QUICK, random=False, unigrams=unigrams)
+        assert float(result["accuracy_baseline"].sel(baseline="unigram").item()) == 0.5
+
+
+def test_controls_keep_the_answer_and_the_words(tmp_path: Path) -> None:
+    (suite,) = read_suites([written(tmp_path, [*COPIES[:1], *PAIRS[:1]])])
+    gap, pair = controlled(suite.items, "shuffled", 0)
+    assert gap.good.scored == "cat" and gap.bad[0].scored == "dog" and gap.good.context == gap.bad[0].context
+    assert sorted(gap.good.text.split()) == sorted(suite.items[0].good.text.split())
+    order = pair.good.text.split()
+    assert (
+        sorted(order) == ["cat", "sat", "the"]
+        and [word.replace("ran", "sat") for word in pair.bad[0].text.split()] == order
+    )
+    gap, pair = controlled(suite.items, "truncated", 0)
+    assert gap.good.text == "and the cat." and gap.good.scored == "cat" and gap.bad[1].text == "and the bird."
+    assert pair.good.text == "the cat sat"
+
+
+def test_built_in_model_is_refused_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="'bert' is a BertModel, without a head that predicts words; name"):
+        headscope.cloze(headscope.wrap(tiny_bert(), tiny_tokenizer(), "bert"), written(tmp_path, PAIRS))
+    assert save_tiny(tmp_path / "model", tiny_bert(0, BertForMaskedLM))
+    result = headscope.cloze(tmp_path / "model", written(tmp_path, PAIRS), QUICK, controls=False)
+    assert result.attrs["n_examples"] == 3
+
+
+def test_suite_of_which_nothing_can_be_scored_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match=r"no item can be scored \(1 long\)"):
+        headscope.cloze(copying_model(), written(tmp_path, COPIES[-1:]))
