@@ -62,6 +62,7 @@ def workplace(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 def run(command: str) -> str:
     """Run a command with a tiny model; return what it prints."""
     words = [INSTEAD.get(word, word) for word in shlex.split(command)[1:]]
+    words[1:2] = ["./my-words-model"] if words[0] == "cloze" else words[1:2]
     words += QUICK.get(words[0], [])
     result = CliRunner().invoke(application(words), words)
     assert result.exit_code == 0, f"{command}: {result.output}"

@@ -10,6 +10,7 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from transformers import BertForMaskedLM
 
 import headscope
 from headscope import Settings, catalog, results
@@ -19,6 +20,17 @@ from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 FOLDERS = [*STUDIES, "_template"]
 PASSAGE = "made-{n}\t{text}\t{pronoun}\t{at}\tAnn\t0\tTRUE\tTom\t8\tFALSE\tnone"
+FACTS = {
+    "trex_pairs": (
+        '{"predicate_id": "P19", "sub_label": "Ann River", "obj_label": "river"}',
+        '{"predicate_id": "P19", "sub_label": "Tom", "obj_label": "house"}',
+    ),
+    "relations": ('{"relation": "P19", "template": "[X] is from [Y]."}',),
+    "pararel_patterns": (
+        '{"predicate_id": "P19", "pattern": "[X] is from [Y]."}',
+        '{"predicate_id": "P19", "pattern": "[Y] is the home of [X]."}',
+    ),
+}
 PRO = (
     "1 [The developer] argued with the designer because [he] slept.\n\n2 The designer met [the chief] and saw [him].\n"
 )
@@ -61,6 +73,11 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     (folder / "phrases.mrg").write_text(BRACKETS * 4, encoding="utf-8")
     words = ("trees", folder / "model", folder / "phrases.mrg", "--resamples", "20")
     found["trees"].append(run(*words, out=folder / "out-phrases"))
+    for name, lines in FACTS.items():
+        (folder / f"{name}.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    save_tiny(folder / "words", tiny_bert(0, BertForMaskedLM))
+    words = ("cloze", folder / "words", folder / "trex_pairs.jsonl", folder / "pararel_patterns.jsonl")
+    found["cloze"].append(run(*words, "--resamples", "20", out=folder / "out-facts"))
     # The whole sample has text pairs.
     words = ("geometry", folder / "model", "sample", "--resamples", "20")
     found["geometry"].append(run(*words, out=folder / "out-pairs"))

@@ -34,7 +34,7 @@ def causal_table(logits: Mapping[tuple[str, str], float]) -> headscope.Model:
         network.transformer.ln_f.weight.fill_(1)
         network.transformer.ln_f.bias.fill_(1 / SIZE / SPREAD)
         for (before, after), logit in logits.items():
-            one, other = TOKENIZER.convert_tokens_to_ids([before, after])
+            one, other = (TOKENIZER.get_vocab()[piece] for piece in (before, after))
             network.lm_head.weight[other, one] = logit * SPREAD
     network.config.layer_norm_epsilon = 0.0
     network.transformer.ln_f.eps = 0.0

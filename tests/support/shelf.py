@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from zipfile import ZipFile
 
-from transformers import BertForSequenceClassification
+from transformers import BertForMaskedLM, BertForSequenceClassification
 
 import headscope
 from support.tiny import save_tiny, tiny_bert
@@ -38,6 +38,7 @@ def stock(folder: Path, data: Path) -> Path:
     _treebanks(folder, data)
     _tables(folder, data)
     _texts(folder, data)
+    _suites(folder, data)
     (folder / "fndata-1.7" / "lu").mkdir(parents=True)
     (folder / "fndata-1.7" / "lu" / "lu10.xml").write_text(LEXICAL_UNIT, encoding="utf-8")
     _models(folder)
@@ -102,12 +103,19 @@ def _texts(folder: Path, data: Path) -> None:
     (folder / "framenet.jsonl").write_text(frames, encoding="utf-8")
 
 
+def _suites(folder: Path, data: Path) -> None:
+    for name in ("syntax/blimp.jsonl.gz", "syntax/marvin_linzen.tsv.gz", "syntax/gulordava_generated.tab.gz"):
+        _pack(folder / "data" / name, _head(data / name, ROWS))
+    (folder / "my-suite.jsonl").write_text('{"good": "The cat sleeps.", "bad": "The cat sleep."}\n', encoding="utf-8")
+
+
 def _models(folder: Path) -> None:
     labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
     sizes = {"num_hidden_layers": 6, "num_attention_heads": 12, "max_position_embeddings": TOKENS}
     tokenizer = headscope.load("minilm").tokenizer  # so that texts are as long as they are for the built-in model
     network = tiny_bert(0, BertForSequenceClassification, vocab_size=len(tokenizer), **sizes, **labels)
     save_tiny(folder / "my-model", network, tokenizer)
+    save_tiny(folder / "my-words-model", tiny_bert(0, BertForMaskedLM, vocab_size=len(tokenizer), **sizes), tokenizer)
     for place in TUNED:
         shutil.copytree(folder / "my-model", folder / place)
 

@@ -60,6 +60,7 @@ DIMENSIONS = {
     "condition": "finer class of the items of a phenomenon",
     "suite": "set of cloze items",
     "control": "change of the texts of items",
+    "name_filter": "facts that are left out because the name of their subject gives the answer away",
     "bound": "bound of a 95% interval",
 }
 

@@ -139,8 +139,59 @@ def test_missing_files_and_columns_are_refused(tmp_path: Path) -> None:
         read_suites([written(tmp_path, "marvin_linzen.tsv", "construction\tgood\tbad")])
 
 
-@given(st.lists(st.sampled_from("ab cd. ?"), max_size=8).map("".join), st.text(max_size=12))
+WORDS = st.lists(st.sampled_from(["the", "cat", "sleeps", "sleep"]), min_size=1, max_size=5).map(" ".join)
+
+
+@given(WORDS, WORDS)
 def test_differing_words_are_the_same_from_both_sides(good: str, bad: str) -> None:
-    assert bool(differing(good, bad)) or good.strip() == ""
+    assert differing(good, bad)
     if set(good.split()) != set(bad.split()):
         assert differing(good, bad) == differing(bad, good)
+
+
+FACTS = [
+    {"predicate_id": "P19", "sub_label": "Ann", "obj_label": "Paris"},
+    {"predicate_id": "P19", "sub_label": "Ann", "obj_label": "France"},
+    {"predicate_id": "P0", "sub_label": "Ann", "obj_label": "France"},
+]
+
+
+def test_facts_in_one_wording_and_in_several(tmp_path: Path) -> None:
+    source = written(tmp_path, "trex_pairs.jsonl", *FACTS)
+    with pytest.raises(HeadscopeError, match=r"no file 'relations.jsonl' beside it"):
+        read_suites([source])
+    written(tmp_path, "relations.jsonl", {"relation": "P19", "template": "[X] was born in [Y] ."})
+    (suite,) = read_suites([source])
+    first, second = suite.items
+    assert suite.skipped == {"facts without a template": 1}
+    assert (first.id, first.good.context, first.bad) == ("P19-1", "Ann was born in [MASK] .", ())
+    assert first.other_answers == ("France",) and second.good.scored == "France"
+    several = [{"predicate_id": "P19", "pattern": each} for each in ("[X] is from [Y].", "[Y] is the home of [X].")]
+    (pararel,) = read_suites([written(tmp_path, "pararel_patterns.jsonl", *several)], each=1)
+    assert [item.good.text for item in pararel.items] == ["Ann is from Paris.", "Paris is the home of Ann."]
+    assert {item.fact for item in pararel.items} == {"P19-1"}
+    written(tmp_path, "relations.jsonl", {"relation": "P19", "template": "no gap"})
+    with pytest.raises(HeadscopeError, match="line 1: template 'no gap' has not one"):
+        read_suites([source])
+
+
+def test_three_diagnostics(tmp_path: Path) -> None:
+    prediction = "item\tcontext_s1\tcontext_s2\texpected\twithin_category\tbetween_category\tconstraint"
+    written(tmp_path, "CPRAG-102.tsv", prediction, "0\tHe won.\tShe played\tchess\tgo\tball\tH")
+    roles = "item\tcontext\texpected\texp_cloze\ttarget\ttgt_cloze\ttgt_cloze(strict)"
+    lines = (
+        "1-b\tthe cook whom the guest had \tx\t0\tserved\t0.1\t0",
+        "1-a\tthe guest whom the cook had \tx\t0\tserved\t0.7\t0",
+    )
+    written(tmp_path, "ROLE-88.tsv", roles, *lines)
+    negation = "item\tcontext_aff\tcontext_neg\ttarget_aff\ttarget_neg"
+    written(tmp_path, "NEG-136-SIMP.tsv", negation, "0\tA trout is (a|an)\tA trout is not (a|an)\tanimal\ttool")
+    written(tmp_path, "NEG-136-NAT.tsv", f"{negation}\tlicensing", "0\tIt is very\tIt isn't very\tsafe\tdangerous\tY")
+    prediction, role, simple, negated, natural, _ = items("ettinger", data=tmp_path)
+    assert prediction.good.text == "He won. She played chess." and len(prediction.bad) == 2
+    assert role.good.text == "the guest whom the cook had served." and "the cook whom" in role.bad[0].text
+    assert (simple.good.text, simple.bad[0].text) == ("A trout is an animal.", "A trout is a tool.")
+    assert negated.good.text == "A trout is not a tool." and negated.phenomenon == "negation: negated"
+    assert natural.condition == "natural"
+    with pytest.raises(HeadscopeError, match="line 2: item '1' has no other line"):
+        items(written(tmp_path, "ROLE-88.tsv", roles, lines[0]))

@@ -42,6 +42,11 @@ def written(folder: Path, records: list[dict[str, Any]], name: str = "mine.jsonl
     return str(path)
 
 
+def scores_of(folder: Path) -> list[list[str]]:
+    """The lines of items.csv."""
+    return list(csv.reader((folder / "items.csv").read_text(encoding="utf-8").splitlines()))
+
+
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, Path]:
     folder = tmp_path_factory.mktemp("copied")
@@ -53,7 +58,7 @@ def test_causal_table_scores_by_hand(tmp_path: Path) -> None:
     result = headscope.cloze(model, written(tmp_path, PAIRS), QUICK, directory=tmp_path, items=True, random=False)
     assert result["accuracy"].sel(phenomenon=["known", "turned", "equal"]).values.tolist() == [1, 0, 0.5]
     assert result["margin"].values == pytest.approx([2, -2, 0], abs=1e-4)
-    rows = list(csv.reader((tmp_path / "items.csv").open(encoding="utf-8")))
+    rows = scores_of(tmp_path)
     assert rows[0] == ["id", "phenomenon", "score_good", "score_bad"]
     assert [row[:2] for row in rows[1:]] == [["right", "known"], ["wrong", "turned"], ["equal", "equal"]]
     rest = [math.log(math.exp(2) + SIZE - 1), math.log(SIZE), math.log(math.exp(3) + math.exp(1) + SIZE - 2)]
@@ -78,7 +83,7 @@ def test_what_is_left_out_is_counted_and_stays_in_items(copied: tuple[xr.Dataset
     result, folder = copied
     assert json.loads(result.attrs["skipped"]) == {"long": 1, "answer outside the vocabulary": 1}
     assert json.loads(result.attrs["counted"]) == {"answers of several pieces": 1}
-    rows = list(csv.reader((folder / "items.csv").open(encoding="utf-8")))[1:]
+    rows = scores_of(folder)[1:]
     assert len(rows) == len(COPIES)
     assert [row[2] == "" for row in rows] == [False, False, False, True, False, True]
 

@@ -1,6 +1,6 @@
 """Read suites: by name from a folder of data, or from a file."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -47,7 +47,7 @@ def read_suites(
 
     * `names`: each the name of a suite or a file.
     * `data`: the folder in which the files of named suites lie, at most three folders deep.
-    * `limit`: most items of a suite; `each`: most items of a phenomenon.
+    * `limit`: most items of a suite; `each`: most items of a phenomenon, where all wordings of a fact count as one.
     * `skip_bad`: leave out and count lines that cannot be read.
 
     Raises `HeadscopeError` naming file and line of the first line that cannot be read, or for a suite without items.
@@ -64,7 +64,7 @@ def read_suites(
 def _read(given: str, data: str | Path | None, limit: int | None, each: int | None, skip_bad: bool) -> Suite:
     name, reader, files = _located(given, data)
     items, skipped, ids = [], Counter[str](), set[str]()
-    counts = Counter[str]()
+    kept: dict[str, set[str]] = defaultdict(set)
     for item in reader.items(files):
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
@@ -72,9 +72,9 @@ def _read(given: str, data: str | Path | None, limit: int | None, each: int | No
             problem = item if isinstance(item, Bad) else f"two items have the id '{item.id[:40]}'; mend one"
             _refuse(given, files, problem, skip_bad)
             skipped["bad"] += 1
-        elif each is None or counts[item.phenomenon] < each:
+        elif each is None or len(kept[item.phenomenon] | {item.fact or item.id}) <= each:
             ids.add(item.id)
-            counts[item.phenomenon] += 1
+            kept[item.phenomenon].add(item.fact or item.id)
             items.append(item)
             if len(items) == limit:
                 break

@@ -11,7 +11,7 @@ from torch import Tensor
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.words.inputs import Predictions
+from headscope.engine.words.inputs import PredictedPieces
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.scored_pieces import ScoredPieces, scored_pieces
 from headscope.engine.words.text_scores import WINDOW, fitting, inputs_of
@@ -69,7 +69,7 @@ def answer_ranks(
 def _rank(
     ranks: AnswerRanks,
     logits: Logits,
-    batch: Predictions,
+    batch: PredictedPieces,
     items: Sequence[ClozeItem],
     start: int,
     answers: Mapping[str, Tensor],

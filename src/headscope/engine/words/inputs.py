@@ -10,7 +10,7 @@ from headscope.engine.words.scored_pieces import ScoredPieces
 
 
 @dataclass(frozen=True)
-class Predictions:
+class PredictedPieces:
     """Inputs of one length, and the predictions that are read off them.
 
     * `ids`: the inputs.
@@ -26,13 +26,13 @@ class Predictions:
     target: Int[np.ndarray, " prediction"]
     text: Int[np.ndarray, " prediction"]
 
-    def batches(self, batch_tokens: int) -> Iterator["Predictions"]:
+    def batches(self, batch_tokens: int) -> Iterator["PredictedPieces"]:
         """Parts of at most `batch_tokens` tokens, or of one input; rows and reads count from 0 in each."""
         size = max(1, batch_tokens // max(1, self.ids.shape[1]))
         for first in range(0, len(self.ids), size):
             start, end = np.searchsorted(self.row, [first, first + size])
             low, high = np.searchsorted(self.read, [start, end])
-            yield Predictions(
+            yield PredictedPieces(
                 self.ids[first : first + size],
                 self.row[start:end] - first,
                 self.place[start:end],
@@ -42,7 +42,7 @@ class Predictions:
             )
 
 
-def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[Predictions]:
+def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[PredictedPieces]:
     """Texts up to the piece before their last scored one; each piece is predicted at the one before it."""
     for numbers in _by_length(int(text.places[-1]) if len(text.places) else 0 for text in texts):
         chosen = [texts[number] for number in numbers]
@@ -53,7 +53,7 @@ def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[Predictions]:
         yield _read(ids, reads, chosen, np.repeat(numbers, counts))
 
 
-def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[Predictions]:
+def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[PredictedPieces]:
     """Copies of the texts, one for each scored piece, in which it and later pieces of its unit are masked.
 
     Equal copies are one input: two texts that differ in one piece share the copy in which it is masked.
@@ -90,9 +90,9 @@ def _read(
     reads: Int[np.ndarray, "prediction 2"],
     texts: Sequence[ScoredPieces],
     owners: Int[np.ndarray, " prediction"],
-) -> Predictions:
-    """Predictions of the scored pieces of texts, from the row and place at which each is read."""
+) -> PredictedPieces:
+    """PredictedPieces of the scored pieces of texts, from the row and place at which each is read."""
     unique, read = np.unique(reads, axis=0, return_inverse=True)
     target = np.concatenate([text.ids[text.places] for text in texts])
     order = np.argsort(read.reshape(-1), kind="stable")
-    return Predictions(ids, *unique.T, read.reshape(-1)[order], target[order], owners[order])
+    return PredictedPieces(ids, unique[:, 0], unique[:, 1], read.reshape(-1)[order], target[order], owners[order])

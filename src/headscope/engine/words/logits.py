@@ -1,4 +1,4 @@
-"""Predictions of words at a few tokens: the head runs at these alone."""
+"""PredictedPieces of words at a few tokens: the head runs at these alone."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headscope.engine.words.inputs import Predictions
+from headscope.engine.words.inputs import PredictedPieces
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words_head import refuse_without_words_head
@@ -36,7 +36,7 @@ class WordPredictor:
         self.few = self._is_exact()
 
     @torch.inference_mode()
-    def logits(self, part: Predictions) -> Float[Tensor, "read piece"]:
+    def logits(self, part: PredictedPieces) -> Float[Tensor, "read piece"]:
         """Logits at each read.
 
         Raises `HeadscopeError` if they are not finite.

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.suites import Candidate
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.words.inputs import Predictions, causal_predictions, masked_predictions
+from headscope.engine.words.inputs import PredictedPieces, causal_predictions, masked_predictions
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.scored_pieces import ScoredPieces, scored_pieces
 from headscope.models.words_head import is_causal
@@ -64,14 +64,14 @@ def fitting(predictor: WordPredictor, texts: Sequence[ScoredPieces]) -> list[Sco
     return [text if len(text.ids) <= most else ScoredPieces(none, none, none) for text in texts]
 
 
-def inputs_of(predictor: WordPredictor, texts: Sequence[ScoredPieces]) -> Iterator[Predictions]:
+def inputs_of(predictor: WordPredictor, texts: Sequence[ScoredPieces]) -> Iterator[PredictedPieces]:
     """The inputs of the model for some texts, in groups of one length."""
     if is_causal(predictor.model.network):
         return causal_predictions(texts)
     return masked_predictions(texts, int(predictor.model.tokenizer.mask_token_id))  # type: ignore[arg-type]
 
 
-def _log_probabilities(predictor: WordPredictor, batch: Predictions) -> Float[np.ndarray, " prediction"]:
+def _log_probabilities(predictor: WordPredictor, batch: PredictedPieces) -> Float[np.ndarray, " prediction"]:
     """The log-probability of each prediction's target, in nats."""
     logits = predictor.logits(batch)
     read, target = (torch.from_numpy(each).to(logits.device) for each in (batch.read, batch.target))

@@ -12,7 +12,7 @@ from torch import Tensor
 from headscope import corpora
 from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import sentence
-from headscope.engine.words.inputs import Predictions
+from headscope.engine.words.inputs import PredictedPieces
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.scored_pieces import scored_pieces
 from headscope.engine.words.text_scores import TextScores
@@ -67,7 +67,7 @@ def _alone(predictor: WordPredictor) -> Float[Tensor, " piece"]:
         ids = np.array(model.tokenizer(str(mask), verbose=False)["input_ids"])
         place = ids.tolist().index(model.tokenizer.mask_token_id)
     none = np.zeros(0, int)
-    logits = predictor.logits(Predictions(ids[None], np.zeros(1, int), np.array([place]), none, none, none))[0]
+    logits = predictor.logits(PredictedPieces(ids[None], np.zeros(1, int), np.array([place]), none, none, none))[0]
     return logits - logits.logsumexp(-1)
 
 

@@ -25,7 +25,9 @@ from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.ranges import Range
 from headscope.studies.cloze.controls import CONTROLS, controlled
+from headscope.studies.cloze.fact_variables import fact_variables
 from headscope.studies.cloze.item_scores import ItemScores, item_scores
+from headscope.studies.cloze.names import name_guesses, string_matches
 from headscope.studies.cloze.prior import prior
 from headscope.studies.cloze.variables import to_variables
 
@@ -108,6 +110,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     names = [suite.name for suite in suites for _ in suite.items]
     vocabulary = len(of_pieces.log_probabilities)
     variables = to_variables(every, names, own, baselines, changed, settings, vocabulary=vocabulary)
+    variables |= fact_variables(every, own, string_matches(every), name_guesses(predictor, every, quiet), settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings) | {
         "suites": json.dumps(_described(suites)),
         "masking": masking,

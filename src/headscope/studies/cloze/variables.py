@@ -40,9 +40,9 @@ def to_variables(
     vocabulary: int,
 ) -> dict[str, xr.DataArray]:
     """The variables of a result; `suites` is the suite of each item, `vocabulary` the number of pieces."""
-    phenomena, group = _groups([item.phenomenon for item in items])
-    names, suite = _groups(suites)
-    conditions, condition = _groups(
+    phenomena, group = grouped([item.phenomenon for item in items])
+    names, suite = grouped(suites)
+    conditions, condition = grouped(
         [f"{item.phenomenon}: {item.condition}" if item.condition else "" for item in items]
     )
     coords = {
@@ -82,18 +82,6 @@ def to_variables(
         _add(variables, "accuracy_by_condition", fine, 0, ("condition",), f"{RIGHT}, by condition", SHARE)
     whole = by_group(values, suite, len(names), settings)
     _add(variables, "accuracy_by_suite", whole, 0, ("suite",), f"{RIGHT}, by suite", SHARE)
-    if own.rank.any():
-        near = np.where(own.rank > 0, (own.rank <= NEAR).astype(float), np.nan)[:, None]
-        long_name = f"items whose answer is among the first {NEAR} of the vocabulary"
-        _add(
-            variables,
-            "precision_at_10",
-            by_group(near, group, len(phenomena), settings),
-            0,
-            ("phenomenon",),
-            long_name,
-            SHARE,
-        )
     return variables.arrays
 
 
@@ -115,7 +103,7 @@ def by_group(
     return Estimates(*map(np.stack, zip(*made, strict=True)))
 
 
-def _groups(labels: Sequence[str]) -> tuple[list[str], Int[np.ndarray, " item"]]:
+def grouped(labels: Sequence[str]) -> tuple[list[str], Int[np.ndarray, " item"]]:
     """The labels in the order in which they come first, and the number of each item's label."""
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return list(numbers), np.array([numbers[label] for label in labels], int)
@@ -129,7 +117,7 @@ def _add_by_lemma(
     settings: Settings,
 ) -> None:
     """Add the accuracy with intervals that resample all items of a lemma together."""
-    _, lemma = _groups(lemmas)
+    _, lemma = grouped(lemmas)
     scored, made = ~np.isnan(correct), []
     for number in range(group.max() + 1):
         index = np.flatnonzero((group == number) & scored)

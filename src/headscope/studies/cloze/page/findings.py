@@ -32,6 +32,8 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_chance(result),
         *_changes(result, "baseline", ("random weights", "unigram")),
         *_changes(result, "control", ("shuffled", "truncated")),
+        *_polarity(result),
+        *_facts(result),
         *_limits(result),
     ]
 
@@ -82,6 +84,47 @@ def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[F
                 topic,
                 f"{start} is right in {other:.1%} of items, the model itself in {own:.1%} (means over phenomena).",
             )
+
+
+def _polarity(result: xr.Dataset) -> Iterator[Finding]:
+    """Negative polarity items apart: whether a licensor is there, and whether the item is in scope of it."""
+    if "accuracy_by_condition" not in result:
+        return
+    known = result["accuracy_by_condition"].dropna("condition")
+    for words, end in (("A licensor is there", "_present"), ("The item is in its scope", "_scope")):
+        # The last word of a paradigm may be followed by its number.
+        labels = [
+            each for each in known["condition"].values.tolist() if "npi" in each and each.rstrip("_12").endswith(end)
+        ]
+        if labels:
+            named = ", ".join(
+                f"{each.partition(': ')[2].replace('_', ' ')} {float(known.sel(condition=each)):.0%}" for each in labels
+            )
+            mean = float(known.sel(condition=labels).mean())
+            yield Finding("Negative polarity items", f"{words}: {mean:.1%} right on average ({named}).")
+
+
+def _facts(result: xr.Dataset) -> Iterator[Finding]:
+    """Facts: precision at 1 and 10, without telling names, and over wordings; means over relations."""
+    if "precision_at_10" not in result:
+        return
+    ranked = np.isfinite(result["precision_at_10"])
+    first, near = (float(result[name].where(ranked).mean()) for name in ("accuracy", "precision_at_10"))
+    yield Finding(
+        "Facts", f"The answer comes first in {first:.1%}, among the first ten in {near:.1%} (means over relations)."
+    )
+    if "accuracy_by_name_filter" in result:
+        means = result["accuracy_by_name_filter"].mean("phenomenon")
+        whole, matched, guessed = float(result["accuracy"].where(ranked).mean()), *map(float, means.values)
+        text = f"Without answers that are a part of the subject's name {matched:.1%} are right, without those that the "
+        text += f"name alone suggests {guessed:.1%}; of all facts {whole:.1%}."
+        yield Finding("Facts from names", text)
+    if "consistency" in result:
+        same, every = float(result["consistency"].mean()), float(result["right_in_all"].mean())
+        yield Finding(
+            "Wordings",
+            f"Two wordings of a fact get the same answer in {same:.1%}; {every:.1%} of facts are right in all.",
+        )
 
 
 def _limits(result: xr.Dataset) -> Iterator[Finding]:

@@ -1,0 +1,103 @@
+"""Facts of T-REx in the wordings of LAMA (Petroni et al. 2019) and of ParaRel (Elazar et al. 2021)."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from headscope.corpora.parsing.json_lines import Record, records
+from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.suites.item import GAP, ClozeItem, filled
+from headscope.errors import HeadscopeError
+
+SUBJECT, OBJECT = "[X]", "[Y]"
+
+
+class Fact(NamedTuple):
+    """A fact of a line: the relation, the name of its subject, and its object."""
+
+    line: int
+    relation: str
+    subject: str
+    answer: str
+
+
+def facts(file: str) -> Iterator[Fact | Bad | Skipped]:
+    """The facts of a file of JSON lines."""
+    for record in records(file):
+        if not isinstance(record, Record):
+            yield record
+            continue
+        try:
+            names = [record.get(name, str).strip() for name in ("predicate_id", "sub_label", "obj_label")]
+            if not all(names) or GAP in "".join(names):
+                raise Bad(record.line, f"the relation, the subject or the object is empty or has a {GAP}")
+            yield Fact(record.line, *names)
+        except Bad as bad:
+            yield bad
+
+
+def templates(pairs: str, name: str, keys: tuple[str, str]) -> Mapping[str, list[str]]:
+    """The templates of each relation, from the file `name` beside that of the facts.
+
+    * `keys`: names of the fields of the relation and of the template.
+
+    Raises `HeadscopeError` if there is none, or naming the line that has no template.
+    """
+    beside = [Path(pairs).with_name(f"{name}{packed}") for packed in ("", ".gz")]
+    file = next((str(path) for path in beside if path.is_file()), None)
+    if file is None:
+        raise HeadscopeError(f"suite '{pairs}': no file '{name}' beside it; add the templates of its relations")
+    made: dict[str, list[str]] = defaultdict(list)
+    for record in records(file):
+        try:
+            if isinstance(record, Record):
+                relation, template = (record.get(key, str) for key in keys)
+                if template.count(SUBJECT) != 1 or template.count(OBJECT) != 1:
+                    raise Bad(record.line, f"template '{template[:60]}' has not one {SUBJECT} and one {OBJECT}")
+                made[relation].append(template)
+            elif isinstance(record, Bad):
+                raise record
+        except Bad as bad:
+            raise HeadscopeError(f"suite '{file}', line {bad.line}: {bad.message}; mend it") from bad
+    return made
+
+
+def worded(fact: Fact, template: str, number: int, right: Sequence[str], mark: str) -> ClozeItem:
+    """A fact in the words of a template.
+
+    * `number`: of the template, 0 for the only one; `right`: all objects of its subject; `mark`: end of the phenomenon.
+    """
+    context = template.replace(OBJECT, GAP).replace(SUBJECT, fact.subject)
+    return ClozeItem(
+        f"{fact.relation}-{fact.line}" + (f"-{number}" if number else ""),
+        f"{fact.relation}{mark}",
+        filled(context, fact.answer),
+        (),
+        fact.answer,
+        subject=fact.subject,
+        other_answers=tuple(answer for answer in right if answer != fact.answer),
+        fact=f"{fact.relation}-{fact.line}",
+        template=template,
+    )
+
+
+def items_of(file: str, name: str, keys: tuple[str, str], mark: str = "") -> Iterator[ClozeItem | Bad | Skipped]:
+    """The items of all facts, each in all templates of its relation; a fact without a template is counted.
+
+    * `name`, `keys`: see `templates`; `mark`: what follows the relation in the name of the phenomenon.
+    """
+    worded_as, every = templates(file, name, keys), list(facts(file))
+    right: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for fact in every:
+        if isinstance(fact, Fact):
+            right[fact.relation, fact.subject].append(fact.answer)
+    for fact in every:
+        if not isinstance(fact, Fact):
+            yield fact
+            continue
+        here = worded_as.get(fact.relation, [])
+        if not here:
+            yield Skipped("facts without a template")
+        for number, template in enumerate(here, 1):
+            yield worded(fact, template, number if len(here) > 1 else 0, right[fact.relation, fact.subject], mark)

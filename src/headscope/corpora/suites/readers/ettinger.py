@@ -1,0 +1,88 @@
+"""Ettinger's three diagnostics (2020): prediction, sensitivity to role reversal, and to negation.
+
+* Prediction (CPRAG-102): the expected word beats a word of the same category and one of another; the condition is how
+  strongly the context constrains it.
+* Role reversal (ROLE-88): a verb scores higher where its arguments have the usual roles than where they are reversed.
+* Negation (NEG-136): the true word beats the false one, in an affirmative sentence and in its negation.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from headscope.corpora.problems import Bad
+from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap
+from headscope.corpora.suites.tables import SuiteRow, rows
+
+FILES = ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv")
+PREDICTION = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")
+ROLES = ("item", "context", "target", "tgt_cloze")
+NEGATION = ("item", "context_aff", "context_neg", "target_aff", "target_neg")
+CONSTRAINTS = {"H": "high constraint", "L": "low constraint"}
+ARTICLE = re.compile(r"\(a\|an\)$")
+
+
+def items(files: Sequence[str]) -> Iterator[ClozeItem | Bad]:
+    """The items of each file, told apart by its name."""
+    for file in files:
+        name = Path(file).name.partition(".")[0]
+        if name.startswith("ROLE"):
+            yield from _roles(file)
+        else:
+            columns = PREDICTION if name.startswith("CPRAG") else NEGATION
+            for row in rows(file, columns):
+                if isinstance(row, Bad) or not all(row.values):
+                    yield row if isinstance(row, Bad) else Bad(row.line, "a value is empty")
+                else:
+                    yield from [_prediction(row)] if columns is PREDICTION else _negation(row, name)
+
+
+def _prediction(row: SuiteRow) -> ClozeItem:
+    item, first, second, *answers, constraint = row.values
+    condition = CONSTRAINTS.get(constraint, constraint)
+    return gap(f"CPRAG-{item}", "prediction", f"{first} {second} {GAP}.", tuple(answers), condition=condition)
+
+
+def _roles(file: str) -> Iterator[ClozeItem | Bad]:
+    """One item of two lines with one target: the context in which people write it more often, and the reversed one."""
+    waiting: dict[str, SuiteRow] = {}
+    for row in rows(file, ROLES):
+        if isinstance(row, Bad):
+            yield row
+            continue
+        item, context, target, share = row.values
+        number = item.partition("-")[0]
+        if not (context and target and re.fullmatch(r"[0-9]*\.?[0-9]+", share)):
+            yield Bad(row.line, "the context or the target is empty, or tgt_cloze is no number")
+        elif number not in waiting:
+            waiting[number] = row
+        else:
+            yield _reversed(number, waiting.pop(number), row)
+    yield from (Bad(row.line, f"item '{number}' has no other line") for number, row in waiting.items())
+
+
+def _reversed(number: str, one: SuiteRow, other: SuiteRow) -> ClozeItem | Bad:
+    if one.values[2] != other.values[2]:
+        return Bad(other.line, f"item '{number}' has two targets, '{one.values[2]}' and '{other.values[2]}'")
+    usual, reverse = sorted((one, other), key=lambda row: (-float(row.values[3]), row.values[0]))
+    good, bad = (filled(f"{row.values[1]} {GAP}.", row.values[2]) for row in (usual, reverse))
+    return ClozeItem(f"ROLE-{number}", "role reversal", good, (bad,), one.values[2])
+
+
+def _negation(row: SuiteRow, file: str) -> Iterator[ClozeItem]:
+    """An affirmative sentence, and its negation, of which the other word is true."""
+    item, affirmative, negated, true, false = row.values
+    for kind, context, answers in (("affirmative", affirmative, (true, false)), ("negated", negated, (false, true))):
+        candidates = [filled(f"{_article(context, answer)} {GAP}.", answer) for answer in answers]
+        natural = "natural" if "NAT" in file else "simple"
+        id, lemma = f"{file}-{item}-{kind}", " ".join(sorted(answers))
+        yield ClozeItem(id, f"negation: {kind}", candidates[0], (candidates[1],), lemma, natural)
+
+
+def _article(context: str, answer: str) -> str:
+    """The context with the article that the answer needs.
+
+    >>> _article("A trout is (a|an)", "animal")
+    'A trout is an'
+    """
+    return ARTICLE.sub("an" if answer[0].lower() in "aeiou" else "a", context)
