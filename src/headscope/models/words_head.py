@@ -28,8 +28,8 @@ def refuse_without_words_head(model: Model) -> None:
     network, kind = model.network, type(model.network).__name__
     if not (has_masked_lm_head(network) or is_causal(network)):
         raise HeadscopeError(
-            f"model '{model.name}' is a {kind}, without a head that predicts words; name one with a masked-language or "
-            "causal head, such as bert-base-uncased or gpt2"
+            f"model '{model.name}' is a {kind}, without a head that predicts words; train one with "
+            "'headscope pretrain-head', or name a model with a masked-language or causal head"
         )
     if not is_causal(network) and not isinstance(model.tokenizer.mask_token_id, int):
         raise HeadscopeError(f"model '{model.name}': its tokenizer has no mask; save the model's own tokenizer with it")

@@ -90,5 +90,5 @@ def test_pieces_of_answers_are_counted_and_long_texts_have_no_score(predictor: W
 
 
 def test_model_without_a_head_for_words_is_refused() -> None:
-    with pytest.raises(HeadscopeError, match="without a head that predicts words; name one with a masked-language"):
+    with pytest.raises(HeadscopeError, match="without a head that predicts words; train one with"):
         WordPredictor(headscope.wrap(tiny_bert(), TOKENIZER))
