@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from headscope.corpora.suites import ClozeItem
 from headscope.engine import Settings
 from headscope.results.variables import Count, Variables
-from headscope.statistics.bootstrap import poisson_draws, tally, tally_by_input
+from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
 from headscope.studies.cloze.item_scores import ItemScores
 
 SOURCE = "Salazar et al. 2020; Kauf and Ivanova 2023"
@@ -95,12 +95,16 @@ def by_group(
     made = []
     for number in range(groups):
         index = np.flatnonzero(group == number)
-        some = values[index]
-        draws = poisson_draws(index, settings.seed, settings.resamples)
-        # [item, 1, statistic], [item, statistic]
-        of_group = tally(np.nan_to_num(some)[:, None], ~np.isnan(some), draws)
+        chunks = [index[start : start + CHUNK] for start in range(0, max(1, len(index)), CHUNK)]
+        of_group = merge(_tally(values[chunk], chunk, settings) for chunk in chunks)
         made.append((of_group.mean[0], of_group.interval[0], of_group.count))
     return Estimates(*map(np.stack, zip(*made, strict=True)))
+
+
+def _tally(values: Float[np.ndarray, "item statistic"], index: Int[np.ndarray, " item"], settings: Settings) -> Tally:
+    draws = poisson_draws(index, settings.seed, settings.resamples)
+    # [item, 1, statistic], [item, statistic]
+    return tally(np.nan_to_num(values)[:, None], ~np.isnan(values), draws)
 
 
 def grouped(labels: Sequence[str]) -> tuple[list[str], Int[np.ndarray, " item"]]:
