@@ -106,6 +106,11 @@ def _texts(folder: Path, data: Path) -> None:
 def _suites(folder: Path, data: Path) -> None:
     for name in ("syntax/blimp.jsonl.gz", "syntax/marvin_linzen.tsv.gz", "syntax/gulordava_generated.tab.gz"):
         _pack(folder / "data" / name, _head(data / name, ROWS))
+    for path in (data / "syntax" / "ettinger").iterdir():
+        shutil.copy(path, folder / "data" / "syntax")
+    for name in ("lama/trex_pairs.jsonl.gz", "lama/pararel_patterns.jsonl.gz"):
+        _pack(folder / "data" / name, _head(data / name, ROWS))
+    shutil.copy(data / "lama" / "relations.jsonl", folder / "data" / "lama")
     (folder / "my-suite.jsonl").write_text('{"good": "The cat sleeps.", "bad": "The cat sleep."}\n', encoding="utf-8")
 
 

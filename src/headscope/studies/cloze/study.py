@@ -60,6 +60,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `accuracy_control[phenomenon, control]`: with shuffled words, and with texts cut before the critical words.
     * `accuracy_by_condition`, `accuracy_by_suite`: of finer and coarser classes.
     * `precision_at_10`: of answers that are ranked in the vocabulary; `accuracy` is then precision at 1.
+    * `accuracy_by_name_filter`: without facts that the name of their subject gives away (Poerner et al. 2020).
+    * `consistency`, `right_in_all`: over the wordings of a fact (Elazar et al. 2021).
 
     A sentence scores the sum of the log-probabilities of its pieces, each masked in turn (Salazar et al. 2020), and
     later pieces of the same word with it (Kauf and Ivanova 2023); a gap scores its answer alone. A causal model
