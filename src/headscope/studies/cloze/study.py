@@ -1,7 +1,5 @@
 """Run the study: from its options to a labelled result."""
 
-import csv
-import io
 import json
 import time
 from collections import Counter
@@ -15,25 +13,23 @@ import numpy as np
 import xarray as xr
 
 from headscope import results
-from headscope.corpora.suites import ClozeItem, Suite, read_suites
+from headscope.corpora.suites import Suite, read_suites
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
 from headscope.engine.words.logits import WordPredictor
 from headscope.errors import HeadscopeError
-from headscope.files import write_atomically
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.ranges import Range
 from headscope.studies.cloze.controls import CONTROLS, controlled
 from headscope.studies.cloze.fact_variables import fact_variables
 from headscope.studies.cloze.item_scores import ItemScores, item_scores
+from headscope.studies.cloze.items_file import write_items
 from headscope.studies.cloze.names import name_guesses, string_matches
 from headscope.studies.cloze.prior import prior
 from headscope.studies.cloze.variables import to_variables
 
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
-FILE = "items.csv"
-COLUMNS = ("id", "phenomenon", "score_good", "score_bad")
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -93,34 +89,27 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     texts = sum(max(1, len(item.candidates)) for item in every)
     settings.on_total(texts * (1 + random + len(CONTROLS) * controls))
     own = item_scores(predictor, every, settings, plain=plain)
-    if np.isnan(own.correct).all():
-        reasons = ", ".join(f"{count} {reason}" for reason, count in own.left_out.items())
-        raise HeadscopeError(f"suite '{suites[0].name}': no item can be scored ({reasons}); name another suite")
-    baselines: dict[str, ItemScores] = {}
-    if random:
-        chance = WordPredictor(untrained(model, settings.seed))
-        baselines["random weights"] = item_scores(chance, every, settings, plain=plain)
+    _refuse_unscored(suites, own)
     quiet = replace(settings, on_progress=lambda done: None)
     of_pieces = prior(predictor, unigrams)
-    baselines["unigram"] = item_scores(predictor, every, quiet, plain=plain, prior=of_pieces)
+    baselines = {"unigram": item_scores(predictor, every, quiet, plain=plain, prior=of_pieces)}
+    if random:
+        by_chance = WordPredictor(untrained(model, settings.seed))
+        baselines = {"random weights": item_scores(by_chance, every, settings, plain=plain)} | baselines
     changed = {
         name: item_scores(predictor, controlled(every, name, settings.seed), settings, plain=plain)
         for name in (CONTROLS if controls else ())
     }
     if directory is not None:
-        _write_items(directory, every, own, items)
+        write_items(directory, every, own, items)
     names = [suite.name for suite in suites for _ in suite.items]
     vocabulary = len(of_pieces.log_probabilities)
     variables = to_variables(every, names, own, baselines, changed, settings, vocabulary=vocabulary)
     variables |= fact_variables(every, own, string_matches(every), name_guesses(predictor, every, quiet), settings)
-    attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings) | {
-        "suites": json.dumps(_described(suites)),
+    attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
+    attributes |= _counts(suites, own) | {
         "masking": masking,
         "unigrams": unigrams or "the prediction for a lone mask",
-        "n_examples": int((~np.isnan(own.correct)).sum()),
-        "n_tokens": own.tokens,
-        "skipped": json.dumps(_skipped(suites, own)),
-        "counted": json.dumps(own.counted),
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
@@ -138,6 +127,12 @@ def _read(suites: Any, data: Path | None, limit: int | None, each: int | None, s
     return tuple(suite for read in made for suite in read)
 
 
+def _refuse_unscored(suites: Sequence[Suite], own: ItemScores) -> None:
+    if np.isnan(own.correct).all():
+        reasons = ", ".join(f"{count} {reason}" for reason, count in own.left_out.items())
+        raise HeadscopeError(f"suite '{suites[0].name}': no item can be scored ({reasons}); name another suite")
+
+
 def _together(suites: Sequence[Suite]) -> Any:
     """Name and hash of all suites, as those of one corpus."""
     digest = (
@@ -146,23 +141,14 @@ def _together(suites: Sequence[Suite]) -> Any:
     return Suite(", ".join(suite.name for suite in suites), digest, (), {})
 
 
-def _described(suites: Sequence[Suite]) -> dict[str, list[str]]:
-    """The phenomena of each suite."""
-    return {suite.name: list(dict.fromkeys(item.phenomenon for item in suite.items)) for suite in suites}
-
-
-def _skipped(suites: Sequence[Suite], own: ItemScores) -> dict[str, int]:
-    return dict(sum((Counter(suite.skipped) for suite in suites), Counter(own.left_out)))
-
-
-def _write_items(directory: Path, items: Sequence[ClozeItem], own: ItemScores, wanted: bool) -> None:
-    """Write the scores of all items; without `wanted` remove those of an earlier run, which had other scores."""
-    if not wanted:
-        (directory / FILE).unlink(missing_ok=True)
-        return
-    content = io.StringIO()
-    writer = csv.writer(content, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for item, *scores in zip(items, own.good.tolist(), own.bad.tolist(), strict=True):
-        writer.writerow([item.id, item.phenomenon, *("" if np.isnan(score) else f"{score:.6f}" for score in scores)])
-    write_atomically(directory / FILE, content.getvalue())
+def _counts(suites: Sequence[Suite], own: ItemScores) -> dict[str, str | int]:
+    """The phenomena of each suite, and the numbers of items that were scored, left out or counted, as attributes."""
+    phenomena = {suite.name: list(dict.fromkeys(item.phenomenon for item in suite.items)) for suite in suites}
+    skipped = sum((Counter(suite.skipped) for suite in suites), Counter(own.left_out))
+    return {
+        "suites": json.dumps(phenomena),
+        "n_examples": int((~np.isnan(own.correct)).sum()),
+        "n_tokens": own.tokens,
+        "skipped": json.dumps(skipped),
+        "counted": json.dumps(own.counted),
+    }
