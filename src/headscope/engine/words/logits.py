@@ -71,7 +71,7 @@ class WordPredictor:
             whole = self._whole(ids, row, place)
             try:
                 few = self._few(ids, row, place)
-            except (RuntimeError, AttributeError, IndexError, TypeError, ValueError):
+            except (RuntimeError, AttributeError, LookupError, TypeError, ValueError):
                 return False
         return few.shape == whole.shape and bool((few - whole).abs().max() < TOLERANCE)
 
