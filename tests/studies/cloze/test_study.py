@@ -144,3 +144,23 @@ def test_built_in_model_is_refused_in_a_line(tmp_path: Path) -> None:
 def test_suite_of_which_nothing_can_be_scored_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HeadscopeError, match=r"no item can be scored \(1 long\)"):
         headscope.cloze(copying_model(), written(tmp_path, COPIES[-1:]))
+
+
+def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_path: Path) -> None:
+    facts = [("Ann River", "river"), ("Tom", "house"), ("Eve", "Paris")]
+    pairs = [{"predicate_id": "P19", "sub_label": subject, "obj_label": answer} for subject, answer in facts]
+    source = written(tmp_path, pairs, "trex_pairs.jsonl")
+    written(tmp_path, [{"relation": "P19", "template": "[X] is from [Y]."}], "relations.jsonl")
+    patterns = [{"predicate_id": "P19", "pattern": each} for each in ("[X] is from [Y].", "[Y] is the home of [X].")]
+    suites = [source, written(tmp_path, patterns, "pararel_patterns.jsonl")]
+    result = headscope.cloze(copying_model(), suites, QUICK, random=False, controls=False)
+    one, several = (result.sel(phenomenon=name) for name in ("P19", "P19, several wordings"))
+    assert json.loads(result.attrs["skipped"]) == {"answer outside the vocabulary": 3}
+    assert float(one["accuracy"]) == float(several["accuracy"]) == 0.5
+    assert float(one["accuracy_by_name_filter"].sel(name_filter="no string match")) == 0
+    assert float(several["consistency"]) == 1 and np.isnan(one["consistency"])
+    assert float(several["right_in_all"]) == 0.5
+    assert int(several["consistency_n_examples"]) == 2
+    texts = {finding.topic: finding.text for finding in study_page(result).findings()}
+    assert texts["Wordings"] == "Two wordings of a fact get the same answer in 100.0%; 50.0% of facts are right in all."
+    assert texts["Facts from names"].startswith("Without answers that are a part of the subject's name 0.0% are right")
