@@ -58,10 +58,11 @@ def answer_ranks(
         ranks.pieces[start : start + len(window)] = [len(text.places) if len(text.ids) else -1 for text in texts]
         none = np.zeros(0, int)
         single = [text if len(text.places) == 1 else ScoredPieces(none, none, none) for text in texts]
+        others = _others(model, window)
         for group in inputs_of(predictor, single):
             for batch in group.batches(settings.batch_tokens):
                 logits = predictor.logits(batch) if prior is None else prior.expand(len(batch.row), -1)
-                _rank(ranks, logits, batch, items, start, answers, _others(model, window))
+                _rank(ranks, logits, batch, items, start, answers, others)
         settings.on_progress(len(window))
     return ranks
 
