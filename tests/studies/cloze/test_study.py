@@ -33,6 +33,7 @@ COPIES = [
     {"sentence": "the house is the [MASK].", "answer": "housed", "phenomenon": "vocabulary"},
     {"sentence": "the house is the [MASK].", "answer": "slept", "alternatives": "sat", "phenomenon": "pieces"},
     {"good": "word " * 70, "bad": "a", "phenomenon": "long"},
+    {"sentence": "the house is the [MASK].", "answer": "雨", "phenomenon": "vocabulary"},
 ]
 
 
@@ -81,11 +82,11 @@ def test_model_that_copies_fills_gaps_with_what_it_has_read(copied: tuple[xr.Dat
 
 def test_what_is_left_out_is_counted_and_stays_in_items(copied: tuple[xr.Dataset, Path]) -> None:
     result, folder = copied
-    assert json.loads(result.attrs["skipped"]) == {"long": 1, "answer outside the vocabulary": 1}
+    assert json.loads(result.attrs["skipped"]) == {"long": 1, "answer outside the vocabulary": 2}
     assert json.loads(result.attrs["counted"]) == {"answers of several pieces": 1}
     rows = scores_of(folder)[1:]
     assert len(rows) == len(COPIES)
-    assert [row[2] == "" for row in rows] == [False, False, False, True, False, True]
+    assert [row[2] == "" for row in rows] == [False, False, False, True, False, True, True]
 
 
 def test_items_of_an_earlier_run_do_not_stay(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ def test_built_in_model_is_refused_in_a_line(tmp_path: Path) -> None:
 
 def test_suite_of_which_nothing_can_be_scored_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HeadscopeError, match=r"no item can be scored \(1 long\)"):
-        headscope.cloze(copying_model(), written(tmp_path, COPIES[-1:]))
+        headscope.cloze(copying_model(), written(tmp_path, COPIES[5:6]))
 
 
 def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class AnswerRanks:
       single piece, or a text that is too long.
     * `rank`: the rank of the answer, from 1; 0 where there is none.
     * `choice`: the most probable piece among the answers of the phenomenon; -1 where there is none.
-    * `pieces`: number of pieces of each answer; -1 for a text that is too long.
+    * `pieces`: number of pieces of each answer; -1 for a text that is too long, -2 for an unknown answer.
     * `tokens`: number of tokens of each text.
     """
 
@@ -55,9 +55,9 @@ def answer_ranks(
         window = items[start : start + WINDOW]
         texts = fitting(predictor, list(scored_pieces(model, [item.good for item in window])))
         ranks.tokens[start : start + len(window)] = [len(text.ids) for text in texts]
-        ranks.pieces[start : start + len(window)] = [len(text.places) if len(text.ids) else -1 for text in texts]
+        ranks.pieces[start : start + len(window)] = [_pieces(model, text) for text in texts]
         none = np.zeros(0, int)
-        single = [text if len(text.places) == 1 else ScoredPieces(none, none, none) for text in texts]
+        single = [text if _pieces(model, text) == 1 else ScoredPieces(none, none, none) for text in texts]
         others = _others(model, window)
         for group in inputs_of(predictor, single):
             for batch in group.batches(settings.batch_tokens):
@@ -65,6 +65,13 @@ def answer_ranks(
                 _rank(ranks, logits, batch, items, start, answers, others)
         settings.on_progress(len(window))
     return ranks
+
+
+def _pieces(model: Model, text: ScoredPieces) -> int:
+    """Number of pieces of an answer; -1 for a text that is too long, -2 for an answer that is the unknown piece."""
+    if not len(text.ids):
+        return -1
+    return -2 if text.ids[text.places].tolist() == [model.tokenizer.unk_token_id] else len(text.places)
 
 
 def _rank(
