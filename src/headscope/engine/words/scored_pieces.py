@@ -35,7 +35,8 @@ def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool 
     """
     texts = [candidate.text for candidate in candidates]
     start = _start(model)
-    for candidate, encoding in zip(candidates, model.tokenizer(texts, verbose=False).encodings or [], strict=True):
+    encodings = model.tokenizer(texts, verbose=False).encodings if texts else None  # which has no answer for no text
+    for candidate, encoding in zip(candidates, encodings or [], strict=True):
         places = _places(encoding, candidate)
         if candidate.is_answer:
             units = np.zeros(len(places), int)
