@@ -148,7 +148,7 @@ def test_suite_of_which_nothing_can_be_scored_is_refused(tmp_path: Path) -> None
 
 
 def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_path: Path) -> None:
-    facts = [("Ann River", "river"), ("Tom", "house"), ("Eve", "Paris")]
+    facts = [("River and river", "river"), ("Tom", "house"), ("Eve", "Paris")]
     pairs = [{"predicate_id": "P19", "sub_label": subject, "obj_label": answer} for subject, answer in facts]
     source = written(tmp_path, pairs, "trex_pairs.jsonl")
     written(tmp_path, [{"relation": "P19", "template": "[X] is from [Y]."}], "relations.jsonl")
