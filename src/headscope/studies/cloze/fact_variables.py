@@ -41,7 +41,7 @@ def fact_variables(
         kept = np.stack([np.where(matched, np.nan, right), np.where(matched | guessed, np.nan, right)], axis=1)
         long_name = "items whose answer comes first, without those that the subject's name gives away"
         _add(variables, "accuracy_by_name_filter", kept, group, long_name, settings, ("name_filter",))
-    facts = [item.fact for item in items]
+    facts = [f"{item.phenomenon} {item.fact}" if item.fact else "" for item in items]
     agreement, every = _over_wordings(facts, own)
     if np.isfinite(agreement).any():
         long_name = "pairs of wordings of a fact that have the same best answer of the phenomenon's answers"
