@@ -16,7 +16,9 @@ from headscope import Settings
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.report.study_page import study_page
+from headscope.report.wording import Estimate
 from headscope.studies.cloze.controls import controlled
+from headscope.studies.cloze.page.summary import Phenomenon
 from support.planted_words import SIZE, causal_table, copying_model
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -165,3 +167,12 @@ def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_pat
     texts = {finding.topic: finding.text for finding in study_page(result).findings()}
     assert texts["Wordings"] == "Two wordings of a fact get the same answer in 100.0%; 50.0% of facts are right in all."
     assert texts["Facts from names"].startswith("Without answers that are a part of the subject's name 0.0% are right")
+
+
+@pytest.mark.parametrize(
+    ("value", "lemmas", "chance", "side"),
+    [(1, 2, 0.5, 0), (1, 6, 0.5, 1), (0, 6, 0.5, -1), (0, 60, 1e-5, 0), (1, 1, 1e-5, 1)],
+)
+def test_items_that_are_all_right_or_all_wrong_are_tested(value: int, lemmas: int, chance: float, side: int) -> None:
+    whole = Estimate(value, value, value)
+    assert Phenomenon("a", whole, whole, chance, 60, lemmas).side == side

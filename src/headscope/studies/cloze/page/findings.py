@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, estimate, first_of, several
-from headscope.studies.cloze.page.summary import Phenomenon, phenomena, suites
+from headscope.studies.cloze.page.summary import Phenomenon, is_ranked, phenomena, suites
 
 NAMED = 5
 SENTENCES = {
@@ -44,7 +44,12 @@ def _suites(result: xr.Dataset) -> Iterator[Finding]:
         if np.isfinite(score.value):
             chance = float(result["chance"].sel(phenomenon=names).mean())
             count = int(result["accuracy_by_suite_n_examples"].sel(suite=suite))
-            text = f"The good text scores higher in {score.percent} of {count:,} items; chance is {chance:.0%}."
+            start = (
+                "The answer comes first"
+                if all(is_ranked(result, name) for name in names)
+                else "The good text scores higher"
+            )
+            text = f"{start} in {score.percent} of {count:,} items; chance is {_chance_of(chance)}."
             yield Finding(suite.replace("_", " ").capitalize(), text)
 
 
@@ -59,7 +64,7 @@ def _ends(result: xr.Dataset) -> Iterator[Finding]:
 def _chance(result: xr.Dataset) -> Iterator[Finding]:
     """The phenomena whose intervals include chance, and those below it."""
     every = phenomena(result)
-    chance, below = ([each.name for each in every if wanted(each)] for wanted in (_is_chance, _is_below))
+    chance, below = ([each.name for each in every if each.side == side] for side in (0, -1))
     if chance:
         text = f"{several(len(chance), 'phenomenon').replace('phenomenons', 'phenomena')} of {len(every)} "
         text += f"{agree(len(chance), 'is', 'are')} not different from chance: {_listed(chance)}."
@@ -139,12 +144,8 @@ def _limits(result: xr.Dataset) -> Iterator[Finding]:
     )
 
 
-def _is_chance(each: Phenomenon) -> bool:
-    return each.is_chance
-
-
-def _is_below(each: Phenomenon) -> bool:
-    return each.is_below
+def _chance_of(share: float) -> str:
+    return f"{share:.0%}" if share > 0.005 else "nearly 0"
 
 
 def _words(each: Phenomenon) -> str:

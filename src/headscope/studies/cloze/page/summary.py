@@ -12,27 +12,35 @@ SERIES = {"random weights": "random weights", "unigram": "words alone (unigram)"
 CONTROLS = {"shuffled": "shuffled words", "truncated": "near words alone"}
 
 
+# The share of samples beyond each bound of a 95% interval.
+TAIL = 0.025
+
+
 @dataclass(frozen=True, slots=True)
 class Phenomenon:
-    """A phenomenon: its accuracy over items and over lemmas, chance, and its number of items."""
+    """A phenomenon: its accuracy over items and over lemmas, chance, and its numbers of items and of lemmas."""
 
     name: str
     accuracy: Estimate
     by_lemma: Estimate
     chance: float
     count: int
+    lemmas: int
 
     @property
-    def is_chance(self) -> bool:
-        """True unless both intervals lie on one side of chance."""
-        above = min(self.accuracy.lower, self.by_lemma.lower) > self.chance
-        below = max(self.accuracy.upper, self.by_lemma.upper) < self.chance
-        return not (above or below)
+    def side(self) -> int:
+        """1 where both intervals lie above chance, -1 where both lie below it, else 0.
 
-    @property
-    def is_below(self) -> bool:
-        """True for an accuracy below chance by more than its intervals."""
-        return not self.is_chance and self.accuracy.value < self.chance
+        Items that are all right or all wrong have no interval: then the probability of that by chance decides, a lemma
+        counting once.
+        """
+        if self.accuracy.value in (0, 1):
+            above = self.accuracy.value == 1
+            by_chance = (self.chance if above else 1 - self.chance) ** self.lemmas
+            return (1 if above else -1) if by_chance < TAIL else 0
+        if min(self.accuracy.lower, self.by_lemma.lower) > self.chance:
+            return 1
+        return -1 if max(self.accuracy.upper, self.by_lemma.upper) < self.chance else 0
 
 
 def phenomena(result: xr.Dataset) -> list[Phenomenon]:
@@ -43,7 +51,8 @@ def phenomena(result: xr.Dataset) -> list[Phenomenon]:
             accuracy, by_lemma = (estimate(result, key, phenomenon=name) for key in ("accuracy", "accuracy_by_lemma"))
             chance = float(result["chance"].sel(phenomenon=name))
             count = int(result["accuracy_n_examples"].sel(phenomenon=name))
-            every.append(Phenomenon(str(name), accuracy, by_lemma, chance, count))
+            lemmas = int(result["accuracy_by_lemma_n_examples"].sel(phenomenon=name))
+            every.append(Phenomenon(str(name), accuracy, by_lemma, chance, count, lemmas))
     return every
 
 
