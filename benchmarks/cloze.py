@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from statistics import median
+from typing import Any
 
 import numpy as np
 import torch
@@ -60,7 +61,10 @@ def minicons(predictor: WordPredictor) -> Callable[[Sequence[Candidate]], list[f
     """The scores of minicons."""
     from minicons import scorer  # type: ignore[import-not-found]
 
-    model = scorer.MaskedLMScorer(predictor.model.network, "cpu", tokenizer=predictor.model.tokenizer)
+    tokenizer: Any = predictor.model.tokenizer
+    if not hasattr(tokenizer, "batch_encode_plus"):  # minicons 0.3.39 calls it; transformers 5 has the call alone
+        tokenizer.batch_encode_plus = tokenizer.__call__
+    model = scorer.MaskedLMScorer(predictor.model.network, "cpu", tokenizer=tokenizer)
 
     def scores(texts: Sequence[Candidate]) -> list[float]:
         groups = [texts[first : first + TOGETHER] for first in range(0, len(texts), TOGETHER)]
