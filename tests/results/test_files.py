@@ -136,6 +136,15 @@ def test_a_result_must_say_where_it_comes_from(attribute: str) -> None:
         results.check(result)
 
 
+@pytest.mark.parametrize("name", ["n_examples", "seed", "duration_s"])
+def test_a_count_that_is_no_number_is_refused(name: str, tmp_path: Path) -> None:
+    for value in ("12", "many"):
+        profile_result().assign_attrs({name: value}).to_netcdf(tmp_path / f"{value}.nc", engine="h5netcdf")
+    assert results.read(tmp_path / "12.nc").attrs[name] == "12"
+    with pytest.raises(HeadscopeError, match=f"attribute '{name}' is not a number"):
+        results.read(tmp_path / "many.nc")
+
+
 def test_a_result_that_is_refused_is_not_written(tmp_path: Path) -> None:
     result = profile_result()
     del result.attrs["model"]

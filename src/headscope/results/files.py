@@ -50,10 +50,18 @@ def check(result: xr.Dataset) -> xr.Dataset:
 def _check_types(attributes: dict[str, Any]) -> None:
     """Counts are single values, all other attributes of `ATTRIBUTES` text (or none, for a model that is in no file)."""
     for name, value in attributes.items():
-        if name in NUMBERS and not isinstance(value, str | int | float | np.integer | np.floating):
+        if name in NUMBERS and not _is_number(value):
             raise ValueError(f"result: attribute '{name}' is not a number")
         if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
             raise ValueError(f"result: attribute '{name}' is not text")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether an attribute is a number, or a text that is one."""
+    try:
+        return isinstance(value, str | int | float | np.integer | np.floating) and float(value) >= 0
+    except (ValueError, OverflowError):
+        return False
 
 
 def _check_interval(result: xr.Dataset, name: str) -> None:
