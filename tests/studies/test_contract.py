@@ -78,6 +78,12 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     save_tiny(folder / "words", tiny_bert(0, BertForMaskedLM))
     words = ("cloze", folder / "words", folder / "trex_pairs.jsonl", folder / "pararel_patterns.jsonl")
     found["cloze"].append(run(*words, "--resamples", "20", out=folder / "out-facts"))
+    pairs = [
+        f'{{"good": "the {noun} was old", "bad": "the {noun} old was"}}' for noun in ("cat", "dog", "book", "house")
+    ]
+    (folder / "pairs.jsonl").write_text("\n".join([*pairs, ""]), encoding="utf-8")
+    words = ("ablate", folder / "words", "--task", f"cloze:{folder / 'pairs.jsonl'}", "--resamples", "20")
+    found["ablate"].append(run(*words, out=folder / "out-suite"))
     # The whole sample has text pairs.
     words = ("geometry", folder / "model", "sample", "--resamples", "20")
     found["geometry"].append(run(*words, out=folder / "out-pairs"))

@@ -9,12 +9,20 @@ import torch
 
 from headscope.ablation.layer_stack import stack
 from headscope.ablation.replacements import replacements
-from headscope.ablation.strategies import FullPasses, Means, Outputs, PartialRerun, Strategy, Variants
+from headscope.ablation.strategies import (
+    FullPasses,
+    Means,
+    Outputs,
+    PartialRerun,
+    Strategy,
+    SweptBatch,
+    SweptInputs,
+    Variants,
+)
 from headscope.capture.interventions import Mode
 from headscope.capture.self_check import TOLERANCE
 from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
-from headscope.engine.task_inputs import TaskBatch, TaskInputs
 from headscope.models import Model
 from headscope.models.heads import existing
 
@@ -22,7 +30,7 @@ from headscope.models.heads import existing
 CLOSE = TOLERANCE | {torch.float32: 1e-5}
 
 
-def fastest_exact(task_inputs: TaskInputs, mode: Mode, means: Means = None) -> Strategy:
+def fastest_exact(task_inputs: SweptInputs, mode: Mode, means: Means = None) -> Strategy:
     """The fastest strategy that equals full passes on a padded batch of a few inputs.
 
     If there is none, full passes, whose name then gives the reason.
@@ -58,7 +66,7 @@ def _partial_reruns(model: Model, mode: Mode, means: Means) -> list[PartialRerun
     return [PartialRerun(layers, model.projections, instead, last_rows) for last_rows in (True, False)]
 
 
-def _trial(strategy: Strategy, batch: TaskBatch, heads: tuple[int, ...]) -> Outputs:
+def _trial(strategy: Strategy, batch: SweptBatch, heads: tuple[int, ...]) -> Outputs:
     """The outputs with all heads, without some of the first layer, of the last, and of several."""
     none, some, last = np.zeros((len(heads), max(heads)), dtype=bool), existing(heads), len(heads) - 1
     some[:, 1::2] = False

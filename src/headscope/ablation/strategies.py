@@ -1,11 +1,11 @@
 """Strategies for forward passes with heads disabled; `fastest_exact` chooses one of them."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headscope.ablation.attention_switch import switchable
@@ -14,7 +14,7 @@ from headscope.ablation.partial_rerun import Rerun
 from headscope.ablation.replacements import Replacement
 from headscope.capture.interventions import Mode
 from headscope.capture.projections import Projections
-from headscope.engine.task_inputs import TaskBatch
+from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 
@@ -36,13 +36,49 @@ class Variants:
     above: Bool[np.ndarray, "layer head"]
 
 
+class SweptBatch(Protocol):
+    """Inputs that go through the model together, and the outputs that are read off the logits."""
+
+    @property
+    def inputs(self) -> Mapping[str, Int[Tensor, "example token"]]: ...
+
+    @property
+    def rows(self) -> Int[Tensor, "example row"]:
+        """The tokens that the task head reads."""
+        ...
+
+    def outputs(
+        self, logits: Float[Tensor, "example ..."], rows: Int[Tensor, "example row"] | None = None
+    ) -> Float[np.ndarray, "example output"]:
+        """The outputs of each example; `rows`: the tokens of the logits, if not all."""
+        ...
+
+
+class SweptInputs(Protocol):
+    """The inputs of a sweep: `TaskInputs`, or the `ItemInputs` of a suite.
+
+    * `masked_pieces`: arrays on which the outputs depend beside the inputs.
+    """
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def inputs(self) -> Sequence[Encoded]: ...
+
+    @property
+    def masked_pieces(self) -> Sequence[Int[np.ndarray, " token"]]: ...
+
+    def batch(self, group: Sequence[Encoded]) -> SweptBatch: ...
+
+
 class Strategy(Protocol):
     """Forward passes with heads disabled; `name` describes the strategy in a result."""
 
     @property
     def name(self) -> str: ...
 
-    def outputs(self, batch: TaskBatch, parts: Sequence[Variants]) -> Generator[Outputs]:
+    def outputs(self, batch: SweptBatch, parts: Sequence[Variants]) -> Generator[Outputs]:
         """The outputs of a batch with all heads (as one variant), then those of each part's variants.
 
         Close it if it is not read to its end: the model is changed in between.
@@ -59,13 +95,13 @@ class FullPasses:
     means: Means = None
     name: str = "full forward passes"
 
-    def outputs(self, batch: TaskBatch, parts: Sequence[Variants]) -> Generator[Outputs]:
+    def outputs(self, batch: SweptBatch, parts: Sequence[Variants]) -> Generator[Outputs]:
         """See `Strategy`; raises `HeadscopeError` if the model has no task head."""
         yield batch.outputs(self._forward(batch))[None]
         for part in parts:
             yield np.stack([batch.outputs(logits) for logits in self.logits(batch, part)])
 
-    def logits(self, batch: TaskBatch, part: Variants) -> Iterator[Float[Tensor, "example ..."]]:
+    def logits(self, batch: SweptBatch, part: Variants) -> Iterator[Float[Tensor, "example ..."]]:
         """The logits of each variant."""
         for heads in part.heads:
             disabled = part.above.copy()
@@ -73,7 +109,7 @@ class FullPasses:
             with self.model.changed(disabled, self.mode, self.means):
                 yield self._forward(batch)
 
-    def _forward(self, batch: TaskBatch) -> Float[Tensor, "example ..."]:
+    def _forward(self, batch: SweptBatch) -> Float[Tensor, "example ..."]:
         answer: Any = self.model.network(**batch.inputs)
         if "logits" not in answer:
             raise HeadscopeError(f"model '{self.model.name}' has no task head; name one that was trained on the task")
@@ -98,7 +134,7 @@ class PartialRerun:
         rows = ", the last layer for the tokens that are read" if self.last_rows else ""
         return f"from the layer of the disabled head{rows}"
 
-    def outputs(self, batch: TaskBatch, parts: Sequence[Variants]) -> Generator[Outputs]:
+    def outputs(self, batch: SweptBatch, parts: Sequence[Variants]) -> Generator[Outputs]:
         """See `Strategy`."""
         rows = batch.rows if self.last_rows else None
         rerun = Rerun(self.stack, self.projections, self.replacements, batch.inputs, rows)

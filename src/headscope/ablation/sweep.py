@@ -4,7 +4,7 @@ The outputs of a batch with the heads of a layer, or with a set, disabled are a 
 once. Batches and stacked variants do not depend on where a sweep has stopped, so that it ends with the same numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,12 +16,11 @@ from jaxtyping import Bool, Float
 from headscope.ablation.fastest_exact import fastest_exact
 from headscope.ablation.head_means import head_means
 from headscope.ablation.journal import Journal
-from headscope.ablation.strategies import Variants
+from headscope.ablation.strategies import SweptInputs, Variants
 from headscope.capture.interventions import Mode
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import by_length
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.task_inputs import TaskInputs
 from headscope.models.heads import existing, name
 
 Heads = Bool[np.ndarray, "layer head"]
@@ -43,9 +42,14 @@ class Sweep:
     sets: Float[np.ndarray, "set example output"]
     strategy: str
 
+    def mapped(self, change: Callable[[np.ndarray], np.ndarray]) -> "Sweep":
+        """The same with other outputs, from [..., example, output] to [..., other example, other output]."""
+        sets = change(self.sets) if len(self.sets) else self.sets
+        return Sweep(change(self.plain), change(self.heads), change(self.layers), sets, self.strategy)
+
 
 def sweep(
-    task_inputs: TaskInputs,
+    task_inputs: SweptInputs,
     settings: Settings = DEFAULTS,
     *,
     journal: Journal | None = None,
@@ -74,7 +78,7 @@ def sweep(
 
 def _fill(
     journal: Journal,
-    task_inputs: TaskInputs,
+    task_inputs: SweptInputs,
     groups: list[list[Encoded]],
     parts: list[Variants],
     settings: Settings,

@@ -89,8 +89,6 @@ def _names(given: Given) -> list[str]:
 def _read_task(name: str, given: Given) -> Any:
     from headscope import corpora, tasks
 
-    if given["data"] is None:
-        raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
     options = corpora.Options(**{option: given[option] for option in ("columns", "limit", "skip_bad")})
     return tasks.read(name, given["data"], options, regression=given["regression"])
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from headscope.encoding.encoded import Encoded
@@ -15,6 +15,7 @@ from headscope.engine.batches import collator
 from headscope.engine.losses import collated
 from headscope.engine.outputs import in_order
 from headscope.engine.settings import DEFAULTS, Settings
+from headscope.engine.words.logits import chosen_states
 from headscope.models import Model
 
 
@@ -29,17 +30,9 @@ def masked_logits(
     Returns: the logits, and the pieces.
     """
     hidden = targets != IGNORED
-
-    def select(module: nn.Module, args: Any, output: Any) -> Any:
-        # [example, token, width] -> [1, masked, width]
-        output["last_hidden_state"] = output["last_hidden_state"][hidden][None]
-        return output
-
-    handle = network.base_model.register_forward_hook(select)
-    try:
+    # [example, token, width] -> [1, masked, width]
+    with chosen_states(network.base_model, lambda states: states[hidden][None]):
         return network(**inputs).logits[0], targets[hidden]
-    finally:
-        handle.remove()
 
 
 def masked_outputs(

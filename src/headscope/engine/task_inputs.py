@@ -113,6 +113,8 @@ def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> Task
 
     Raises `HeadscopeError` if an example cannot be cut to fit, or the tokenizer has no mask.
     """
+    if task.kind == "cloze":
+        raise HeadscopeError(f"task '{task.name}' compares texts; only 'ablate' disables heads on it")
     inputs, cut = encode_for_task(model, corpus)
     if task.kind != "masked":
         return TaskInputs(model, task, inputs, cut=cut)

@@ -20,7 +20,7 @@ def aligned(task: Task, id2label: Mapping[int, str], model: str) -> Task:
 
     Raises `HeadscopeError` if the model has another number of outputs, or other names for them.
     """
-    if task.kind == "masked":
+    if task.kind in ("masked", "cloze"):
         return task
     outputs = [str(id2label[number]) for number in sorted(id2label)]
     expected = len(task.labels) or 1

@@ -70,9 +70,14 @@ def loss(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
     return total / count
 
 
+def margin(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
+    """Mean score of the good text above the best other one, in nats; the outputs of an item are the two scores."""
+    return (outputs[..., 1].astype(np.float64) - outputs[..., 0]).mean(-1)
+
+
 METRICS: dict[str, Metric] = {
     metric.__name__: metric
-    for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman, cross_entropy, squared_error, loss)
+    for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman, cross_entropy, squared_error, loss, margin)
 }
 LOWER_IS_BETTER = frozenset({"cross_entropy", "squared_error", "loss"})
 

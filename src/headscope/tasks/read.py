@@ -7,29 +7,37 @@ from pathlib import Path
 from headscope import corpora
 from headscope.corpora import Corpus, Options
 from headscope.corpora.options import DEFAULTS
+from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.tasks.glue import GLUE, glue_name
 from headscope.tasks.task import Task
+from headscope.types import Example, Sentence
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
+CLOZE = "cloze:"
 SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
 # A column with more distinct whole numbers than this holds scores, not classes.
 MOST_CLASSES = 20
 
 
-def read(name: str, data: str | Path, options: Options = DEFAULTS, *, regression: bool | None = None) -> Task:
+def read(name: str, data: str | Path | None, options: Options = DEFAULTS, *, regression: bool | None = None) -> Task:
     """Read a task from a folder.
 
-    * `name`: a task of GLUE ("mrpc") or a name of your own.
+    * `name`: a task of GLUE ("mrpc"), a name of your own, or `cloze:` with a suite, by name or file.
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
-      (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped.
-    * `options`: options of the tables; `columns` names their columns, `limit` applies to each split.
+      (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped. A suite that is a file needs none.
+    * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, and of a suite to
+      each phenomenon.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
       20 distinct numbers.
 
     Raises `HeadscopeError` if the folder has no dev split, or labels are missing, not finite, all the same, or in
     dev alone.
     """
+    if name.startswith(CLOZE):
+        return _cloze(name, data, options)
+    if data is None:
+        raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
     task = glue_name(name)
     splits = {split: _split(task, data, split, options) for split in SPLITS}
     dev, train = splits["dev"], splits["train"]
@@ -70,6 +78,16 @@ def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
 def masked(corpus: Corpus) -> Task:
     """The task to predict the masked words of a corpus, scored by the mean loss in nats."""
     return Task(name="masked words", kind="masked", metrics=("loss",), dev=corpus)
+
+
+def _cloze(name: str, data: str | Path | None, options: Options) -> Task:
+    """The items of a suite, each of which is right if its good text scores higher than the others."""
+    (suite,) = read_suites([name.removeprefix(CLOZE)], data, each=options.limit, skip_bad=options.skip_bad)
+    examples = [
+        Example(f"{number}:{item.id}", (Sentence(item.good.text),)) for number, item in enumerate(suite.items, 1)
+    ]
+    dev = Corpus(suite.name, suite.sha256, len(examples), suite.skipped, lambda: iter(examples))
+    return Task(name=f"{CLOZE}{suite.name}", kind="cloze", metrics=("accuracy", "margin"), dev=dev, items=suite.items)
 
 
 def _split(task: str | None, data: str | Path, split: str, options: Options) -> Corpus | None:

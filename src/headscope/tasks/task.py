@@ -9,20 +9,23 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.corpora import Corpus
+from headscope.corpora.suites import ClozeItem
 from headscope.errors import HeadscopeError
 
-TaskKind = Literal["classification", "regression", "masked"]
+TaskKind = Literal["classification", "regression", "masked", "cloze"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """Labelled examples and their metrics.
 
-    * `kind`: "classification", "regression" or "masked" (masked words, without labels).
+    * `kind`: "classification", "regression", "masked" (masked words, without labels) or "cloze" (the good text of each
+      item has to score higher than the others).
     * `labels`: the classes in the order of the model's outputs; empty except for a classification.
     * `metrics`: names in `metrics.METRICS`, the main one first.
     * `dev`: the scored split.
     * `train`: the training split, or None.
+    * `items`: the items of a task of kind "cloze", in the order of `dev`, which has their good texts.
     """
 
     name: str
@@ -31,9 +34,10 @@ class Task:
     metrics: tuple[str, ...]
     dev: Corpus
     train: Corpus | None = None
+    items: tuple[ClozeItem, ...] = ()
 
     def targets(self, corpus: Corpus) -> Float[np.ndarray, " example"]:
-        """The class number or the score of each example; zeros for masked words.
+        """The class number or the score of each example; zeros for masked words, ones for items.
 
         Raises `HeadscopeError` with the first example without a valid label.
         """
@@ -49,8 +53,8 @@ class Task:
         return self.train
 
     def _target(self, label: str | float | None, where: str) -> float:
-        if self.kind == "masked":
-            return 0.0
+        if self.kind in ("masked", "cloze"):
+            return float(self.kind == "cloze")
         if self.kind == "classification" and label in self.labels:
             return float(self.labels.index(str(label)))
         if self.kind == "regression" and (number := _finite(label)) is not None:

@@ -55,7 +55,7 @@ class WordPredictor:
 
     def _few(self, ids: Int[Tensor, "row token"], row: Tensor, place: Tensor) -> Float[Tensor, "read piece"]:
         network: Any = self.model.network
-        with _states(network.base_model, lambda states: states[row, place][None]):
+        with chosen_states(network.base_model, lambda states: states[row, place][None]):
             return self._outputs(ids)[0]
 
     def _outputs(self, ids: Int[Tensor, "row token"]) -> Float[Tensor, "row token piece"]:
@@ -77,7 +77,7 @@ class WordPredictor:
 
 
 @contextmanager
-def _states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterator[None]:
+def chosen_states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterator[None]:
     """Within this context the last hidden states of the base model are replaced by those that are chosen."""
 
     def replaced(module: nn.Module, args: Any, output: Any) -> Any:

@@ -88,7 +88,7 @@ class Effects:
         )
         for kind in self.kinds:
             self._add_scores(variables, kind)
-            if self.task.kind == "classification":
+            if self.task.kind in ("classification", "cloze"):
                 self._add_tests(variables, kind)
         self._add_random(variables)
         if len(self.targets) >= LEAST:

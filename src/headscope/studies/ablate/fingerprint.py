@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from headscope.ablation.strategies import SweptInputs
 from headscope.engine.settings import Settings
-from headscope.engine.task_inputs import TaskInputs
 from headscope.models import Model
 from headscope.version import __version__
 
@@ -17,7 +17,7 @@ SHOWN = 16
 NAMES = {"id2label", "label2id", "transformers_version", "architectures", "dtype"}
 
 
-def fingerprint(task_inputs: TaskInputs, settings: Settings) -> dict[str, str | int]:
+def fingerprint(task_inputs: SweptInputs, settings: Settings) -> dict[str, str | int]:
     """Model, inputs, machine and settings, as far as the last bit of an output depends on them."""
     arrays = [array for encoded in task_inputs.inputs for array in encoded.inputs.values()]
     model = task_inputs.model

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import xarray as xr
 
 from headscope import results
@@ -15,12 +16,14 @@ from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.gradient_importance import importance as by_gradient
 from headscope.engine.provenance import provenance
-from headscope.engine.task_inputs import task_inputs
+from headscope.engine.task_inputs import TaskInputs, task_inputs
+from headscope.engine.words.item_inputs import ItemInputs, item_inputs
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.studies.ablate.effects import Effects
 from headscope.studies.ablate.fingerprint import fingerprint
+from headscope.studies.ablate.phenomena import by_phenomenon
 from headscope.tasks import Task, aligned
 from headscope.tasks.task import limited
 
@@ -29,6 +32,7 @@ METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
     "regression": ("pearson", "spearman", "squared_error"),
     "masked": ("loss",),
+    "cloze": ("accuracy", "margin"),
 }
 # Gradients of so many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
@@ -54,6 +58,9 @@ def run(
     of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
     `directory/ablate.journal`; the same call goes on from there.
 
+    With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
+    `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon.
+
     Arguments:
 
     * `model`: Model with a head for the task.
@@ -73,12 +80,18 @@ def run(
     task, scores = aligned(task, labels, model.name), _metrics(metrics, task)
     counts = model.capture.heads
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
-    inputs = task_inputs(model, task, task.dev, settings.seed)
+    inputs = _inputs(model, task, settings.seed)
+    items = inputs.items if isinstance(inputs, ItemInputs) else ()
     with opened(directory / FILE, fingerprint(inputs, settings) | {"mode": mode}) as journal:
         swept = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
-        effects = Effects(swept, task, task.targets(task.dev), scores, counts, list(sets), settings)
+        targets = np.ones(len(items)) if items else task.targets(task.dev)
+        if isinstance(inputs, ItemInputs):
+            swept = swept.mapped(inputs.item_scores)
+        effects = Effects(swept, task, targets, scores, counts, list(sets), settings)
         variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
-        if importance:
+        if items:
+            variables |= by_phenomenon(swept, items, counts, settings)
+        elif importance:
             corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
             by_estimator = _importance(model, task, corpus, settings, journal)
             variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
@@ -88,12 +101,17 @@ def run(
         "metrics": ", ".join(task.metrics),
         "mode": mode,
         "sweep": swept.strategy,
-        "n_examples": len(inputs.inputs),
+        "n_examples": len(items or inputs.inputs),
         "n_tokens": sum(map(len, inputs.inputs)),
-        "skipped": json.dumps(inputs.cut),
+        "skipped": json.dumps(inputs.left_out if isinstance(inputs, ItemInputs) else inputs.cut),
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _inputs(model: Model, task: Task, seed: int) -> TaskInputs | ItemInputs:
+    """The dev examples, or the items of a suite, as inputs of the sweep."""
+    return item_inputs(model, task.items) if task.items else task_inputs(model, task, task.dev, seed)
 
 
 def _metrics(given: str, task: Task) -> tuple[str, ...]:

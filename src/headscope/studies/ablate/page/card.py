@@ -25,7 +25,8 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """McNemar's test, which is of accuracy alone, corrected for all heads."""
     if "head_q_value" not in result:
         return {}
-    return {"head_gain": result["head_q_value"].expand_dims(metric=["accuracy"])}
+    by_phenomenon = {"phenomenon_gain": result["phenomenon_q_value"]} if "phenomenon_q_value" in result else {}
+    return {"head_gain": result["head_q_value"].expand_dims(metric=["accuracy"])} | by_phenomenon
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
@@ -40,9 +41,24 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
             f"{row.words} {Estimate(row.value, row.lower, row.upper).signed} ({ranked(row)})" for row in gains
         )
         yield Finding("Without it", f"Gain of {texts}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}")
+    yield from _needed(result, numbers)
     if importance := of_variable(numbers, "importance"):
         texts = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in importance)
         yield Finding("Importance by gradient", f"{texts}; {cases(importance[0])}.")
+
+
+def _needed(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The phenomena that need the head: their accuracy is lower without it."""
+    gains = of_variable(numbers, "phenomenon_gain")
+    if not gains:
+        return
+    lost = sorted((row for row in gains if row.value < 0 and row.q < RATE), key=lambda row: row.value)
+    texts = "; ".join(
+        f"{row.words} {Estimate(row.value, row.lower, row.upper).points} (q {rate(row.q)})" for row in lost
+    )
+    scope = f"of the {len(gains)} phenomena of {result.attrs['task']}"
+    words = f"Change of accuracy without it, in points: {texts}; {len(lost)} {scope}." if lost else f"None {scope}."
+    yield Finding("Needed for", words)
 
 
 def _sure(gains: list[Row]) -> str:

@@ -13,6 +13,8 @@ from headscope.statistics.interval_tests import surely
 from headscope.statistics.thresholds import RATE
 from headscope.studies.ablate.page.rates import rates
 
+MOST = 4
+
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The heads that matter by the main metric, the best and the worst layer."""
@@ -21,6 +23,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
         *_needed(result, metric),
         *_free(result, metric),
         *_worst_layer(result, metric),
+        *_phenomena(result),
         *_unconfirmed(result, metric),
     ]
 
@@ -58,6 +61,23 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             yield Finding("No layer matters alone", f"Without the heads of any layer {name} is as high or higher.")
 
 
+def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
+    """The head that each phenomenon needs most, and whether that is more than chance."""
+    gains, q = measured(result, "phenomenon_gain"), measured(result, "phenomenon_q_value")
+    if gains is None or q is None:
+        return
+    texts, sure = [], 0
+    for phenomenon in gains["phenomenon"].values.tolist():
+        own = gains.sel(phenomenon=phenomenon, drop=True)
+        needed = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
+        heads = [reading for reading in needed[::-1] if reading.value == reading.value]
+        baseline = of_array(measured(result, "phenomenon_baseline", phenomenon=phenomenon)).percent
+        sure += bool(heads)
+        texts.append(f"{phenomenon} ({baseline}): {', '.join(each.head for each in heads[:MOST]) or 'none'}")
+    topic = f"{sure} of {gains.sizes['phenomenon']} phenomena need a single head beyond chance"
+    yield Finding(topic, f"Accuracy with all heads, and heads without which it falls: {'; '.join(texts)}.")
+
+
 def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     """The held-out gain of the head with the largest gain on one half of the examples."""
     if "chosen_gain" in result:
@@ -80,6 +100,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_how_many(result, metric),
         *_halves(result, metric),
         *_random(result, metric),
+        *_phenomena(result),
         *_layers(result, metric),
         *_sets(result, metric),
         *_importance(result),
