@@ -20,6 +20,7 @@ from headscope.engine.losses import collated, losses
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.tasks import Task, TaskKind
+from headscope.tasks.task import refuse_items
 
 # The number of axes of logits: an output for each example, or for each of its tokens and all words.
 AXES = {"classification": 2, "regression": 2, "masked": 3}
@@ -113,8 +114,7 @@ def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> Task
 
     Raises `HeadscopeError` if an example cannot be cut to fit, or the tokenizer has no mask.
     """
-    if task.kind == "cloze":
-        raise HeadscopeError(f"task '{task.name}' compares texts; only 'ablate' disables heads on it")
+    refuse_items(task)
     inputs, cut = encode_for_task(model, corpus)
     if task.kind != "masked":
         return TaskInputs(model, task, inputs, cut=cut)

@@ -73,6 +73,12 @@ def _finite(label: str | float | None) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def refuse_items(task: Task) -> None:
+    """Raise `HeadscopeError` for a task of items, which no head for classes can be trained or scored on."""
+    if task.kind == "cloze":
+        raise HeadscopeError(f"task '{task.name}' compares texts; only 'ablate' disables heads on it")
+
+
 def unlearnable(task: Task) -> Counter[str]:
     """Numbers of dev examples by label, for the classes that the train split lacks."""
     if task.kind != "classification":

@@ -15,6 +15,8 @@ from headscope.engine.words.item_inputs import item_inputs
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.text_scores import text_scores
 from headscope.models import heads
+from headscope.report.cards.card import Card
+from headscope.report.cards.model_results import model_of
 from headscope.report.study_page import study_page
 from headscope.tasks import Task, read
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -109,10 +111,8 @@ def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) 
 
 
 def _needed(result: xr.Dataset, layer: int, head: int) -> str:
-    from headscope.report.cards.card import Card
-    from headscope.report.cards.model_results import model_of
-
-    (text,) = [each.text for each in Card(model_of(result), layer, head).findings if each.topic == "Needed for"]
+    (part,) = Card(model_of(result), layer, head).parts
+    (text,) = [each.text for each in part.findings if each.topic == "Needed for"]
     return text
 
 

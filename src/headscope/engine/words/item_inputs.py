@@ -151,18 +151,15 @@ def _inputs(model: Model, texts: Sequence[ScoredPieces]) -> tuple[list[Encoded],
     for group in groups:
         row = group.row[group.read]
         for number, ids in enumerate(group.ids):
-            inputs.append(_encoded(model, len(inputs), ids))
+            inputs.append(_encoded(len(inputs), ids))
             for part, values in zip(parts, (group.place[group.read], group.target, group.text), strict=True):
                 part.append(values[row == number])
     return inputs, *parts
 
 
-def _encoded(model: Model, index: int, ids: Int[np.ndarray, " token"]) -> Encoded:
-    inputs = {"input_ids": ids}
-    if "token_type_ids" in model.tokenizer.model_input_names:
-        inputs["token_type_ids"] = np.zeros_like(ids)
+def _encoded(index: int, ids: Int[np.ndarray, " token"]) -> Encoded:
     nothing = np.zeros((0, 2), int)
-    return Encoded(index, inputs, np.full(len(ids), CLASS["other"]), nothing, np.zeros((0, 3), int))
+    return Encoded(index, {"input_ids": ids}, np.full(len(ids), CLASS["other"]), nothing, np.zeros((0, 3), int))
 
 
 def _padded(rows: Sequence[np.ndarray], most: int) -> Int[np.ndarray, "row prediction"]:

@@ -24,6 +24,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.masked_lm import has_masked_lm_head
 from headscope.tasks import Task, aligned
+from headscope.tasks.task import refuse_items
 
 MaskedClass = Literal["other", "original"]
 # The loss of each example, and which examples have one.
@@ -75,6 +76,7 @@ def objective_of(
     if task is not None and task.kind != "masked":
         if masked_class != "other":
             raise HeadscopeError(f"masked class '{masked_class}': the loss of task '{task.name}' masks no token")
+        refuse_items(task)
         return _of_task(model, corpus, task)
     if not isinstance(model.tokenizer.mask_token_id, int):
         raise HeadscopeError(
