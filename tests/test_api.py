@@ -40,10 +40,11 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(study, "run", run)
     function = getattr(headscope, name)
     assert name in dir(headscope) and function.__name__ == name
-    maps = {"examples": 0} if {"model", "models"} & signature.parameters.keys() else {}
+    kept = {"model", "models"} & signature.parameters.keys() and "suites" not in signature.parameters
+    maps = {"examples": 0} if kept else {}
     assert set(inspect.signature(function).parameters) == {*signature.parameters, *maps, "tokenizer", "progress"}
     named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": "a task", "task": None}
-    named |= {"corpus": TEXTS, "corpora": TEXTS, "training": TEXTS, "directory": "out"}
+    named |= {"corpus": TEXTS, "corpora": TEXTS, "training": TEXTS, "directory": "out", "suites": ("numeracy",)}
     function(**{argument: value for argument, value in named.items() if argument in signature.parameters}, **maps)
     kinds = {"model": headscope.Model, "corpus": Corpus, "training": Corpus, "directory": Path, "checkpoint": str}
     assert all(isinstance(given[argument], kind) for argument, kind in kinds.items() if argument in given)
