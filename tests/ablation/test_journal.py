@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from headscope import HeadscopeError
-from headscope.ablation import journal as module
 from headscope.ablation.journal import Journal, opened
+from headscope.journal import lines
 
 RUN = {"model": "53aa", "seed": 0}
 VALUES = np.array([[1.5, -0.0], [np.nan, 1e-45]], dtype=np.float32)
@@ -125,7 +125,7 @@ def test_a_journal_that_cannot_be_begun_is_not_there(tmp_path: Path, monkeypatch
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, "_write", full)
+    monkeypatch.setattr(lines, "write", full)
     with pytest.raises(HeadscopeError, match="no space left"), opened(tmp_path / "journal", RUN):
         pass
     assert not list(tmp_path.iterdir())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -17,6 +17,7 @@ from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine import Pass, batches, resampling_buffer
+from headscope.engine.batches import by_length
 from headscope.engine.observing import MeasureObserver
 from headscope.engine.resampling_buffer import Buffer
 from headscope.errors import HeadscopeError
@@ -48,9 +49,19 @@ def whole(model: Model, inputs: list[Encoded]) -> dict[str, Tally]:
     return tallies_of(model, inputs)
 
 
-def groups_of(model: Model, inputs: list[Encoded], settings: Settings) -> list[list[Encoded]]:
-    with pass_over(model, inputs, settings).reading() as reading:
-        return list(reading)
+def groups_of(inputs: list[Encoded], settings: Settings = QUICK) -> list[list[Encoded]]:
+    return list(by_length(inputs, settings.batch_tokens, settings.seed))
+
+
+def stopping_after(batches: int, keep: bool = True) -> Settings:
+    """Settings of a pass that is interrupted after some batches."""
+    numbers = iter(range(1, 1000))
+
+    def stop(inputs: int) -> None:
+        if next(numbers) == batches:
+            raise KeyboardInterrupt
+
+    return replace(QUICK, keep_interrupted=keep, on_progress=stop)
 
 
 def assert_same(found: dict[str, Tally], expected: dict[str, Tally]) -> None:
@@ -94,21 +105,18 @@ def test_heads_stand_in_a_row_layer_by_layer(model: Model, inputs: list[Encoded]
 
 def test_every_input_is_done_once(model: Model, inputs: list[Encoded]) -> None:
     done: list[int] = []
-    settings = replace(QUICK, on_progress=done.append)
-    indices = [each.index for group in groups_of(model, inputs, settings) for each in group]
-    assert sorted(indices) == list(range(len(inputs))) and sum(done) == len(inputs)
+    tallies = tallies_of(model, inputs, replace(QUICK, on_progress=done.append))
+    assert done == list(map(len, groups_of(inputs))) and sum(done) == len(inputs) == tallies["entropy"].count
 
 
 def test_a_pass_gathers_what_its_observer_returns(model: Model, inputs: list[Encoded], whole: dict[str, Tally]) -> None:
     class Indices(MeasureObserver):
-        def finish(self) -> Any:
+        def finish(self) -> tuple[list[int], torch.Tensor]:  # type: ignore[override]
             return self.batch.index.tolist(), super().finish()["entropy"].values.double()
 
     result = pass_over(model, inputs, QUICK).gather(Indices(MEASURES))
     indices, values = zip(*result.value, strict=True)
-    assert [list(each) for each in indices] == [
-        [each.index for each in group] for group in groups_of(model, inputs, QUICK)
-    ]
+    assert [list(each) for each in indices] == [[each.index for each in group] for group in groups_of(inputs)]
     np.testing.assert_allclose(torch.cat(values).mean(0), whole["entropy"].mean, atol=1e-6)
 
 
@@ -126,31 +134,27 @@ def test_no_inputs_are_refused(model: Model) -> None:
 
 
 def test_ctrl_c_keeps_what_was_done(model: Model, inputs: list[Encoded]) -> None:
-    done: list[Encoded] = []
-
-    def stop_after_two(group: list[Encoded]) -> None:
-        done.extend(group)
-        if len(done) > len(group):
-            raise KeyboardInterrupt
-
-    result = pass_over(model, inputs, KEEPING).collect(MeasureObserver(MEASURES), stop_after_two)
-    assert 2 <= len(done) < len(inputs)
+    done = list(chain(*groups_of(inputs)[:2]))
+    result = pass_over(model, inputs, stopping_after(2)).collect(MeasureObserver(MEASURES))
+    assert result.coverage.inputs == len(done) < len(inputs)
     assert_same(result.value, tallies_of(model, done))
 
 
-@pytest.mark.parametrize("settings", [QUICK, KEEPING])
-def test_ctrl_c_ends_a_pass_that_keeps_nothing(model: Model, inputs: list[Encoded], settings: Settings) -> None:
-    def stop(group: list[Encoded]) -> None:
+def test_ctrl_c_ends_a_pass_that_keeps_nothing(model: Model, inputs: list[Encoded]) -> None:
+    def stops(rows: object) -> torch.Tensor:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pass_over(model, inputs, settings).collect(MeasureObserver(MEASURES), stop)
+        tallies_of(model, inputs, stopping_after(2, keep=False))
+    stopped: Any = {"stopped": SimpleNamespace(observe=stops)}
+    with pytest.raises(KeyboardInterrupt):
+        pass_over(model, inputs, KEEPING).collect(MeasureObserver(stopped))
 
 
 def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
     model: Model, inputs: list[Encoded], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done: list[Encoded] = []
+    done: list[int] = []
     calls = iter(range(10**6))
 
     def interrupted_tally(*arguments):
@@ -161,9 +165,9 @@ def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
     tally = resampling_buffer.tally
     monkeypatch.setattr(resampling_buffer, "TOGETHER", 5)
     monkeypatch.setattr(resampling_buffer, "tally", interrupted_tally)
-    result = pass_over(model, inputs, KEEPING).collect(MeasureObserver(MEASURES), done.extend)
-    assert {int(each.count.max()) for each in result.value.values()} == {len(done)}
-    assert_same(result.value, tallies_of(model, done))
+    result = pass_over(model, inputs, replace(KEEPING, on_progress=done.append)).collect(MeasureObserver(MEASURES))
+    assert {int(each.count.max()) for each in result.value.values()} == {sum(done)} == {result.coverage.inputs}
+    assert_same(result.value, tallies_of(model, list(chain(*groups_of(inputs)[: len(done)]))))
 
 
 def test_ctrl_c_while_the_corpus_is_read_keeps_what_was_done(model: Model, inputs: list[Encoded]) -> None:

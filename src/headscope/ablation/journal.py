@@ -1,22 +1,21 @@
 """The finished units of a long computation, in a file that only grows: a killed computation resumes from it.
 
-A line is a checksum and a record in JSON. The first record describes the computation, each other one holds the numbers
-or the JSON value of one unit. A line that was torn by the end of a process, or damaged since, counts as not written.
+The lines are those of `journal.lines`. The first record describes the computation, each other one holds the numbers or
+the JSON value of one unit.
 """
 
 import json
-import os
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from hashlib import sha256
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
 from headscope.errors import HeadscopeError
-from headscope.files import replacing, writing
+from headscope.files import writing
+from headscope.journal.codec import decode_array, encode
+from headscope.journal.lines import Record, append_line, line_of, read_lines, replace_lines
 
 Run = Mapping[str, str | int]
 Json = TypeVar("Json")
@@ -43,8 +42,7 @@ class Journal:
         Raises `HeadscopeError` if they cannot be written; earlier units are kept.
         """
         values = np.asarray(values)
-        data = b64encode(values.tobytes()).decode()
-        self._add({"unit": unit, "shape": values.shape, "dtype": values.dtype.str, "data": data}, values)
+        self._add({"unit": unit} | encode(values), values)
         return values
 
     def once_array(self, unit: str, compute: Callable[[], np.ndarray]) -> np.ndarray:
@@ -58,9 +56,9 @@ class Journal:
             self._add({"unit": unit, "json": value}, value)
         return self[unit]
 
-    def _add(self, record: dict[str, Any], value: Any) -> None:
+    def _add(self, record: Record, value: Any) -> None:
         if self.path is not None and self.file is not None:
-            _append(self.path, self.file, _line(record))
+            append_line(self.path, self.file, line_of(record))
         self.units[record["unit"]] = value
 
 
@@ -82,10 +80,10 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
     True [1.5]
     """
     if not path.exists():
-        _create(path, run)
-    lines = _lines(path)
-    _refuse_other(path, lines[0] if lines else None, run)
-    units = {record["unit"]: _value(record) for record in lines[1:] if record is not None}
+        replace_lines(path, [line_of({"headscope": "journal", "run": dict(run)})])
+    first, *records = [record for _, record in read_lines(path)] or [None]
+    _refuse_other(path, first, run)
+    units = {record["unit"]: _value(record) for record in records if record is not None}
     with writing(path, resumable=True):
         file: Any = path.open("ab", buffering=0)
     with file:
@@ -97,58 +95,11 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
             raise KeyboardInterrupt(f"{done}; start the same command again to go on from there") from None
 
 
-def _create(path: Path, run: Run) -> None:
-    """Write the first line, whole or not at all."""
-    file: Any
-    with replacing(path, resumable=True) as scratch, scratch.open("wb", buffering=0) as file:
-        _write(file, _line({"headscope": "journal", "run": dict(run)}))
+def _value(record: Record) -> Any:
+    return record["json"] if "json" in record else decode_array(record)
 
 
-def _lines(path: Path) -> list[dict[str, Any] | None]:
-    """The records; None for a damaged line. A torn line at the end is removed from the file."""
-    with writing(path, resumable=True):
-        whole, end, torn = path.read_bytes().rpartition(b"\n")
-        if torn and end:
-            os.truncate(path, len(whole) + 1)
-    return [_record(line) for line in whole.split(b"\n")] if end else []
-
-
-def _line(record: dict[str, Any]) -> bytes:
-    text = json.dumps(record).encode()
-    return sha256(text).hexdigest().encode() + b" " + text + b"\n"
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    digest, _, text = line.partition(b" ")
-    return json.loads(text) if digest == sha256(text).hexdigest().encode() else None
-
-
-def _value(record: dict[str, Any]) -> Any:
-    if "json" in record:
-        return record["json"]
-    return np.frombuffer(b64decode(record["data"]), record["dtype"]).reshape(record["shape"])
-
-
-def _append(path: Path, file: BinaryIO, line: bytes) -> None:
-    """Write a line, or leave the file as it was."""
-    before = file.tell()
-    try:
-        with writing(path, resumable=True):
-            _write(file, line)
-    except BaseException:
-        with suppress(OSError):  # else `_lines` does it when the file is opened next
-            file.truncate(before)
-        raise
-
-
-def _write(file: BinaryIO, data: bytes) -> None:
-    """Write all bytes, for which one call may not do, and flush them to the disk."""
-    while data:
-        data = data[file.write(data) :]
-    os.fsync(file.fileno())
-
-
-def _refuse_other(path: Path, first: dict[str, Any] | None, run: Run) -> None:
+def _refuse_other(path: Path, first: Record | None, run: Run) -> None:
     if first is None or "run" not in first:
         raise HeadscopeError(f"'{path}' is no journal of headscope; choose another folder with -o, or remove the file")
     before: dict[str, Any] = first["run"]

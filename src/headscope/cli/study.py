@@ -16,6 +16,7 @@ from headscope.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
 from headscope.cli.formats import formats
 from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
+from headscope.cli.journal import journal_of
 from headscope.cli.metavars import with_metavars
 from headscope.cli.options import shared
 from headscope.cli.output_folder import output_folder
@@ -84,7 +85,9 @@ def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], g
     clock.stop("loading")
     directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
     with progress_bar(study, n_inputs(ready), show=show) as (progress, expect):
-        ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect, keep_interrupted=True)
+        journal = journal_of(study, given, ready)
+        run = {"on_progress": progress, "on_total": expect, "keep_interrupted": True, "journal": journal}
+        ready["settings"] = replace(ready["settings"], **run)
         result = function.load()(**ready, **{name: given[name] for name in function.options})
     from headscope import report, results
     from headscope.cli import terminal
@@ -96,6 +99,8 @@ def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], g
 
             result = with_maps_of(result, ready, given["examples"])
             results.save(result, directory)
+        if "interrupted" not in result.attrs:
+            journal.remove()
         clock.stop(study)
         if given["json"]:
             typer.echo(json.dumps(terminal.as_json(result, directory / "report.html"), allow_nan=False))

@@ -40,9 +40,12 @@ class Words:
     counts: Counter[str] = field(default_factory=Counter)
     aligned: bool = False
 
-    def encode(self, examples: Iterable[Example]) -> Iterator[Encoded]:
-        """The inputs in the order of the examples; `counts` counts those left out or cut, by reason."""
-        index = 0
+    def encode(self, examples: Iterable[Example], first: int = 0) -> Iterator[Encoded]:
+        """The inputs in the order of the examples; `counts` counts those left out or cut, by reason.
+
+        * `first`: the number of the first input in the corpus.
+        """
+        index = first
         for example, encodings in self.tokenized(examples):
             parts = [self.encoded(number, example, each) for number, each in enumerate(encodings, index)]
             self._count_words(parts)

@@ -13,7 +13,10 @@ from headscope.results.vocabulary import TOKEN_CLASSES
 
 @dataclass
 class Coverage:
-    """Sums over the inputs read so far; `share` is each input's share of tokens of each class, `log_length` ln L."""
+    """Sums over inputs, which add up over shards.
+
+    * `share`: of each input's share of tokens of each class; `log_length`: of ln L.
+    """
 
     inputs: int = 0
     tokens: int = 0
@@ -26,7 +29,16 @@ class Coverage:
             self.inputs += 1
             self.tokens += len(encoded)
             self.share += np.bincount(encoded.token_class, minlength=len(TOKEN_CLASSES)) / len(encoded)
-            self.log_length += np.log(len(encoded))
+            self.log_length += float(np.log(len(encoded)))
+
+    def __add__(self, other: "Coverage") -> "Coverage":
+        """The sums of both sets of inputs."""
+        return Coverage(
+            self.inputs + other.inputs,
+            self.tokens + other.tokens,
+            self.share + other.share,
+            self.log_length + other.log_length,
+        )
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The references that a profile is read against."""

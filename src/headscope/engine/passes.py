@@ -1,11 +1,11 @@
 """One pass of a model over a corpus: batches in; tallies or observations, coverage and attributes out."""
 
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Generic, TypeVar, get_type_hints
 
 import torch
 from jaxtyping import Float
@@ -17,11 +17,14 @@ from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import by_length, collator
+from headscope.engine.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
+from headscope.engine.batches import collator
 from headscope.engine.coverage import Coverage
+from headscope.engine.fingerprint import of_pass
 from headscope.engine.observing import BatchObserver, MeasureObserver, observing
-from headscope.engine.resampling_buffer import Buffer
+from headscope.engine.pass_journal import NoCheckpoints
 from headscope.engine.settings import DEFAULTS, Settings
+from headscope.engine.shards import Fold, OpenShard, ReadShards, State, groups_of, shards_of
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally
@@ -73,89 +76,96 @@ class Pass:
         """Tallies of measures by name; heads of all layers stand in a row, layer by layer."""
         return self.collect(MeasureObserver({name: catalog.load("measures", name) for name in names}))
 
-    def collect(
-        self,
-        observer: BatchObserver[dict[str, Values]],
-        on_batch: Callable[[list[Encoded]], None] = lambda group: None,
-    ) -> PassResult[dict[str, Tally]]:
-        """Tallies, by name, of the values of each batch; `on_batch` is called after each batch with its inputs."""
-        buffer = Buffer(self.settings.seed, self.settings.resamples)
-        with self.reading() as reading, observing(self.model, observer) as observe:
-            for group in reading:
-                values = observe(group)
-                buffer.add(observer.batch.index, values)
-                on_batch(group)
-        return reading.result(buffer.flush())
+    def collect(self, observer: BatchObserver[dict[str, Values]]) -> PassResult[dict[str, Tally]]:
+        """Tallies, by name, of the values of each batch."""
+        with observing(self.model, observer) as observe:
+
+            def values(group: list[Encoded]) -> IndexedValues:
+                observed = observe(group)
+                return observer.batch.index, observed
+
+            return self.tally(values)
+
+    def tally(self, values: Callable[[list[Encoded]], IndexedValues]) -> PassResult[dict[str, Tally]]:
+        """Tallies, by name, of the values that a function reads off each batch, beside the numbers of its inputs."""
+        start = partial(TallyAccumulator, values, self.settings.seed, self.settings.resamples)
+        return self.fold(Fold(start, added, dict[str, Tally]))
 
     def gather(self, observer: BatchObserver[Value]) -> PassResult[list[Value]]:
-        """The observations of each batch, in the order of the pass, which is not that of the corpus."""
-        observations: list[Value] = []
-        with self.reading() as reading, observing(self.model, observer) as observe:
-            for group in reading:
-                observations.append(observe(group))
-        return reading.result(observations)
+        """The observations of each batch, in the order of the pass, which is not that of the corpus.
+
+        The type that `observer.finish` is annotated with is that of the observations in a journal.
+        """
+        kind = get_type_hints(type(observer).finish)["return"]
+        with observing(self.model, observer) as observe:
+            return self.fold(Fold(partial(ListAccumulator, observe), operator.add, list[kind], listed=True))
 
     def visit_states(
         self, visit: Callable[[Batch, Float[Tensor, "space example token width"]], None]
     ) -> PassResult[None]:
-        """Call `visit` with each batch and its hidden states: the embeddings, then the output of each layer."""
-        collate = collator(self.model)
-        with self.reading() as reading, torch.inference_mode():
-            for group in reading:
-                batch = collate(group)
-                visit(batch, torch.stack(hidden_states(self.model.network, batch.inputs)))
-        return reading.result(None)
+        """Call `visit` with each batch and its hidden states: the embeddings, then the output of each layer.
 
-    @contextmanager
-    def reading(self) -> Iterator["CorpusReading"]:
-        """The inputs in groups, for passes that need another kind of forward pass; ends in peace on Ctrl-C."""
+        A journal would not know what `visit` keeps, so that an interrupted pass starts anew.
+        """
+        collate, whole = collator(self.model), replace(self, settings=replace(self.settings, journal=None))
+
+        def observe(group: list[Encoded]) -> None:
+            batch = collate(group)
+            visit(batch, torch.stack(hidden_states(self.model.network, batch.inputs)))
+
+        with torch.inference_mode():
+            read = whole.fold(Fold(partial(ListAccumulator, observe), operator.add, list[None]))
+        return PassResult(None, read.coverage, read.attributes)
+
+    def fold(self, fold: Fold[State]) -> PassResult[State]:
+        """The merged state of all shards; for passes with another kind of forward pass, or of state."""
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
-        reading = CorpusReading(self.corpus, self.settings, words, self.pad_to)
+        checkpoints = self._checkpoints(fold, words)
+        total, shard, interrupted = checkpoints.restored, None, False
+        words.counts.update(total.counts)
+        if total.shards:
+            self.settings.on_progress(total.coverage.inputs)
         try:
-            yield reading
+            for examples in shards_of(self.corpus, total.shards):
+                shard = OpenShard(fold.start(), words.counts)
+                first = total.coverage.inputs
+                for group in groups_of(examples, words, self.settings, first=first, pad_to=self.pad_to):
+                    shard.add(group)
+                    self.settings.on_progress(len(group))
+                total, shard = total.plus(shard.part(1), fold.merge), None
+                checkpoints.save(total)
         except KeyboardInterrupt:
-            if not (self.settings.keep_interrupted and reading.coverage.inputs):
+            checkpoints.save(total, at_once=True)
+            total = total.plus(shard.part(0), fold.merge) if shard else total
+            if not (self.settings.keep_interrupted and total.coverage.inputs):
                 raise
-            reading.interrupted = True
+            interrupted = True
+        return self._result(total, words, interrupted=interrupted)
 
+    def _checkpoints(self, fold: Fold[State], words: Words) -> NoCheckpoints[State]:
+        if self.settings.journal is None:
+            return NoCheckpoints(fold)
+        inputs = {"max_tokens": words.max_tokens, "words": words.aligned, "pad_to": self.pad_to}
+        return self.settings.journal.begin(of_pass(self.model, self.corpus, self.settings) | inputs, fold)
 
-@dataclass
-class CorpusReading:
-    """The inputs of a corpus in groups, one for each batch; an iteration counts each group once it is done."""
-
-    corpus: Corpus
-    settings: Settings
-    words: Words
-    pad_to: int
-    coverage: Coverage = field(default_factory=Coverage)
-    started: float = field(default_factory=time.monotonic)
-    interrupted: bool = False
-
-    def __iter__(self) -> Iterator[list[Encoded]]:
-        inputs = self.words.encode(self.corpus)
-        for group in by_length(inputs, self.settings.batch_tokens, self.settings.seed, pad_to=self.pad_to):
-            yield group
-            self.coverage.add(group)
-            self.settings.on_progress(len(group))
-
-    def result(self, value: Value) -> PassResult[Value]:
-        """A value with the coverage and attributes of this reading.
+    def _result(self, part: ReadShards[State], words: Words, *, interrupted: bool) -> PassResult[State]:
+        """The state of a part with its coverage and attributes.
 
         Raises `HeadscopeError` if there were no inputs.
         """
-        coverage, total = self.coverage, self.corpus.n_examples
+        coverage, total = part.coverage, self.corpus.n_examples
         if not coverage.inputs:
             remedy = "--long truncate or --long window" if self.settings.long == "skip" else "shorter texts"
             raise HeadscopeError(
-                f"corpus '{self.corpus.name}': none of its {total} examples fits into {self.words.max_tokens} tokens; "
+                f"corpus '{self.corpus.name}': none of its {total} examples fits into {words.max_tokens} tokens; "
                 f"use {remedy}"
             )
         attributes: dict[str, Any] = {
             "n_examples": coverage.inputs,
             "n_tokens": coverage.tokens,
-            "skipped": json.dumps(self.corpus.skipped | self.words.counts),
-            "duration_s": round(time.monotonic() - self.started, 3),
+            "skipped": json.dumps(self.corpus.skipped | words.counts),
+            "duration_s": round(part.seconds, 3),
         }
-        if self.interrupted:
+        if interrupted:
             attributes = {"interrupted": f"after {coverage.inputs} of {total} examples"} | attributes
-        return PassResult(value, coverage, attributes)
+        return PassResult(part.state, coverage, attributes)

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from headscope.encoding.encoder import Long
 from headscope.errors import HeadscopeError
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import RESAMPLES
+
+if TYPE_CHECKING:
+    from headscope.engine.pass_journal import PassJournal
 
 BOUNDS = {"batch_tokens": Range(1), "seed": Range(0, 2**32 - 1), "resamples": Range(1, 100_000)}
 
@@ -22,6 +25,7 @@ class Settings:
     * `on_progress`: called with the number of inputs that were done since the last call; `on_total`: called with the
       number of inputs in total, once that is known.
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
+    * `journal`: where passes keep checkpoints, from which the same run goes on; by default nowhere.
 
     Raises `HeadscopeError` for a value that is none of these.
     """
@@ -33,6 +37,7 @@ class Settings:
     on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
     on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
     keep_interrupted: bool = False
+    journal: "PassJournal | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.long not in get_args(Long):

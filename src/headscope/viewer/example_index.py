@@ -4,8 +4,9 @@ For each head and each focus (a class of token, a relation of the treebank) the 
 kept. The index grows with heads and relations, not with the corpus.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -19,6 +20,7 @@ from headscope.engine.observing import observing
 from headscope.engine.passes import Pass
 from headscope.engine.provenance import provenance
 from headscope.engine.settings import DEFAULTS, Settings
+from headscope.engine.shards import Fold
 from headscope.models import Model
 from headscope.results.variables import Variables, by_layer
 from headscope.results.vocabulary import TOKEN_CLASSES
@@ -58,6 +60,12 @@ class IndexTally:
             self.best[name] = self.of(name).merge(best)
         self._keep(other.texts)
 
+    def __add__(self, other: "IndexTally") -> "IndexTally":
+        """The best examples of both parts of the corpus."""
+        both = replace(self, best=dict(self.best), texts=dict(self.texts))
+        both.merge(other)
+        return both
+
     def prune(self) -> None:
         """Drop the texts that no head keeps."""
         kept = set(chain.from_iterable(np.unique(best.examples).tolist() for best in self.best.values()))
@@ -74,6 +82,21 @@ class IndexTally:
             self.prune()
 
 
+class IndexAccumulator:
+    """The index of the batches of a shard."""
+
+    def __init__(self, observe: Callable[[list[Encoded]], Focus], heads: int, number: int):
+        self.observe, self.tally = observe, IndexTally(heads, number)
+
+    def add(self, group: list[Encoded]) -> None:
+        """See `Accumulator`."""
+        self.tally.add(self.observe(group), _texts(group))
+
+    def state(self) -> IndexTally:
+        """The best examples of all batches so far."""
+        return self.tally
+
+
 def example_index(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, per_head: int = 10) -> xr.Dataset:
     """Find the examples in which each head attends most to each focus, in one pass over a corpus.
 
@@ -87,16 +110,15 @@ def example_index(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *
     Raises `HeadscopeError` if no example fits into the model.
     """
     heads = model.capture.heads
-    tally, observer = IndexTally(sum(heads), per_head), FocusObserver()
+    observer = FocusObserver()
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     settings.on_total(corpus.n_examples)
-    with Pass(model, corpus, settings, words).reading() as reading, observing(model, observer) as observe:
-        for group in reading:
-            tally.add(observe(group), _texts(group))
-    tally.prune()
-    attributes = reading.result(None).attributes
-    dataset = xr.Dataset(_variables(tally, heads))
-    return dataset.assign_attrs(provenance("index", model, corpus, settings) | attributes)
+    with observing(model, observer) as observe:
+        start = partial(IndexAccumulator, observe, sum(heads), per_head)
+        result = Pass(model, corpus, settings, words).fold(Fold(start, IndexTally.__add__, IndexTally))
+    result.value.prune()
+    dataset = xr.Dataset(_variables(result.value, heads))
+    return dataset.assign_attrs(provenance("index", model, corpus, settings) | result.attributes)
 
 
 def _texts(group: Iterable[Encoded]) -> dict[int, Texts]:

@@ -1,5 +1,6 @@
 """Patterns told within a pass are those of each example's whole map, told alone."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,11 +10,13 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope import Model, Settings, wrap
+from headscope.batch import Values
 from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.accumulator import read_patterns
 from headscope.studies.patterns.classifier.grid import pool
 from headscope.studies.patterns.classifier.network import load
 from headscope.studies.patterns.exemplars import Clearest
@@ -64,12 +67,14 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) -> None:
-    reader, found = PatternObserver(load().classify), {}
+    found = {}
 
-    def keep(group: list[Encoded]) -> None:
-        found.update(zip((each.index for each in group), reader.probability.clone(), strict=True))
+    class Keeping(PatternObserver):
+        def finish(self) -> dict[str, Values]:
+            found.update(zip(self.batch.index.tolist(), self.probability.clone(), strict=True))
+            return super().finish()
 
-    tallies = pass_over(model, inputs(), SETTINGS).collect(reader, keep).value
+    tallies = pass_over(model, inputs(), SETTINGS).collect(Keeping(load().classify)).value
     expected = {each.index: alone(model, each) for each in inputs()}
     assert found.keys() == expected.keys()
     for index, probability in expected.items():
@@ -84,12 +89,8 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
 
 def clearest_of(model: Model, batch_tokens: int) -> xr.DataArray:
     """Two maps of each pattern."""
-    reader, clearest = PatternObserver(load().classify), Clearest(model)
-
-    def look(group: list[Encoded]) -> None:
-        clearest.add("t", group, reader.probability, reader.valid)
-
-    pass_over(model, inputs(), Settings(batch_tokens=batch_tokens, resamples=5)).collect(reader, look)
+    clearest, run = Clearest(model), pass_over(model, inputs(), Settings(batch_tokens=batch_tokens, resamples=5))
+    clearest.picks = read_patterns(run, PatternObserver(load().classify), "t", Counter()).value.picks
     return clearest.of_patterns(2)
 
 

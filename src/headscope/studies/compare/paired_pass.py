@@ -10,10 +10,11 @@ from types import ModuleType
 import torch
 
 from headscope.batch import Batch, Values
+from headscope.encoding.encoded import Encoded
+from headscope.engine.accumulators import IndexedValues
 from headscope.engine.batches import collator
 from headscope.engine.observing import MeasureObserver
 from headscope.engine.passes import Pass, PassResult
-from headscope.engine.resampling_buffer import Buffer
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.compare.lockstep import lockstep
@@ -28,13 +29,14 @@ def fold_pairs(
 
     * `first`: the pass of the first model; its encoder and its padding are those of all models.
     """
-    models, settings = (first.model, *later), first.settings
-    buffer, collate = Buffer(settings.seed, settings.resamples), collator(first.model, first.pad_to)
-    with first.reading() as reading, torch.inference_mode():
-        for group in reading:
-            batch = collate(group)
-            buffer.add(batch.index, compared(models, batch, measures, comparisons))
-    return reading.result(buffer.flush())
+    models, collate = (first.model, *later), collator(first.model, first.pad_to)
+
+    def values(group: list[Encoded]) -> IndexedValues:
+        batch = collate(group)
+        return batch.index, compared(models, batch, measures, comparisons)
+
+    with torch.inference_mode():
+        return first.tally(values)
 
 
 def compared(models: Sequence[Model], batch: Batch, measures: Modules, comparisons: Modules) -> dict[str, Values]:

@@ -2,17 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Generic, TypeVar
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.batch import Batch, Values
+from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
+from headscope.engine.accumulators import Tallies, added
+from headscope.engine.batches import collator
 from headscope.engine.passes import Pass, PassResult
 from headscope.engine.resampling_buffer import Buffer
+from headscope.engine.shards import Fold
 from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
@@ -36,6 +42,25 @@ class Hidden:
     tallies: Mapping[str, Tally]
 
 
+@dataclass(frozen=True)
+class HiddenState:
+    """Samples of the hidden states of some shards, and their tallies."""
+
+    words: RandomSample
+    cls: RandomSample
+    repeated: RepeatedSample
+    tallies: Tallies
+
+    def __add__(self, other: "HiddenState") -> "HiddenState":
+        """The samples and tallies of both parts of a corpus."""
+        return HiddenState(
+            self.words + other.words,
+            self.cls + other.cls,
+            self.repeated + other.repeated,
+            added(self.tallies, other.tallies),
+        )
+
+
 Sample = TypeVar("Sample", RandomSample, RepeatedSample)
 
 
@@ -57,32 +82,45 @@ class Growing(Generic[Sample]):
         if sum(map(len, self.pending)) >= self.sample.bound:
             self.merge()
 
-    def merge(self) -> Occurrences | None:
+    def merge(self) -> Sample:
         """The sample, with all that was offered."""
         for rows in [Occurrences.concatenate(self.pending)] if self.pending else []:
             self.sample = self.sample + replace(self.sample, rows=rows)
         self.pending = []
-        return self.sample.rows
+        return self.sample
+
+
+class HiddenAccumulator:
+    """The hidden states of the batches of a shard."""
+
+    def __init__(self, model: Model, settings: Settings, words: int, repeated: int):
+        self.network, self.collate, self.seed = model.network, collator(model), settings.seed
+        self.buffer = Buffer(settings.seed, settings.resamples)
+        self.words, self.cls = Growing(RandomSample(words)), Growing(RandomSample(words))
+        self.repeated = Growing(RepeatedSample(repeated, settings.seed))
+
+    def add(self, group: list[Encoded]) -> None:
+        """See `Accumulator`."""
+        batch = self.collate(group)
+        states = torch.stack([each.float() for each in hidden_states(self.network, batch.inputs)])
+        among, is_cls = is_word(batch), batch.token_class == CLS
+        self.buffer.add(batch.index, averages(states, among))
+        for sample, tokens in ((self.words, among), (self.cls, is_cls), (self.repeated, among)):
+            sample.offer(batch, states, tokens, self.seed)
+
+    def state(self) -> HiddenState:
+        """The samples and tallies of all batches so far."""
+        return HiddenState(self.words.merge(), self.cls.merge(), self.repeated.merge(), self.buffer.flush())
 
 
 def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, repeated: int) -> PassResult[Hidden]:
     """Read a corpus; memory is bounded by `words` random tokens, as many of [CLS], and `repeated` repeated ones."""
-    growing: list[Growing[Any]] = [
-        Growing(RandomSample(words)),
-        Growing(RandomSample(words)),
-        Growing(RepeatedSample(repeated, settings.seed)),
-    ]
-    buffer = Buffer(settings.seed, settings.resamples)
-
-    def visit(batch: Batch, states: Spaces) -> None:
-        states, among, is_cls = states.float(), is_word(batch), batch.token_class == CLS
-        buffer.add(batch.index, averages(states, among))
-        for sample, tokens in zip(growing, (among, is_cls, among), strict=True):
-            sample.offer(batch, states, tokens, settings.seed)
-
-    read = Pass(model, corpus, settings).visit_states(visit)
-    kept = [sample.merge() for sample in growing]
-    return replace(read, value=Hidden(kept[0], kept[1], kept[2], buffer.flush()))
+    start = partial(HiddenAccumulator, model, settings, words, repeated)
+    with torch.inference_mode():
+        result = Pass(model, corpus, settings).fold(Fold(start, HiddenState.__add__, HiddenState))
+    state = result.value
+    hidden = Hidden(state.words.rows, state.cls.rows, state.repeated.rows, state.tallies)
+    return PassResult(hidden, result.coverage, result.attributes)
 
 
 def is_word(batch: Batch) -> Bool[Tensor, "example token"]:

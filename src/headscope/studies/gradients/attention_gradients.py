@@ -15,12 +15,13 @@ from torch.nn.functional import one_hot
 
 from headscope import catalog
 from headscope.batch import Batch, Values
+from headscope.encoding.encoded import Encoded
+from headscope.engine.accumulators import IndexedValues
 from headscope.engine.batches import collator
 from headscope.engine.gradient_importance import frozen, refuse_infinite
 from headscope.engine.losses import collated
 from headscope.engine.observing import MeasureObserver
 from headscope.engine.passes import Pass, PassResult
-from headscope.engine.resampling_buffer import Buffer
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.gradients.objectives import Objective
@@ -89,16 +90,17 @@ def gradients(run: Pass, objective: Objective) -> PassResult[dict[str, Tally]]:
 
     Raises `HeadscopeError` if a loss is not finite.
     """
-    model, settings = run.model, run.settings
+    model, collate = run.model, collator(run.model)
     sizes = Sizes(model.capture.heads, torch.promote_types(model.network.dtype, torch.float32))
-    buffer, collate = Buffer(settings.seed, settings.resamples), collator(model)
-    with run.reading() as reading, frozen(model.network), model.intervened(sizes):
-        for group in reading:
-            questions, answers = zip(*map(objective.question, group), strict=True)
-            batch = collate(list(questions))
-            sizes.start(batch)
-            loss, has_answer = objective.loss(model.network, batch, collated(answers, model.device))
-            refuse_infinite(loss, batch, model)
-            loss.sum().backward()
-            buffer.add(batch.index, sizes.finish(has_answer))
-    return reading.result(buffer.flush())
+
+    def values(group: list[Encoded]) -> IndexedValues:
+        questions, answers = zip(*map(objective.question, group), strict=True)
+        batch = collate(list(questions))
+        sizes.start(batch)
+        loss, has_answer = objective.loss(model.network, batch, collated(answers, model.device))
+        refuse_infinite(loss, batch, model)
+        loss.sum().backward()
+        return batch.index, sizes.finish(has_answer)
+
+    with frozen(model.network), model.intervened(sizes):
+        return run.tally(values)

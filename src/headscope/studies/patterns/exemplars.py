@@ -35,13 +35,17 @@ class Exemplar:
     chosen: MapChoice
 
 
+# By head, heads of all layers in a row, and by pattern.
+Picks = dict[tuple[int, int], Exemplar]
+
+
 class Clearest:
     """The clearest map of each head and pattern; memory does not grow with the corpus."""
 
     def __init__(self, model: Model):
         self.model = model
         self.heads = [(layer, head) for layer, count in enumerate(model.capture.heads) for head in range(count)]
-        self.picks: dict[tuple[int, int], Exemplar] = {}
+        self.picks: Picks = {}
 
     def add(
         self,
@@ -131,3 +135,9 @@ class Clearest:
         attributes = {"units": "share of attention", "source": "Kovaleva et al. 2019, Figure 1"}
         labels = dict(coords) | {"query": places, "key": places}
         return xr.DataArray(whole, labels, (*coords, "query", "key"), attrs=attributes), properties, token
+
+
+def clearest_of_both(one: Picks, other: Picks) -> Picks:
+    """The clearer map of each head and pattern; of equals that of `one`."""
+    clearer = {place: pick for place, pick in other.items() if place not in one or pick.order < one[place].order}
+    return one | clearer

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +13,6 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.joint import joint_corpus
-from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.passes import Pass
@@ -23,9 +21,10 @@ from headscope.models import Model
 from headscope.ranges import Range
 from headscope.results.variables import Variable, label
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.accumulator import read_patterns
 from headscope.studies.patterns.classifier import network
-from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
-from headscope.studies.patterns.exemplars import Clearest
+from headscope.studies.patterns.classifier.grid import MOST_TOKENS
+from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
 from headscope.studies.patterns.observer import PatternObserver
 
 OPTIONS = {"limit": 1000}  # as in the paper
@@ -78,9 +77,8 @@ def run(
     read: list[Read] = []
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
-            by_corpus[name], coverage = _of(
-                model, corpus, settings, PatternObserver(classify), partial(clearest.add, name)
-            )
+            by_corpus[name], picks, coverage = _of(model, corpus, settings, PatternObserver(classify), name)
+            clearest.picks = clearest_of_both(clearest.picks, picks)
         except KeyboardInterrupt:
             if not (by_corpus and settings.keep_interrupted):
                 raise
@@ -106,21 +104,16 @@ def dominant(share: xr.DataArray) -> xr.DataArray:
 
 
 def _of(
-    model: Model, corpus: Corpus, settings: Settings, reader: PatternObserver, look: Any
-) -> tuple[xr.Dataset, Read]:
-    """The shares of one corpus; `look` is shown every batch and its probabilities."""
+    model: Model, corpus: Corpus, settings: Settings, observer: PatternObserver, name: str
+) -> tuple[xr.Dataset, Picks, Read]:
+    """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
     words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)
-
-    def on_batch(group: list[Encoded]) -> None:
-        look(group, reader.probability, reader.valid)
-        words.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
-
-    result = Pass(model, corpus, settings, words).collect(reader, on_batch)
-    tallies, heads = result.value, model.capture.heads
+    result = read_patterns(Pass(model, corpus, settings, words), observer, name, words.counts)
+    tallies, heads = result.value.tallies, model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(PROBABILITY, tallies["probability"], heads)
-    return xr.Dataset(variables), result.attributes
+    return xr.Dataset(variables), result.value.picks, result.attributes
 
 
 def _names(corpora: Sequence[Corpus]) -> list[str]:

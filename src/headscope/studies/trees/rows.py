@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt
 
 from headscope.statistics.columns import Columns
 
@@ -33,10 +33,10 @@ class TreeRows(Columns):
     number: Int[np.ndarray, " sentence"]
     words: Int[np.ndarray, " sentence"]
     rooted: Bool[np.ndarray, " sentence"]
-    uas: Int[np.ndarray, "sentence unit direction special_tokens root"]
-    uuas: Int[np.ndarray, "sentence unit direction special_tokens root"]
+    uas: UInt[np.ndarray, "sentence unit direction special_tokens root"]
+    uuas: UInt[np.ndarray, "sentence unit direction special_tokens root"]
     root: Bool[np.ndarray, "sentence unit direction special_tokens"]
-    offsets: Int[np.ndarray, "sentence offset"]
+    offsets: UInt[np.ndarray, "sentence offset"]
     bracketed: Bool[np.ndarray, " sentence"]
     f1: Float[np.ndarray, "sentence unit distance special_tokens"]
     simple_f1: Float[np.ndarray, "sentence tree"]

@@ -1,0 +1,69 @@
+"""Fingerprints of all that numbers depend on, so that no other computation goes on from a journal."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any
+
+import torch
+
+from headscope.corpora import Corpus
+from headscope.engine.settings import Settings
+from headscope.models import Model
+from headscope.version import __version__
+
+Fingerprint = dict[str, str | int]
+CHARACTERS = 16
+# They do not change what a network computes.
+NAMES = {"id2label", "label2id", "transformers_version", "architectures", "dtype"}
+
+
+def of_machine(model: Model) -> Fingerprint:
+    """Device, threads and libraries, as far as the last bit of a number depends on them."""
+    on_gpu = model.device.type == "cuda"
+    name = torch.cuda.get_device_name(model.device) if on_gpu else torch.backends.cpu.get_cpu_capability()
+    return {
+        "dtype": str(model.network.dtype).removeprefix("torch."),
+        "device": f"{model.device} ({name})",
+        "threads": torch.get_num_threads(),
+        "headscope": __version__,
+        "torch": version("torch"),
+        "transformers": version("transformers"),
+    }
+
+
+def of_pass(model: Model, corpus: Corpus, settings: Settings) -> Fingerprint:
+    """Model, corpus, settings and machine."""
+    texts: Fingerprint = {"corpus": corpus.sha256[:CHARACTERS], "examples": corpus.n_examples}
+    return {"model": of_model(model)} | texts | settings.as_attributes() | of_machine(model)
+
+
+def of_model(model: Model) -> str:
+    """Hash of the configuration and the weights of a network."""
+    config: dict[str, Any] = model.network.config.to_diff_dict()
+    options = {key: value for key, value in config.items() if key not in NAMES and not key.startswith("_")}
+    weights = [model.sha256.encode()] if model.sha256 else _weights(model)
+    return hash_of([repr(sorted(options.items())).encode(), *weights])
+
+
+def hash_of(parts: Iterable[bytes]) -> str:
+    """The first characters of the SHA-256 of some bytes."""
+    digest = sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[:CHARACTERS]
+
+
+def difference(before: dict[str, Any], now: Fingerprint) -> str:
+    """The first part in which two fingerprints differ, as "seed 0, now it is 1"; "" if they are equal."""
+    for name in dict.fromkeys((*now, *before)):
+        if before.get(name) != now.get(name):
+            return f"{name} {before.get(name)}, now it is {now.get(name)}"
+    return ""
+
+
+def _weights(model: Model) -> Iterable[bytes]:
+    """Bytes of the weights of a network that was never in a file."""
+    for name, tensor in sorted(model.network.state_dict().items()):
+        yield name.encode()
+        yield tensor.to("cpu").contiguous().view(torch.uint8).numpy().tobytes()

@@ -1,0 +1,118 @@
+"""A pass in shards: the same examples of a corpus form the same shards everywhere, and their parts add up in order."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Generic, Protocol, TypeVar
+
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
+from headscope.engine.batches import by_length
+from headscope.engine.coverage import Coverage
+from headscope.engine.settings import Settings
+from headscope.types import Example
+
+# Shard k has the examples [1024 k, 1024 (k + 1)) of a corpus; inputs are sorted by length within as many.
+EXAMPLES = 1024
+
+State = TypeVar("State")
+Accumulated = TypeVar("Accumulated", covariant=True)
+
+
+class Accumulator(Protocol[Accumulated]):
+    """What a shard is added up to, batch by batch."""
+
+    def add(self, group: list[Encoded], /) -> None:
+        """Read a batch of inputs, whole or not at all."""
+        ...
+
+    def state(self) -> Accumulated:
+        """The state of all batches so far, as a journal keeps it: see `journal.codec`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fold(Generic[State]):
+    """How the state of a pass is made.
+
+    * `start`: makes the accumulator of a shard; `merge`: the state of two parts of a corpus, without changing either.
+    * `kind`: the type of the state, such as `dict[str, Tally]`.
+    * `listed`: whether the state is a list that grows with the corpus.
+    """
+
+    start: Callable[[], Accumulator[State]]
+    merge: Callable[[State, State], State]
+    kind: object
+    listed: bool = False
+
+
+@dataclass(frozen=True)
+class ReadShards(Generic[State]):
+    """The state of some shards that follow each other.
+
+    * `shards`: their number; `coverage`: the inputs that were read; `counts`: those that were left out or cut.
+    * `seconds`: the time that they took.
+    """
+
+    state: State
+    shards: int = 0
+    coverage: Coverage = field(default_factory=Coverage)
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    def plus(self, other: "ReadShards[State]", merge: Callable[[State, State], State]) -> "ReadShards[State]":
+        """These shards and those that follow; a part without inputs leaves the state of the other as it is."""
+        if self.coverage.inputs and other.coverage.inputs:
+            state = merge(self.state, other.state)
+        else:
+            state = self.state if self.coverage.inputs else other.state
+        return ReadShards(
+            state,
+            self.shards + other.shards,
+            self.coverage + other.coverage,
+            self.counts + other.counts,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass
+class OpenShard(Generic[State]):
+    """A shard that is being read: after each batch, the part of the corpus up to it."""
+
+    accumulator: Accumulator[State]
+    counting: Counter[str]
+    coverage: Coverage = field(default_factory=Coverage)
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.before = Counter(self.counting)
+
+    def add(self, group: list[Encoded]) -> None:
+        """Read a batch."""
+        self.accumulator.add(group)
+        self.coverage.add(group)
+
+    def part(self, shards: int) -> ReadShards[State]:
+        """What was read: the whole shard (`shards` 1), or its beginning (0)."""
+        state, seconds = self.accumulator.state(), time.monotonic() - self.started
+        return ReadShards(state, shards, self.coverage, self.counting - self.before, seconds)
+
+
+def shards_of(examples: Iterable[Example], first: int) -> Iterator[Iterator[Example]]:
+    """The examples of each shard from number `first` on; a shard must be read before the next.
+
+    >>> [len(list(shard)) for shard in shards_of(range(2500), first=1)]
+    [1024, 452]
+    """
+    rest = islice(examples, first * EXAMPLES, None)
+    for example in rest:
+        yield chain([example], islice(rest, EXAMPLES - 1))
+
+
+def groups_of(
+    shard: Iterable[Example], words: Words, settings: Settings, *, first: int, pad_to: int = 0
+) -> Iterator[list[Encoded]]:
+    """The inputs of a shard in groups, one for each batch; `first` is the number of its first input in the corpus."""
+    return by_length(words.encode(shard, first), settings.batch_tokens, settings.seed, pad_to=pad_to)

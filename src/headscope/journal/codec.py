@@ -1,0 +1,102 @@
+"""Values as JSON and back: arrays, frozen dataclasses, lists, tuples, mappings, text and numbers.
+
+Types are never read from a file: the caller names the type, and whatever does not fit it is refused.
+"""
+
+import types
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from jaxtyping import AbstractArray
+
+Json = Any
+KINDS = "biufU"  # of arrays: numbers, truth values and text
+
+
+def encode(value: Any) -> Json:
+    """A value as lists, mappings, text and numbers of JSON.
+
+    Raises `TypeError` for any other value.
+    """
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
+        return {"dtype": value.dtype.str, "shape": value.shape, "data": b64encode(value.tobytes()).decode()}
+    if is_dataclass(value):
+        return {each.name: encode(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return [[encode(key), encode(each)] for key, each in value.items()]
+    if isinstance(value, list | tuple):
+        return list(map(encode, value))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"a {type(value).__name__} cannot be kept in a journal")
+
+
+def decode(json: Json, kind: Any) -> Any:
+    """The value of a type, such as `dict[str, Tally]`.
+
+    Raises `ValueError` where the JSON is no such value.
+
+    >>> decode(encode({"a": (1, np.eye(2))}), dict[str, tuple[int, np.ndarray]])
+    {'a': (1, array([[1., 0.],
+           [0., 1.]]))}
+    """
+    origin, parts = get_origin(kind) or kind, get_args(kind)
+    if origin in (Union, types.UnionType):
+        return None if json is None else decode(json, next(each for each in parts if each is not types.NoneType))
+    if origin is np.ndarray or (isinstance(origin, type) and issubclass(origin, AbstractArray)):
+        return _array(json, origin)
+    if isinstance(origin, type) and is_dataclass(origin):
+        return _dataclass(json, origin, parts)
+    if origin in (list, tuple):
+        return origin(_items(json, parts))
+    if origin is Counter:
+        return Counter(decode(json, dict[parts[0], int]))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return dict(_items(pair, parts) for pair in _of(json, list))
+    return _of(json, origin)
+
+
+def decode_array(json: Json) -> np.ndarray:
+    """The array of `encode`, which may be written to.
+
+    Raises `ValueError` where the JSON is no array.
+    """
+    try:
+        dtype = np.dtype(_of(json["dtype"], str))
+        if dtype.kind not in KINDS:
+            raise ValueError(f"arrays of {dtype} are none of numbers or text")
+        return np.frombuffer(b64decode(json["data"], validate=True), dtype).reshape(json["shape"]).copy()
+    except (LookupError, TypeError) as error:
+        raise ValueError(f"no array: {error}") from error
+
+
+def _array(json: Json, kind: Any) -> np.ndarray:
+    array = decode_array(json)
+    if not isinstance(array, kind):
+        raise ValueError(f"an array [{array.ndim} axes, {array.dtype}] is no {kind.__name__}")
+    return array if array.ndim else array[()]
+
+
+def _dataclass(json: Json, kind: type, parts: tuple[Any, ...]) -> Any:
+    generic = dict(zip(getattr(kind, "__parameters__", ()), parts, strict=False))
+    hints, values = get_type_hints(kind), _of(json, dict)
+    if values.keys() != {each.name for each in fields(kind)}:
+        raise ValueError(f"the fields of {kind.__name__} are not {', '.join(map(str, values))}")
+    return kind(**{name: decode(each, generic.get(hints[name], hints[name])) for name, each in values.items()})
+
+
+def _items(json: Json, parts: tuple[Any, ...]) -> list[Any]:
+    """The items of a list or a tuple; `parts` are the arguments of its type."""
+    items = _of(json, list)
+    kinds = [parts[0]] * len(items) if len(parts) == 1 or parts[1:] == (...,) else parts
+    return [decode(each, kind) for each, kind in zip(items, kinds, strict=True)]
+
+
+def _of(json: Json, kind: type) -> Any:
+    if type(json) is kind or (kind is float and type(json) is int):
+        return kind(json)
+    raise ValueError(f"{type(json).__name__} in the place of {kind.__name__}")
