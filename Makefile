@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 # Tests run one process a core, so that each process needs one thread only.
 JOBS ?= auto
 
-.PHONY: demo test check format bench docs fuzz clean
+.PHONY: demo test check format bench chaos docs fuzz clean
 
 demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
@@ -26,6 +26,9 @@ format: $(READY)
 
 fuzz: $(READY)  ## 100,000 mutated inputs: each is read, or refused in one line
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzz.run --inputs 100000
+
+chaos: $(READY)  ## 30 commands killed at random moments: each goes on and ends with the same bits
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m chaos.run --kills 30
 
 # benchmarks.syntax and benchmarks.clusters want a treebank and a text: see there.
 bench: $(READY)  ## time and memory, side by side

@@ -206,6 +206,7 @@ def test_ctrl_c_keeps_the_shards_that_are_done(model: Model, corpus: Corpus, tmp
     with pytest.raises(KeyboardInterrupt):
         stopped.settings.__dict__["on_progress"] = _stop_at(9)
         measured(model, corpus, stopped)
+    assert "start the same command again to go on" in stopped.notices[0]
     last = Run(tmp_path / "stopped")
     result = measured(model, corpus, last)
     assert "inputs are done by" in last.notices[0]
@@ -227,3 +228,16 @@ def test_a_short_run_writes_nothing(model: Model, corpus: Corpus, tmp_path: Path
     monkeypatch.setattr(pass_journal, "SECONDS", 10**6)
     measured(model, corpus, Run(tmp_path / "journal"))
     assert not (tmp_path / "journal").exists()
+
+
+def test_a_corpus_that_changes_during_a_pass_is_refused(model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_text("The cat slept.\n" * 3)
+    corpus = read(str(path))
+
+    def change(text: str) -> Settings:
+        return Settings(resamples=5, on_progress=lambda inputs: path.write_text(text) and None)
+
+    Pass(model, corpus, change("The cat slept.\n" * 3)).measure(["entropy"])
+    with pytest.raises(HeadscopeError, match=r"corpus '.*texts.txt' has changed since the run began"):
+        Pass(model, corpus, change("The dog slept.\n" * 3)).measure(["entropy"])

@@ -35,6 +35,7 @@ class Corpus:
     * `sha256`: of its files' bytes, or of its texts where it has no files.
     * `n_examples`: how many there are.
     * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
+    * `files`: those that `sha256` is of, each with its size and its time of change.
 
     >>> corpus = read("sample")
     >>> len(list(corpus)) == corpus.n_examples
@@ -46,6 +47,13 @@ class Corpus:
     n_examples: int
     skipped: dict[str, int]
     again: Callable[[], Iterator[Example]]
+    files: tuple[tuple[str, int, int], ...] = ()
+
+    def refuse_changed(self) -> None:
+        """Raise `HeadscopeError` if a file is no longer the one that was hashed."""
+        names = [name for name, *_ in self.files]
+        if _stamps(names) != self.files and _hash_of_files(names) != self.sha256:
+            raise HeadscopeError(f"corpus '{self.name}' has changed since the run began; start the same command again")
 
     def __iter__(self) -> Iterator[Example]:
         return self.again()
@@ -87,9 +95,10 @@ def read(
             raise HeadscopeError(f"corpus '{place}' is not the bundled sample; leave out the kind 'sample'")
         reader = catalog.load("corpora/readers", kind)
         sources = getattr(reader, "locate", kinds.existing)(place, options)
-        name, sha256_of_files = _name(place, sources), _hash_of_files(sources)
+        name, files, sha256_of_files = _name(place, sources), _stamps(sources), _hash_of_files(sources)
     else:
-        kind, reader, sources, name, sha256_of_files = "text", in_memory, [source], type(source).__name__, None
+        kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
+        files, sha256_of_files = (), None
     again = partial(_examples, reader.examples, sources, options)
     skipped, kept, texts, n = Counter(), [], sha256(), 0
     for n, example in enumerate(again(skipped), 1):
@@ -104,6 +113,7 @@ def read(
         n_examples=n,
         skipped=dict(skipped),
         again=partial(iter, kept) if n <= IN_MEMORY else partial(again, Counter()),
+        files=files,
     )
 
 
@@ -169,6 +179,12 @@ def _content(example: Example) -> bytes:
 
 def _name(place: str, sources: list[str]) -> str:
     return "/".join(Path(sources[0]).parts[-2:]) if len(sources) == 1 and Path(sources[0]).is_file() else place
+
+
+def _stamps(sources: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
+    """The size and the time of change of each file."""
+    files = [(source, Path(source).stat()) for source in sources if Path(source).is_file()]
+    return tuple((source, stat.st_size, stat.st_mtime_ns) for source, stat in files)
 
 
 def _hash_of_files(sources: Iterable[str]) -> str | None:

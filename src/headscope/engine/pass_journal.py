@@ -85,8 +85,13 @@ class Checkpoints(NoCheckpoints[State]):
 
         Raises `HeadscopeError` if it cannot be written; the last checkpoint is kept.
         """
-        if part.shards == self.shards or not (at_once or self.journal.due):
-            return
+        if part.shards > self.shards and (at_once or self.journal.due):
+            self._write(part)
+        if at_once and part.shards:
+            kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'"
+            self.journal.on_notice(f"{kept}; start the same command again to go on from there")
+
+    def _write(self, part: ReadShards[State]) -> None:
         started, items = time.monotonic(), self.items
         state: Any = part.state
         if self.fold.listed:

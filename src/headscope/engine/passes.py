@@ -140,6 +140,7 @@ class Pass:
             if not (self.settings.keep_interrupted and total.coverage.inputs):
                 raise
             interrupted = True
+        self.corpus.refuse_changed()
         return self._result(total, words, interrupted=interrupted)
 
     def _checkpoints(self, fold: Fold[State], words: Words) -> NoCheckpoints[State]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,10 +15,12 @@ from headscope.ablation.layer_stack import stack
 from headscope.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, Masking, masked
+from headscope.engine.accumulators import added
 from headscope.engine.batches import collator
 from headscope.engine.gradient_importance import frozen
 from headscope.engine.passes import Pass, PassResult
 from headscope.engine.resampling_buffer import Buffer
+from headscope.engine.shards import Fold
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES
@@ -53,7 +56,7 @@ class Shown:
 
 @dataclass
 class Explained:
-    """What a pass gives.
+    """What a pass gives; the parts of a corpus add up.
 
     * `tallies`: `importance_share`, `attention_to` and `norm_to`.
     * `rows`: the faithfulness of each scored input; `shown`: short inputs of them.
@@ -62,6 +65,10 @@ class Explained:
     tallies: dict[str, Tally] = field(default_factory=dict)
     rows: list[Faithfulness] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
+
+    def __add__(self, other: "Explained") -> "Explained":
+        """Both parts of the corpus."""
+        return Explained(added(self.tallies, other.tallies), self.rows + other.rows, self.shown + other.shown)
 
 
 def sample_of(inputs: int, scored: int, flow: int, seed: int) -> Sample:
@@ -92,23 +99,37 @@ def explainer(model: Model, target: Target) -> Iterator[Explainer]:
             raise HeadscopeError(f"model type '{kind}': {error}; use another model") from error
 
 
+class ExplainedAccumulator:
+    """The explanations of the batches of a shard."""
+
+    def __init__(self, run: Pass, explain: Explainer, blanking: Blanking, sample: Sample):
+        self.run, self.explain, self.blanking, self.sample = run, explain, blanking, sample
+        self.collate, self.explained = collator(run.model), Explained()
+        self.buffer = Buffer(run.settings.seed, run.settings.resamples)
+
+    def add(self, group: list[Encoded]) -> None:
+        """See `Accumulator`."""
+        model, sample, seed = self.run.model, self.sample, self.run.settings.seed
+        inputs, places = _questions(group, model, self.explain.target, seed)
+        batch = self.collate(inputs)
+        importance = self.explain.explain(batch, places, *_chosen(batch, sample))
+        shares = {"importance_share": importance_shares(batch, importance.tokens)}
+        scored = list(_scored(self.blanking, batch, places, importance, sample, seed))
+        self.buffer.add(batch.index, shares | importance.heads)
+        self.explained.rows += scored
+        self.explained.shown += _shown(model, batch, importance, sample)
+
+    def state(self) -> Explained:
+        """The explanations of all batches so far."""
+        return replace(self.explained, tallies=self.buffer.flush())
+
+
 def explain_corpus(run: Pass, target: Target, sample: Sample, blank: int | None) -> PassResult[Explained]:
     """Explain all inputs of a corpus and score those of the sample; `blank` is the token of blanked ones, if any."""
-    model, settings = run.model, run.settings
-    buffer, collate, explained = Buffer(settings.seed, settings.resamples), collator(model), Explained()
-    blanking = Blanking(model, target, blank, max(settings.batch_tokens, 1))
-    with run.reading() as reading, explainer(model, target) as explain:
-        for group in reading:
-            inputs, places = _questions(group, model, target, settings.seed)
-            batch = collate(inputs)
-            importance = explain.explain(batch, places, *_chosen(batch, sample))
-            shares = {"importance_share": importance_shares(batch, importance.tokens)}
-            scored = list(_scored(blanking, batch, places, importance, sample, settings.seed))
-            buffer.add(batch.index, shares | importance.heads)
-            explained.rows += scored
-            explained.shown += _shown(model, batch, importance, sample)
-    explained.tallies = buffer.flush()
-    return reading.result(explained)
+    blanking = Blanking(run.model, target, blank, max(run.settings.batch_tokens, 1))
+    with explainer(run.model, target) as explain:
+        start = partial(ExplainedAccumulator, run, explain, blanking, sample)
+        return run.fold(Fold(start, Explained.__add__, Explained))
 
 
 def _questions(

@@ -1,0 +1,126 @@
+"""Commands that are killed at random moments and started again: each ends with the result of an uninterrupted one.
+
+PYTHONPATH=tests python -m chaos.run --kills 30
+"""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import torch
+
+from headscope import results
+from headscope.cli.app import application
+from headscope.cli.journal import FOLDER
+from headscope.engine import pass_journal, shards
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+# Studies of all kinds of passes: tallies, lists of observations, two passes, several models, states of their own.
+STUDIES = ("profile", "syntax", "relations", "gradients", "compare", "patterns", "geometry")
+TIMES = {"duration_s", "started"}
+OPTIONS = ("--limit", "60", "--resamples", "10", "--batch-tokens", "100", "--examples", "0", "--no-figures", "--quiet")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Kills of a study, those after a checkpoint, and whether the result is that of an uninterrupted run."""
+
+    kills: int
+    resumed: int
+    same: bool
+
+
+def arguments(study: str, models: Sequence[Path], out: Path) -> list[str]:
+    """The command line of a study."""
+    inputs = [*map(str, models), "--corpus", "sample"] if study == "compare" else [str(models[0]), "sample"]
+    return [study, *inputs, *OPTIONS, "-o", str(out)]
+
+
+def started(words: list[str]) -> int:
+    """Start a command in a process of its own, with small shards and a checkpoint after each; return its number."""
+    if child := os.fork():
+        return child
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 1)
+    shards.EXAMPLES, pass_journal.SECONDS, pass_journal.TIMES = 8, 0, 0
+    status = 1
+    try:
+        application(words)(words)
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    finally:
+        os._exit(status)
+
+
+def finish(words: list[str]) -> float:
+    """Run a command to its end. Returns: its seconds."""
+    before = time.monotonic()
+    _, status = os.waitpid(started(words), 0)
+    if status:
+        raise SystemExit(f"'{' '.join(words)}' ended with status {status}")
+    return time.monotonic() - before
+
+
+def kill(words: list[str], journal: Path, random: Random, seconds: float) -> bool:
+    """Start a command and kill it at a random moment, or soon after a checkpoint. Returns: False if it ended before."""
+    child, began = started(words), time.monotonic()
+    if random.random() < 0.7:
+        while not any(journal.glob("pass-*")) and os.waitpid(child, os.WNOHANG) == (0, 0):
+            if time.monotonic() - began > 10 * seconds + 10:
+                break
+            time.sleep(0.002)
+        seconds /= 5
+    time.sleep(random.uniform(0, seconds))
+    try:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    except (ProcessLookupError, ChildProcessError):
+        return False
+    return os.WIFSIGNALED(status)
+
+
+def survive(study: str, models: Sequence[Path], folder: Path, random: Random, kills: int) -> Outcome:
+    """Kill a study some times, let it end, and compare its result."""
+    seconds, words = finish(arguments(study, models, folder / "whole")), arguments(study, models, folder / "killed")
+    journal, killed, resumed = folder / "killed" / FOLDER, 0, 0
+    for _ in range(3 * kills):  # some end before they are killed
+        if killed < kills and kill(words, journal, random, seconds):
+            killed += 1
+            resumed += journal.is_dir()
+    finish(words)
+    result, expected = (results.read(folder / name) for name in ("killed", "whole"))
+    for each in (result, expected):
+        each.attrs = {name: value for name, value in each.attrs.items() if name not in TIMES}
+    return Outcome(killed, resumed, result.identical(expected) and not journal.exists())
+
+
+def main(kills: int, seed: int) -> int:
+    """Kill as many commands; print a line a study. Returns: the exit status."""
+    torch.set_num_threads(1)
+    random, outcomes = Random(seed), list[Outcome]()
+    with tempfile.TemporaryDirectory() as scratch:
+        sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+        models = [save_tiny(Path(scratch, f"model-{n}"), tiny_bert(n, **sizes), tiny_tokenizer()) for n in range(2)]
+        while (left := kills - sum(each.kills for each in outcomes)) > 0:
+            study = STUDIES[len(outcomes) % len(STUDIES)]
+            folder = Path(scratch, f"{len(outcomes)}-{study}")
+            outcomes.append(survive(study, models, folder, random, min(left, 3)))
+            print(study, outcomes[-1], flush=True)
+    resumed = sum(each.resumed for each in outcomes)
+    print(f"{sum(each.kills for each in outcomes)} kills, {resumed} of them after a checkpoint")
+    return 0 if resumed and all(each.same for each in outcomes) else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    sys.exit(main(given.kills, given.seed))
