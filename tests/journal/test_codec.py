@@ -51,12 +51,18 @@ VALUE = Outer(
 
 
 @many
-@given(arrays(DTYPES, array_shapes(min_dims=0, min_side=0, max_side=3)))
+@given(arrays(DTYPES, array_shapes(min_dims=1, min_side=0, max_side=3)))
 def test_arrays_come_back_to_the_bit(array: np.ndarray) -> None:
     record = record_of(line_of({"value": encode(array)}))
     assert record is not None
     back = decode(record["value"], np.ndarray)
     assert back.dtype == array.dtype and back.shape == array.shape and back.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("number", [np.int64(3), np.float32(0.1), np.array(2.5)])
+def test_numbers_come_back_to_the_bit(number: np.ndarray) -> None:
+    back = decode(encode(number), np.ndarray)
+    assert back.dtype == number.dtype and back.shape == () and back.tobytes() == number.tobytes()
 
 
 def test_dataclasses_come_back() -> None:
