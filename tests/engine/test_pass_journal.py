@@ -36,7 +36,7 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "compare": lambda model, corpus, settings: catalog.load("studies", "compare").run(
         (model, wrapped(seed=1)), corpus, settings
     ),
-    "attributions": lambda *given: catalog.load("studies", "attributions").run(*given),
+    "attributions": lambda *given: catalog.load("studies", "attributions").run(*given, scored=2, flow=1),
     "index": example_index,
 }
 TIMES = ("duration_s", "started")
