@@ -236,9 +236,12 @@ def test_a_corpus_that_changes_during_a_pass_is_refused(model: Model, tmp_path: 
     path.write_text("The cat slept.\n" * 3)
     corpus = read(str(path))
 
-    def change(text: str) -> Settings:
-        return Settings(resamples=5, on_progress=lambda inputs: path.write_text(text) and None)
+    def measured_while(text: str) -> None:
+        def change(inputs: int) -> None:
+            path.write_text(text)
 
-    Pass(model, corpus, change("The cat slept.\n" * 3)).measure(["entropy"])
+        Pass(model, corpus, Settings(resamples=5, on_progress=change)).measure(["entropy"])
+
+    measured_while("The cat slept.\n" * 3)
     with pytest.raises(HeadscopeError, match=r"corpus '.*texts.txt' has changed since the run began"):
-        Pass(model, corpus, change("The dog slept.\n" * 3)).measure(["entropy"])
+        measured_while("The dog slept.\n" * 3)

@@ -6,7 +6,7 @@ items. So the folder is bounded by the states of the passes, whatever their numb
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -33,7 +33,7 @@ class PassJournal:
     """
 
     folder: Path
-    run: Fingerprint
+    run: Mapping[str, str | int]
     on_notice: Callable[[str], None]
     passes: int = 0
     saved: float = field(default_factory=time.monotonic)
@@ -44,7 +44,7 @@ class PassJournal:
         self.passes += 1
         for scratch in self.folder.glob(f".pass-{self.passes}.new-*"):  # of a process that was killed
             remove(scratch)
-        return Checkpoints(self, self.folder / f"pass-{self.passes}", self.run | fingerprint, fold)
+        return Checkpoints(self, self.folder / f"pass-{self.passes}", {**self.run, **fingerprint}, fold)
 
     @property
     def due(self) -> bool:
