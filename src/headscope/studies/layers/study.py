@@ -27,7 +27,6 @@ from headscope.studies.layers.train import ClassifierSettings
 from headscope.studies.layers.unit_states import UnitStates, captured_units
 from headscope.studies.layers.variables import to_variables
 
-
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 
 
