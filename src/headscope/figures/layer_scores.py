@@ -13,30 +13,33 @@ CELL = 22  # height in pixels
 
 
 def layer_scores(
-    array: xr.DataArray, marks: Mapping[str, float], mark: str, *, words: Mapping[str, str], width: int = 46
+    array: xr.DataArray,
+    marks: Mapping[str, float],
+    mark: str,
+    *,
+    framed: Mapping[str, int],
+    words: Mapping[str, str],
+    width: int = 46,
 ) -> alt.LayerChart:
-    """One row for each task, one cell with its score for each layer; the best is framed, a diamond marks a layer.
+    """One row for each task, one cell with its score for each layer; one is framed, a diamond marks a layer.
 
     * `array`: dimensions task and layer, layer 0 for the embeddings; see `with_interval`.
-    * `marks`: by task, a place between layers; `mark`: its words. `words`: the label of each task.
+    * `marks`: by task, a place between layers; `mark`: its words. `framed`: by task, a layer. `words`: the label of each task.
     * `width`: of a cell, in pixels.
 
     >>> axes = {"task": ["tense"], "layer": [0, 1]}
     >>> array = xr.DataArray([[0.5, 0.9]], axes, ["task", "layer"], name="score")
-    >>> len(layer_scores(array, {"tense": 0.8}, "centre", words={"tense": "Tense"}).layer)
+    >>> len(layer_scores(array, {"tense": 0.8}, "centre", framed={"tense": 1}, words={"tense": "Tense"}).layer)
     4
     """
     order = [words[task] for task in array["task"].values.tolist()]
     records = [
-        row | {"task": words[task], "text": f"{100 * row['value']:.0f}"}
+        row | {"key": task, "task": words[task], "text": f"{100 * row['value']:.0f}"}
         for task in array["task"].values.tolist()
         for row in rows(array.sel(task=[task]))
         if "value" in row
     ]
-    best = [
-        max((row for row in records if row["task"] == task), key=lambda row: row["value"])
-        for task in dict.fromkeys(row["task"] for row in records)
-    ]
+    chosen = [row for row in records if row["layer"] == framed[row["key"]]]
     layers = array["layer"].values.tolist()
     # Layers of a chart have scales of their own here, for the diamonds lie between the cells.
     axis, domain = alt.Axis(labelAngle=0, domain=False, ticks=False), alt.Scale(domain=layers)
@@ -45,7 +48,7 @@ def layer_scores(
     y = alt.Y("task:N", sort=order, title=None, axis=alt.Axis(labelLimit=240, domain=False, ticks=False))
     fill = alt.Color("value:Q", scale=colours(array, diverging=False, domain=(0, 1)), legend=None)
     cells = alt.Chart(inline(records)).mark_rect(stroke=RULE, strokeWidth=0.5, aria=False)
-    frames = alt.Chart(inline(best)).mark_rect(fill=None, stroke=INK, strokeWidth=2, aria=False)
+    frames = alt.Chart(inline(chosen)).mark_rect(fill=None, stroke=INK, strokeWidth=2, aria=False)
     ink = alt.condition("datum.value > 0.5", alt.value("white"), alt.value(INK))
     numbers = (
         alt.Chart(inline(records)).mark_text(fontSize=11, aria=False).encode(x=above, y=y, text="text:N", color=ink)
@@ -66,6 +69,6 @@ def layer_scores(
         numbers,
         diamonds.encode(x=alt.X("centre:Q", scale=scale, axis=None), y=y, tooltip=hints),
     ).resolve_scale(x="independent", color="independent")
-    chart = chart.properties(width=width * len(layers), height=CELL * len(best))
-    description = f"Grid of {len(best)} tasks by {len(layers)} layers: {named(array)}. Diamonds: {mark}."
+    chart = chart.properties(width=width * len(layers), height=CELL * len(order))
+    description = f"Grid of {len(order)} tasks by {len(layers)} layers: {named(array)}. Diamonds: {mark}."
     return finished(chart, "Score by layer, in per cent", description)

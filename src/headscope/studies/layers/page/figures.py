@@ -21,23 +21,27 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 def _grid(result: xr.Dataset) -> Iterator[Figure]:
     words = {each.name: each.words for each in tasks(result)}
+    framed = {each.name: each.layer for each in tasks(result)}
     marks = centres(result)
     mark = "centre of gravity of the scalar mix" if marks else "none"
     caption = (
         "Score of a linear classifier in each layer in per cent: right cases, for numbers the share of the variance. "
-        "The best layer of a task is framed; a diamond marks the centre of gravity of its scalar mix. After "
-        "Tenney et al. (2019), Figure 1, and Rogers et al. (2020), Figure 5."
+        "The layer that held-out sentences choose is framed; a diamond marks the centre of gravity of the scalar mix. "
+        "After Tenney et al. (2019), Figure 1, and Rogers et al. (2020), Figure 5."
     )
     array = from_embeddings(result).rename("score")
-    yield Figure("score", GRID, layer_scores(array, marks, mark, words=words), caption, "score")
+    yield Figure("score", GRID, layer_scores(array, marks, mark, framed=framed, words=words), caption, "score")
 
 
 def _random(result: xr.Dataset) -> Iterator[Figure]:
     array = measured(result, "score_random")
     if array is not None:
         words = {each.name: each.words for each in tasks(result)}
-        caption = "The same grid for the model with random weights."
-        yield Figure("score-random", GRID, layer_scores(array, {}, "none", words=words), caption, "score_random")
+        framed = {each.name: each.layer for each in tasks(result)}
+        caption = "The same grid for the model with random weights, with the same layers framed."
+        yield Figure(
+            "score-random", GRID, layer_scores(array, {}, "none", framed=framed, words=words), caption, "score_random"
+        )
 
 
 def _selectivity(result: xr.Dataset) -> Iterator[Figure]:
