@@ -24,7 +24,8 @@ def layer_scores(
     """One row for each task, one cell with its score for each layer; one is framed, a diamond marks a layer.
 
     * `array`: dimensions task and layer, layer 0 for the embeddings; see `with_interval`.
-    * `marks`: by task, a place between layers; `mark`: its words. `framed`: by task, a layer. `words`: the label of each task.
+    * `marks`: by task, a place between layers; `mark`: its words.
+    * `framed`: by task, a layer; `words`: the label of each task.
     * `width`: of a cell, in pixels.
 
     >>> axes = {"task": ["tense"], "layer": [0, 1]}
