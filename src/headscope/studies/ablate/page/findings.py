@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, listed, measured, number, of_array, several, strongest
+from headscope.report.wording import estimate, examples, listed, measured, number, of_array, several, strongest
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.thresholds import RATE
 from headscope.studies.ablate.page.rates import rates
@@ -71,7 +71,7 @@ def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
         own = gains.sel(phenomenon=phenomenon, drop=True)
         needed = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
         heads = [reading for reading in needed[::-1] if reading.value == reading.value]
-        baseline = of_array(measured(result, "phenomenon_baseline", phenomenon=phenomenon)).percent
+        baseline = estimate(result, "phenomenon_baseline", phenomenon=phenomenon).percent
         sure += bool(heads)
         texts.append(f"{phenomenon} ({baseline}): {', '.join(each.head for each in heads[:MOST]) or 'none'}")
     topic = f"{sure} of {gains.sizes['phenomenon']} phenomena need a single head beyond chance"
