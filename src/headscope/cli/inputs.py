@@ -149,7 +149,7 @@ def _read_corpus(source: str, given: Given) -> Any:
     from headscope import corpora
     from headscope.models.checkpoint import locate
 
-    options = {name: given.get(name) for name in READING}
+    options: dict[str, Any] = {name: given.get(name) for name in READING}
     if "data" in given:  # then --task names the task that is scored
         options["task"] = None
     name = given["model"] if "model" in given else given["models"][0]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from headscope.corpora import Corpus
 from headscope.linguistics.parsed_sentences import every_fifth
 from headscope.types import Sentence
 
-Part = Literal["train", "choose", "report"]
+Part = str  # "train", "choose" or "report"
 PARTS: tuple[Part, ...] = ("train", "choose", "report")
 
 

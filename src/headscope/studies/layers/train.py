@@ -137,10 +137,10 @@ def _classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings
     present = answers["train"] != ABSENT
     uniform = torch.tensor(classes, device=device).log2().double()
     bits = (uniform * present[:, : ends[0]].sum(1))[:, None].repeat(1, len(given.choose))
-    whole, weights = rotated(given.train), None
+    whole, weights, choose, best = rotated(given.train), None, [], []
     for end, following in zip(ends, [*ends[1:], cases], strict=True):
         some = whole.first(end) if end >= given.train.shape[-1] else rotated(given.train[:, :end])
-        weights = fit_logistic(
+        fitted = fit_logistic(
             some,
             answers["train"][:, :end],
             problems,
@@ -148,6 +148,7 @@ def _classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings
             tolerance=settings.tolerance,
             most_steps=settings.most_steps,
         )
+        weights = fitted
         choose = _scores(outputs(weights, given.choose), answers["choose"], classes, len(settings.penalties))
         best = [each.loss.argmin(1) for each in choose]
         if following > end:

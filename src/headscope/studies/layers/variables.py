@@ -85,10 +85,10 @@ def _add_gains(variables: Variables, every: Sequence[MeasuredTask]) -> None:
     gains = [each.score[slice(each.chosen, each.chosen + 1)] - each.score[slice(0, 1)] for each in every]
     _add(variables, "gain", gains, "", "gain of the chosen layer on the embeddings")
     p = np.concatenate([p_value(each) for each in gains])
-    labels = {"long_name": "p-value of no gain on the embeddings (bootstrap, one-sided)", "units": "probability"}
-    variables.add("p_value", p, ("task",), **labels)
-    labels = {"long_name": "false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "units": "rate"}
-    variables.add("q_value", benjamini_hochberg(p), ("task",), **labels)
+    long_name = "p-value of no gain on the embeddings (bootstrap, one-sided)"
+    variables.add("p_value", p, ("task",), long_name=long_name, units="probability")
+    long_name = "false discovery rate of a gain on the embeddings (Benjamini-Hochberg)"
+    variables.add("q_value", benjamini_hochberg(p), ("task",), long_name=long_name, units="rate")
 
 
 def _add_controls(variables: Variables, every: Sequence[MeasuredTask], spaces: int) -> None:
