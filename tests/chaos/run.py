@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import torch
 
@@ -106,7 +107,12 @@ def main(kills: int, seed: int) -> int:
     torch.set_num_threads(1)
     random, outcomes = Random(seed), list[Outcome]()
     with tempfile.TemporaryDirectory() as scratch:
-        sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+        sizes: dict[str, Any] = {
+            "hidden_size": 8,
+            "intermediate_size": 8,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+        }
         models = [save_tiny(Path(scratch, f"model-{n}"), tiny_bert(n, **sizes), tiny_tokenizer()) for n in range(2)]
         while (left := kills - sum(each.kills for each in outcomes)) > 0:
             study = STUDIES[len(outcomes) % len(STUDIES)]

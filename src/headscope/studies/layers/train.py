@@ -149,13 +149,14 @@ def _classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings
             most_steps=settings.most_steps,
         )
         weights = fitted
-        choose = _scores(outputs(weights, given.choose), answers["choose"], classes, len(settings.penalties))
+        choose = _scores(outputs(fitted, given.choose), answers["choose"], classes, len(settings.penalties))
         best = [each.loss.argmin(1) for each in choose]
         if following > end:
             part = slice(end, following)
-            scores = outputs(weights, given.train[:, part])
+            scores = outputs(fitted, given.train[:, part])
             coded = _scores(scores, answers["train"][:, part], classes, len(settings.penalties))
             bits += torch.stack([_at(each.loss, place) for each, place in zip(coded, best, strict=True)]) / np.log(2)
+    assert weights is not None  # there is always a last portion
     report = _scores(outputs(weights, given.report), answers["report"], classes, len(settings.penalties))
     every = uniform * present.sum(1)
     return [
