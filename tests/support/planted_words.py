@@ -2,7 +2,7 @@
 
 >>> table = causal_table({("the", "cat"): 3.0})
 >>> the, cat = TOKENIZER.convert_tokens_to_ids(["the", "cat"])
->>> float(table.network(torch.tensor([[the]])).logits[0, 0, cat].round(decimals=3))
+>>> round(table.network(torch.tensor([[the]])).logits[0, 0, cat].item(), 3)
 3.0
 """
 

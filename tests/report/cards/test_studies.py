@@ -55,7 +55,7 @@ def test_ablate_tells_gains_and_whether_they_are_more_than_noise() -> None:
     assert "Gain of accuracy -0.30 [-0.35, -0.25] (4th of 4, " in texts["Without it"]
     assert "Accuracy changes beyond chance (McNemar" in texts["Without it"]
     assert "corrected for 4 heads: q 0.001)" in texts["Without it"]
-    assert "michel 0.90 (1st of 4" in texts["Importance by gradient"]
+    assert texts["Importance by gradient"] == "Michel et al. 0.90 (1st of 4, the median head has 0.25)."
     assert "does not change beyond chance" in told(complete(ablate_result(), "ablate"), 1, 1)["Without it"]
 
 

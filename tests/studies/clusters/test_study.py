@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import headscope
 from headscope import Corpus, HeadscopeError, Settings, results
 from headscope.cli.app import application
+from headscope.results.vocabulary import NUMBERS
 from headscope.studies.clusters import study
 from headscope.types import Example, Sentence
 from support.planted import looks_at_offset, looks_at_piece, planted
@@ -157,7 +158,8 @@ def test_a_number_of_clusters_that_cannot_be_is_refused(model: headscope.Model, 
 
 
 def saved(folder: Path, study: str, variables: dict[str, xr.DataArray], sha256: str = "") -> Path:
-    attrs = dict.fromkeys(results.ATTRIBUTES, "") | {"study": study, "model_sha256": sha256, "model": "other"}
+    attrs = dict.fromkeys(results.ATTRIBUTES, "") | dict.fromkeys(NUMBERS, 1)
+    attrs |= {"study": study, "model_sha256": sha256, "model": "other"}
     result = xr.Dataset(variables, attrs=attrs)
     for array in result.data_vars.values():
         array.attrs |= {"long_name": "made", "units": "made", "source": "made"}

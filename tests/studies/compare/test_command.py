@@ -28,7 +28,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_models_are_compared_on_the_dev_split_and_scored(folders: Path, tmp_path: Path) -> None:
+def test_models_are_compared_on_the_dev_split_and_scored(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headscope.progress._interactive", lambda: True)
     models = (folders / "before", folders / "after")
     done = invoke(*models, "--task", "birds", "--data", folders / "birds", "--restore", "2", "-o", tmp_path)
     assert done.exit_code == 0, done.output

@@ -43,8 +43,8 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         yield Finding("Without it", f"Gain of {texts}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}")
     yield from _needed(result, numbers)
     if importance := of_variable(numbers, "importance"):
-        texts = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in importance)
-        yield Finding("Importance by gradient", f"{texts}; {cases(importance[0])}.")
+        texts = [f"{row.words} {value(row)} ({ranked(row)})" for row in importance]
+        yield Finding("Importance by gradient", f"{'; '.join(filter(None, [*texts, cases(importance[0])]))}.")
 
 
 def _needed(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
