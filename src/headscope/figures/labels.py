@@ -16,6 +16,7 @@ ESTIMATORS = {
     "text_pruner": "TextPruner",
     "run_bertology": "run_bertology.py of transformers",
 }
+ABBREVIATIONS = {"uas": "UAS", "uuas": "UUAS", "js": "Jensen-Shannon", "f1": "F1", "cls": "[CLS]", "sep": "[SEP]"}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
@@ -38,7 +39,17 @@ def label(dim: str, value: object) -> str:
         return str(value)  # a name of the user's, such as that of a file
     if dim == "pattern":
         return str(value).replace("_", " + ")
-    return str(value).replace("_to_", " → ").replace("_", " ")
+    return name_in_words(str(value).replace("_to_", " → "))
+
+
+def name_in_words(name: str) -> str:
+    """The name of a variable or of a label in words.
+
+    >>> name_in_words("js_divergence"), name_in_words("difference_cls_entropy"), name_in_words("uas")
+    ('Jensen-Shannon divergence', 'difference in [CLS] entropy', 'UAS')
+    """
+    whole = name.replace("difference_", "difference_in_", 1) if name.startswith("difference_") else name
+    return " ".join(ABBREVIATIONS.get(word, word) for word in whole.replace("_", " ").split(" "))
 
 
 def title(dim: str) -> str:

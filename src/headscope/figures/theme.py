@@ -7,6 +7,8 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
+from headscope.figures.labels import name_in_words
+
 FONT = "Arial, 'Liberation Sans', sans-serif"  # metric-compatible: a figure measures the same wherever it is drawn
 # White is zero; from there the lightness falls steadily, also for colour-blind eyes.
 SEQUENTIAL = ("#ffffff", "#e8f4ee", "#c3e6dc", "#8fd0cb", "#55b4c5", "#2b8fbd", "#2166a8", "#253c8f", "#081d58")
@@ -58,7 +60,7 @@ def named(array: xr.DataArray) -> str:
 def quantity(array: xr.DataArray) -> str:
     """The title of the axis of the values: the variable and its units, or "Share of attention" alone."""
     units = str(array.attrs.get("units", ""))
-    text = str(array.name).replace("_", " ").replace("cls ", "[CLS] ")
+    text = name_in_words(str(array.name))
     text = units if units.startswith("share") else f"{text} ({units})" if units not in ("", "1", "score") else text
     return text[:1].upper() + text[1:]
 

@@ -100,6 +100,11 @@ def test_agreement(tmp_path: Path) -> None:
     (item,) = items(written(tmp_path, "gulordava_generated.tab", (AGREEMENT + right + wrong).rstrip()))
     assert item.good == Candidate('the "cats" sleep there', 11, 16, True)
     assert (item.id, item.condition, item.phenomenon) == ("p/1-7-generated", "1 attractor", "agreement in nonsense")
+    returned = (AGREEMENT + right + wrong).replace("\np\t", "\np\r\t").rstrip()
+    assert items(written(tmp_path, "gulordava_generated.tab", returned)) == (item,)
+    long = (AGREEMENT + right.replace("go", "go" * 70_000) + wrong).rstrip()
+    with pytest.raises(HeadscopeError, match=r"line 2: not a table \(field larger than field limit"):
+        items(written(tmp_path, "gulordava_generated.tab", long))
     with pytest.raises(HeadscopeError, match=r"line 2: .*are not the correct and the wrong form"):
         items(written(tmp_path, "gulordava_generated.tab", (AGREEMENT + wrong + right).rstrip()))
     with pytest.raises(HeadscopeError, match="line 2: the last line has no line after it"):

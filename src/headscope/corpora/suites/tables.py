@@ -31,7 +31,11 @@ def rows(file: str, columns: Sequence[str], *, quoted: bool = False) -> Iterator
     for number, line in numbered:
         if not line.strip():
             continue
-        values = _split(line, quoted)
+        try:
+            values = _split(line, quoted)
+        except csv.Error as error:
+            yield Bad(number, f"not a table ({error})")
+            continue
         if len(values) != len(header):
             yield Bad(number, f"{len(values)} columns, expected {len(header)}")
         else:
@@ -42,4 +46,5 @@ def _split(line: str, quoted: bool) -> list[str]:
     """The values of a line; a quote mark that is never closed holds the rest of it."""
     if not quoted:
         return line.split("\t")
-    return next(csv.reader([line], delimiter="\t"), [])
+    # a carriage return within a line is a blank; the library would refuse it
+    return next(csv.reader([line.replace("\r", " ")], delimiter="\t"), [])

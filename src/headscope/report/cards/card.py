@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.figures.labels import head_name
+from headscope.figures.labels import head_name, name_in_words
 from headscope.figures.standing import among
 from headscope.report.cards.address import addressed, has_number
 from headscope.report.cards.head_numbers import Row, of_variable, where
@@ -164,7 +164,7 @@ def main_numbers(model: MeasuredModel) -> list[tuple[str, xr.DataArray]]:
 
 def column_name(numbers: pd.DataFrame) -> str:
     """The title of the numbers of an address: the variable, and its labels where all heads have the same."""
-    variable, words = numbers["variable"].iloc[0].replace("_", " "), set(numbers["words"])
+    variable, words = name_in_words(numbers["variable"].iloc[0]), set(numbers["words"])
     same = words.pop() if len(words) == 1 else ", ".join(_shared([labels.split(", ") for labels in words]))
     return f"{variable}: {same}" if same else variable
 
