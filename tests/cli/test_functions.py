@@ -105,6 +105,16 @@ def test_every_argument_of_further_commands_is_documented(study: str) -> None:
         assert all(option.annotation.__metadata__[0].help for option in function.options.values())
 
 
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [(["patterns", "train"], {"--batch-tokens", "--resamples"}), (["patterns", "label"], {"--resamples"})],
+)
+def test_options_without_an_effect_are_not_shown(words: list[str], absent: set[str]) -> None:
+    shown = CliRunner().invoke(application(words), [*words, "--help"]).stdout
+    assert "--seed" in shown
+    assert {option for option in absent if option in shown} == set()
+
+
 HEAVY = {"torch", "transformers", "datasets", "altair", "xarray", "pandas", "spacy"}
 
 

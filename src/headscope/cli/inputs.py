@@ -55,6 +55,10 @@ def options_of(inputs: Mapping[str, bool]) -> set[str]:
         names |= {"corpus", *READING}
     if "suites" in inputs:  # no attention is kept
         names -= {"examples"}
+    if inputs.keys() <= {"directory", "settings"}:  # no model runs
+        names -= {"batch_tokens", "resamples"}
+    if "read_corpora" in inputs:  # nothing is estimated
+        names -= {"resamples"}
     return (names - {"corpus"}) | {"other"} if {"models", "corpus"} <= names else names
 
 
