@@ -12,7 +12,7 @@ demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
 
 test: $(READY)  ## all tests
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: $(READY)  ## lint, types and import rules
 	$(BIN)/ruff check

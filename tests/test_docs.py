@@ -29,7 +29,7 @@ INSTEAD = {"minilm": "./my-model", "bert-base-uncased": "./my-model", "MODEL": "
 QUICK = {
     "finetune": ["--epochs", "1"],
     "pretrain-head": ["--epochs", "1"],
-    "layers": ["--cases", "40", "--penalties", "10"],
+    "layers": ["--cases", "40", "--penalties", "10", "--no-random", "--no-codes", "--no-mix"],
     "probe": ["--epochs", "1", "--seeds", "1"],
     "attributions": ["--scored", "2", "--flow", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],

@@ -43,6 +43,7 @@ def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], 
                 "; run the study again"
             )
             assert "\n" not in str(error)
+    for name, result in incomplete(whole)[:2]:
         folder = tmp_path / name
         results.save(result, folder)
         for words in (["head", str(folder)], ["head", "1-1", str(folder)]):

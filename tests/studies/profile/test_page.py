@@ -82,8 +82,8 @@ def test_a_study_without_findings_gets_the_highest_and_lowest_heads() -> None:
     )
     result = xr.Dataset({"head_score": score, "share": ("metric", [0.5])}, attrs={"study": "a study to come"})
     texts = told(result)
-    assert texts["Score: f1"].startswith("Highest in 2-1 (0.75), 1-1 (0.50), 1-2 (0.25); lowest in 2-2 (0.12)")
-    assert texts["Share"] == "Largest: metric f1 (0.50); smallest: metric f1 (0.50)."
+    assert texts["Score: F1"].startswith("Highest in 2-1 (0.75), 1-1 (0.50), 1-2 (0.25); lowest in 2-2 (0.12)")
+    assert texts["Share"] == "Largest: metric F1 (0.50); smallest: metric F1 (0.50)."
 
 
 @pytest.mark.parametrize("study", ["../profile", "_words", "os", ""])
