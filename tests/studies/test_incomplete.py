@@ -35,7 +35,7 @@ def incomplete(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
     whole = results.read(ended(study, "annotated").directory)
-    for name, result in incomplete(whole):
+    for _, result in incomplete(whole):
         try:
             parts(result)
         except HeadscopeError as error:
