@@ -19,6 +19,7 @@ from headscope.errors import HeadscopeError
 from headscope.journal import lines
 from headscope.journal.lines import line_of, read_lines
 from headscope.viewer.example_index import example_index
+from support.killed import Killed
 from support.tiny import tiny_bert, tiny_tokenizer
 
 PASSES: dict[str, Callable[..., xr.Dataset]] = {
@@ -40,10 +41,6 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "index": example_index,
 }
 TIMES = ("duration_s", "started")
-
-
-class Killed(BaseException):
-    """As the end of a process: nothing is written after it."""
 
 
 @pytest.fixture(scope="module")

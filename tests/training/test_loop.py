@@ -34,6 +34,7 @@ from headscope.training import (
     train,
 )
 from headscope.training.dataset import LengthGrouped
+from support.killed import Killed, kill
 from support.small_tasks import birds, counts, tiny_folder
 from support.tiny import save_tiny, tiny_vocabulary
 from support.tiny_families import SIZES, tiny_family
@@ -128,23 +129,6 @@ def test_frozen_encoder_stays_as_it_was(folder: Path, tmp_path: Path) -> None:
     before = start.network.state_dict()
     changed = {name for name in stored if not torch.equal(stored[name], before[name])}
     assert changed == set(start.new)
-
-
-class Killed(BaseException):
-    """What ends a run in these tests."""
-
-
-def kill(monkeypatch: pytest.MonkeyPatch, target: object, name: str, call: int) -> None:
-    """Let a function raise `Killed` instead of doing its work, at its `call`-th call from 1."""
-    calls, work = [], getattr(target, name)
-
-    def killing(*args: Any) -> Any:
-        calls.append(1)
-        if len(calls) == call:
-            raise Killed
-        return work(*args)
-
-    monkeypatch.setattr(target, name, killing)
 
 
 @pytest.fixture(scope="module")

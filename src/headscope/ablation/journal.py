@@ -81,7 +81,7 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
     """
     if not path.exists():
         replace_lines(path, [line_of({"headscope": "journal", "run": dict(run)})])
-    first, *records = [record for _, record in read_lines(path)] or [None]
+    first, *records = list(read_lines(path)) or [None]
     _refuse_other(path, first, run)
     units = {record["unit"]: _value(record) for record in records if record is not None}
     with writing(path, resumable=True):

@@ -107,7 +107,7 @@ class Checkpoints(NoCheckpoints[State]):
 
     def _restore(self) -> None:
         """Go on from the part in the file, or say why not."""
-        records = (record for _, record in read_lines(self.path))
+        records = read_lines(self.path)
         try:
             if reason := self._misfit(next(records, None)):
                 raise ValueError(reason)

@@ -16,6 +16,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED, masked
 from headscope.engine.batches import collator
+from headscope.engine.finite_outputs import refuse_non_finite
 from headscope.engine.losses import collated, losses
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -89,10 +90,7 @@ class TaskBatch:
         if self.targets is not None:
             targets = self.targets if rows is None else self.targets.gather(1, rows)
             logits = torch.stack([losses(self.kind, logits, targets), (targets != IGNORED).sum(1)], dim=1)
-        if not torch.isfinite(logits).all():
-            raise HeadscopeError(
-                f"model '{self.model_name}' gives outputs that are not finite; use --dtype float32, or another model"
-            )
+        refuse_non_finite(self.model_name, logits)
         return logits.to(torch.float32).cpu().numpy()
 
 

@@ -136,13 +136,11 @@ def _variables(
     inputs: Sequence[Encoded],
 ) -> dict[str, xr.DataArray]:
     places = {"layer": np.arange(1, whole.shape[1] + 1), "head": np.arange(1, whole.shape[2] + 1)}
-    coords = (
-        places
-        | {
-            "typical_input": [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs],
-        }
-        | {name: (("typical_input", "typical_query"), np.array(each, dtype=object)) for name, each in tokens.items()}
-    )
+    names = [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs]
+    coords = places | {"typical_input": names}
+    coords |= {
+        name: (("typical_input", "typical_query"), np.array(each, dtype=object)) for name, each in tokens.items()
+    }
     first = ("typical_input", "layer", "head")
     maps = xr.DataArray(whole, coords, (*first, "typical_query", "typical_key"))
     maps.encoding = {"zlib": True, "complevel": 4}

@@ -31,8 +31,8 @@ def record_of(line: bytes) -> Record | None:
     return record if isinstance(record, dict) else None
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, Record | None]]:
-    """The start of each line in bytes, and its record; None for a damaged line.
+def read_lines(path: Path) -> Iterator[Record | None]:
+    """The record of each line; None for a damaged line.
 
     A torn line at the end is removed from the file. Raises `HeadscopeError` if the file cannot be read.
     """
@@ -43,7 +43,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, Record | None]]:
                 if start:
                     os.truncate(path, start)
                 return
-            yield start, record_of(line)
+            yield record_of(line)
             start += len(line)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import rankdata
+
+from headscope.statistics import rank_correlation
 
 Outputs = Float[np.ndarray, "*variant example output"]
 Targets = Float[np.ndarray, " example"]
@@ -47,7 +48,7 @@ def pearson(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]
 
 def spearman(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
     """Spearman correlation of the first output and the targets; ties have their average rank."""
-    return _correlation(rankdata(outputs[..., 0], axis=-1), rankdata(targets))
+    return np.nan_to_num(rank_correlation.spearman(outputs[..., 0], targets))
 
 
 def cross_entropy(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:

@@ -21,6 +21,7 @@ from headscope.engine.masked_words import masked_logits
 from headscope.studies.pretrain_head.unigrams import log_frequencies
 from headscope.training import RunRecord, callbacks
 from headscope.training.dataset import MaskedTrainingSet
+from support.killed import Killed, kill
 from support.small_tasks import tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -110,10 +111,6 @@ def test_frozen_encoder_stays_as_it_was(folder: str, tmp_path: Path) -> None:
     assert "encoder frozen" in result.attrs["adapted_head"]
 
 
-class Killed(BaseException):
-    """What ends a run in these tests."""
-
-
 @pytest.mark.parametrize(("name", "call"), [("keep_checkpoint", 5), ("keep_checkpoint", 12), ("save_outputs", 2)])
 def test_interrupted_run_ends_with_the_same_weights(
     folder: str,
@@ -124,16 +121,8 @@ def test_interrupted_run_ends_with_the_same_weights(
     call: int,
 ) -> None:
     monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
-    calls, work = [], getattr(RunRecord, name)
-
-    def killing(*args: Any) -> Any:
-        calls.append(1)
-        if len(calls) == call:
-            raise Killed
-        return work(*args)
-
     with monkeypatch.context() as patch:
-        patch.setattr(RunRecord, name, killing)
+        kill(patch, RunRecord, name, call)
         with pytest.raises(Killed):
             pretrained(folder, tmp_path)
     done: list[int] = []

@@ -5,10 +5,9 @@ Words stand between blanks, with the brackets and quotation marks that the Penn 
 
 from collections.abc import Iterator
 from itertools import accumulate
-from pathlib import Path
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.sentence_blocks import sentences
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import unescaped, upos
 from headscope.types import Example, Sentence
@@ -19,17 +18,7 @@ Row = tuple[str, str, str]
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence with its chunks; one that has a bad line is bad."""
-    block: list[tuple[int, str]] = []
-    for number, line in [*lines(source), (0, "")]:
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            try:
-                rows = [_row(number, line) for number, line in block]
-                yield Example(f"{Path(source).name}:{block[0][0]}", (_sentence(rows),))
-            except Bad as bad:
-                yield bad
-            block = []
+    return sentences(source, lambda block: _sentence([_row(number, line) for number, line in block]))
 
 
 def _row(number: int, line: str) -> Row:

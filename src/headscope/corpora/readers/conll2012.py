@@ -5,6 +5,7 @@ Words stand between blanks. Heads are made from the parses (`parsing.bracketed_p
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import bracketed_phrases
 from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.sentence_blocks import Block, example
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import ESCAPED, upos
 from headscope.types import Example, Mention, Sentence
@@ -45,16 +47,13 @@ def locate(source: str, options: Options) -> list[str]:
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence, with its mentions; entities are those of a part of a document."""
     scope: str | None = None
-    block: list[tuple[int, str]] = []
+    block: Block = []
     for number, line in [*lines(source), (0, "")]:
         if line.strip() and not line.startswith("#"):
             block.append((number, line))
             continue
         if block:
-            try:
-                yield Example(f"{Path(source).name}:{block[0][0]}", (_sentence(block, scope),))
-            except Bad as bad:
-                yield bad
+            yield example(source, block, partial(_sentence, scope=scope))
             block = []
         scope = _scope(line, scope)
 
@@ -65,7 +64,7 @@ def _scope(line: str, before: str | None) -> str | None:
     return None if line.startswith("#end document") else before
 
 
-def _sentence(block: list[tuple[int, str]], scope: str | None) -> Sentence:
+def _sentence(block: Block, scope: str | None) -> Sentence:
     rows = [_row(number, line) for number, line in block]
     if scope is None:
         raise Bad(rows[0].line, "the sentence stands outside of '#begin document (NAME); part 000' and '#end document'")

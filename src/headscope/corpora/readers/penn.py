@@ -12,7 +12,7 @@ from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import dependency_columns
 from headscope.corpora.parsing.conllu_sentences import ConlluRow
-from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.sentence_blocks import Block, sentences
 from headscope.corpora.problems import Bad
 from headscope.types import Example, Sentence
 
@@ -40,19 +40,10 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence with its tree."""
-    block: list[tuple[int, str]] = []
-    for number, line in [*lines(source), (0, "")]:
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            try:
-                yield Example(f"{Path(source).name}:{block[0][0]}", (_sentence(block),))
-            except Bad as bad:
-                yield bad
-            block = []
+    return sentences(source, _sentence)
 
 
-def _sentence(block: list[tuple[int, str]]) -> Sentence:
+def _sentence(block: Block) -> Sentence:
     rows = [_row(number, place, line) for place, (number, line) in enumerate(block, 1)]
     starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
     relations = ["punct" if row.upos == "PUNCT" else "dep" for row in rows]

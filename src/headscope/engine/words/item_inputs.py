@@ -13,6 +13,7 @@ from torch import Tensor
 from headscope.corpora.suites import ClozeItem
 from headscope.encoding.encoded import CLASS, Encoded
 from headscope.engine.batches import collator
+from headscope.engine.finite_outputs import refuse_non_finite
 from headscope.engine.words.inputs import causal_predictions, masked_predictions
 from headscope.engine.words.scored_pieces import ScoredPieces, scored_pieces
 from headscope.errors import HeadscopeError
@@ -104,10 +105,7 @@ class PredictionBatch:
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         every = logits.expand(-1, self.targets.shape[1], -1)  # [example, prediction, piece]
         values = every.gather(-1, self.targets[..., None])[..., 0] - logits.logsumexp(-1)
-        if not torch.isfinite(values).all():
-            raise HeadscopeError(
-                f"model '{self.model_name}' gives outputs that are not finite; use --dtype float32, or another model"
-            )
+        refuse_non_finite(self.model_name, values)
         return torch.where(self.real, values, 0.0).to(torch.float32).cpu().numpy()
 
 

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from headscope.engine.finite_outputs import refuse_non_finite
 from headscope.engine.words.inputs import PredictedPieces
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words_head import refuse_without_words_head
 
@@ -44,10 +44,7 @@ class WordPredictor:
         device = self.model.device
         ids, row, place = (torch.from_numpy(each).to(device) for each in (part.ids, part.row, part.place))
         logits = (self._few if self.few else self._whole)(ids, row, place)
-        if not torch.isfinite(logits).all():
-            raise HeadscopeError(
-                f"model '{self.model.name}' gives outputs that are not finite; use --dtype float32, or another model"
-            )
+        refuse_non_finite(self.model.name, logits)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
     def _whole(self, ids: Int[Tensor, "row token"], row: Tensor, place: Tensor) -> Float[Tensor, "read piece"]:

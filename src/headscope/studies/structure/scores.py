@@ -1,15 +1,14 @@
 """Scores of probes on the sentences of a treebank (Hewitt and Manning 2019, section 3.2)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from scipy.sparse.csgraph import minimum_spanning_tree
-from scipy.stats import rankdata
 
 from headscope.linguistics.parsed_sentences import ROOT
+from headscope.statistics import rank_correlation
 from headscope.statistics.bootstrap import tally
 from headscope.statistics.columns import Columns
 from headscope.statistics.resampled import Score
@@ -150,11 +149,4 @@ def spearman(predicted: Float[np.ndarray, "*dims word"], gold: np.ndarray) -> Fl
     >>> spearman(np.array([[1.0, 2, 3], [1, 1, 1]]), np.array([0, 1, 2]))
     array([1., 0.])
     """
-    one, other = _centred(predicted), _centred(gold)
-    scale = np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
-    return np.divide((one * other).sum(-1), scale, out=np.zeros(scale.shape), where=scale > 0)
-
-
-def _centred(values: Sequence[float] | np.ndarray) -> np.ndarray:
-    ranks = rankdata(values, axis=-1)
-    return ranks - ranks.mean(-1, keepdims=True)
+    return np.nan_to_num(rank_correlation.spearman(predicted, gold))
