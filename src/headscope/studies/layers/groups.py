@@ -1,8 +1,9 @@
 """Tasks in groups that share their cases: the vectors of a group are read once for all of its tasks."""
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -108,13 +109,10 @@ def _group(tasks: Sequence[TaskCases], units: Units, seed: int, controls: bool) 
 
 def _answers(each: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Answers:
     number = {name: place for place, name in enumerate(each.classes)}
-    arrays = {}
-    for part in PARTS:
-        array = np.full(len(places[part]), ABSENT) if each.classes else np.full(len(places[part]), np.nan)
-        for case in each.cases[part]:
-            array[places[part][_key(case)]] = number[str(case.answer)] if each.classes else case.answer
-        arrays[part] = array
-    return Answers(each.task.name, len(each.classes), arrays)
+    if not each.classes:
+        return Answers(each.task.name, 0, _by_part(each, places, np.nan, lambda case: case.answer))
+    numbers = _by_part(each, places, ABSENT, lambda case: number[str(case.answer)])
+    return Answers(each.task.name, len(number), numbers)
 
 
 def _control(each: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: int) -> Answers:
@@ -122,14 +120,24 @@ def _control(each: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: in
     number = {name: place for place, name in enumerate(each.classes)}
     shares = np.bincount([number[str(case.answer)] for case in each.cases["train"]], minlength=len(number))
     ends: Float[np.ndarray, " class"] = np.cumsum(shares) / shares.sum()
+
+    def at_random(case: ProbeCase) -> int:
+        uniform = zlib.crc32(f"{seed} {each.task.name} {case.word}".encode()) / 2**32
+        return int(np.searchsorted(ends, uniform, side="right"))
+
+    return Answers(each.task.name, len(number), _by_part(each, places, ABSENT, at_random), control=True)
+
+
+def _by_part(
+    each: TaskCases, places: Mapping[Part, Mapping[Key, int]], absent: float, answer: Callable[[ProbeCase], Any]
+) -> dict[Part, np.ndarray]:
+    """The answers of a task at the places of its cases, `absent` at those of other tasks."""
     arrays = {}
     for part in PARTS:
-        array = np.full(len(places[part]), ABSENT)
+        arrays[part] = np.full(len(places[part]), absent)
         for case in each.cases[part]:
-            uniform = zlib.crc32(f"{seed} {each.task.name} {case.word}".encode()) / 2**32
-            array[places[part][_key(case)]] = int(np.searchsorted(ends, uniform, side="right"))
-        arrays[part] = array
-    return Answers(each.task.name, len(number), arrays, control=True)
+            arrays[part][places[part][_key(case)]] = answer(case)
+    return arrays
 
 
 def with_vectors(group: CaseGroup, filled: Bool[np.ndarray, " row"]) -> CaseGroup:
