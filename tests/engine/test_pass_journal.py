@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 import xarray as xr
 
@@ -20,6 +19,7 @@ from headscope.journal import lines
 from headscope.journal.lines import line_of, read_lines
 from headscope.viewer.example_index import example_index
 from support.killed import Killed
+from support.same import assert_same
 from support.tiny import tiny_bert, tiny_tokenizer
 
 PASSES: dict[str, Callable[..., xr.Dataset]] = {
@@ -40,7 +40,6 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "attributions": lambda *given: catalog.load("studies", "attributions").run(*given, scored=2, flow=1),
     "index": example_index,
 }
-TIMES = ("duration_s", "started")
 
 
 @pytest.fixture(scope="module")
@@ -79,16 +78,6 @@ class Run:
         self.batches += 1
         if self.batches > self.kill_after:
             raise Killed
-
-
-def assert_same(result: xr.Dataset, expected: xr.Dataset) -> None:
-    assert {key: value for key, value in result.attrs.items() if key not in TIMES} == {
-        key: value for key, value in expected.attrs.items() if key not in TIMES
-    }
-    assert list(result.variables) == list(expected.variables)
-    for name, variable in expected.variables.items():
-        assert result[name].dtype == variable.dtype and result[name].dims == variable.dims
-        np.testing.assert_array_equal(result[name].values, variable.values, err_msg=str(name))
 
 
 @pytest.mark.parametrize("name", PASSES)

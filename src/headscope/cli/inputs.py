@@ -34,7 +34,7 @@ FLOAT32 = ("device", "revision", "remote_code")  # without dtype: weights are tr
 READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
 TREEBANK = tuple(name for name in READING if name != "task")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
-RUNNING = ("long", "seed", "batch_tokens", "resamples")
+RUNNING = ("long", "seed", "batch_tokens", "workers", "resamples")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def options_of(inputs: Mapping[str, bool]) -> set[str]:
     if "suites" in inputs:  # no attention is kept
         names -= {"examples"}
     if inputs.keys() <= {"directory", "settings"}:  # no model runs
-        names -= {"batch_tokens", "resamples"}
+        names -= {"batch_tokens", "workers", "resamples"}
     if "read_corpora" in inputs:  # nothing is estimated
         names -= {"resamples"}
     return (names - {"corpus"}) | {"other"} if {"models", "corpus"} <= names else names
@@ -232,5 +232,5 @@ INPUTS = {
     "models": Input(("models", "examples", *LOADING), _models),
     "checkpoint": Input(("model",), lambda given, done: given["model"]),
     "loading": Input(FLOAT32, lambda given, done: {name: given[name] for name in FLOAT32}),
-    "settings": Input(("seed", "batch_tokens", "resamples"), _settings),
+    "settings": Input(("seed", "batch_tokens", "workers", "resamples"), _settings),
 }

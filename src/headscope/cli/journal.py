@@ -9,7 +9,7 @@ from headscope.cli.errors import notice
 
 FOLDER = ".headscope.journal"
 # They change no number, or name what has a hash of its own.
-LEFT_OUT = {"out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"}
+LEFT_OUT = {"out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples", "workers"}
 HASHED = {"model", "models", "corpus", "corpora"}
 
 

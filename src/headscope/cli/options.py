@@ -116,6 +116,9 @@ Dtype = Annotated[
 BatchTokens = Annotated[
     int, Option(min=1, help="Most tokens of a batch; changes speed, not numbers.", rich_help_panel=_RUN)
 ]
+Workers = Annotated[
+    int, Option(min=1, max=256, help="Processes that read the corpus, each with one thread.", rich_help_panel=_RUN)
+]
 Resamples = Annotated[int, Option(min=1, max=100_000, help="Resamples of the bootstrap.", rich_help_panel=_RUN)]
 Examples = Annotated[
     int,
@@ -161,6 +164,7 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     device: Device = None,
     dtype: Dtype = "float32",
     batch_tokens: BatchTokens = 2048,
+    workers: Workers = 1,
     resamples: Resamples = 1000,
     examples: Examples = 3,
     revision: Revision = None,

@@ -2,10 +2,11 @@
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import typer
@@ -31,36 +32,38 @@ def command(study: str) -> Callable[..., None]:
     """The command that runs a study and writes its result, its figures and its page."""
     function = read(study, "study", "run")
     inputs = {"directory": False} | dict(function.inputs)
-    return _command(
-        function,
-        inputs,
-        catalog.constant("studies", study, "OPTIONS") or {},
-        partial(_run_study, study, function, inputs),
-    )
+    options, without = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT"))
+    run = partial(_run_study, study, function, inputs)
+    return _command(function, inputs, run, defaults=dict(options), without=without)
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
     """The further commands of a study: the functions of its `commands.py`, which return what is printed."""
     functions = [read(study, "commands", name) for name in names(study, "commands")]
-    return {each.name: _command(each, each.inputs, {}, partial(_run_verb, study, each)) for each in functions}
+    return {each.name: _command(each, each.inputs, partial(_run_verb, study, each)) for each in functions}
 
 
 def tool(place: str, name: str) -> Callable[..., None]:
     """The command of a function outside of the studies, which returns what is printed."""
     function = read_from(place, name)
-    return _command(function, function.inputs, {}, partial(_run_verb, name, function))
+    return _command(function, function.inputs, partial(_run_verb, name, function))
 
 
 def _command(
-    function: Function, inputs: Mapping[str, bool], defaults: Mapping[str, Any], call: Callable[[dict[str, Any]], None]
+    function: Function,
+    inputs: Mapping[str, bool],
+    call: Callable[[dict[str, Any]], None],
+    *,
+    defaults: Mapping[str, Any] = MappingProxyType({}),
+    without: Iterable[str] = (),
 ) -> Callable[..., None]:
-    """A command with the shared options of the inputs, then the options of the function."""
+    """A command with the options of the function, and the shared options of its inputs but those in `without`."""
 
     def run(**given: Any) -> None:
         with user_errors(given["debug"]):
             call(given)
 
-    wanted = options_of(inputs) | ALWAYS | (OF_STUDIES if function.name == "run" else set())
+    wanted = (options_of(inputs) | ALWAYS | (OF_STUDIES if function.name == "run" else set())) - set(without)
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
     parameters = [*function.options.values(), *parameters]

@@ -3,6 +3,7 @@
 import json
 import operator
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar, get_type_hints
@@ -24,7 +25,8 @@ from headscope.engine.fingerprint import of_pass
 from headscope.engine.observing import BatchObserver, MeasureObserver, observing
 from headscope.engine.pass_journal import NoCheckpoints
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.shards import Fold, OpenShard, ReadShards, State, groups_of, shards_of
+from headscope.engine.shard_reader import ShardReader
+from headscope.engine.shards import Fold, ReadShards, State
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally
@@ -105,9 +107,9 @@ class Pass:
     ) -> PassResult[None]:
         """Call `visit` with each batch and its hidden states: the embeddings, then the output of each layer.
 
-        A journal would not know what `visit` keeps, so that an interrupted pass starts anew.
+        No journal and no other process would know what `visit` keeps: an interrupted pass starts anew.
         """
-        collate, whole = collator(self.model), replace(self, settings=replace(self.settings, journal=None))
+        collate, whole = collator(self.model), replace(self, settings=self.settings.in_one_process("hidden states"))
 
         def observe(group: list[Encoded]) -> None:
             batch = collate(group)
@@ -121,22 +123,20 @@ class Pass:
         """The merged state of all shards; for passes with another kind of forward pass, or of state."""
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
         checkpoints = self._checkpoints(fold, words)
-        total, shard, interrupted = checkpoints.restored, None, False
+        total, interrupted = checkpoints.restored, False
+        reader = ShardReader(self.model, self.corpus, words, self.settings, fold, self.pad_to)
         words.counts.update(total.counts)
         if total.shards:
             self.settings.on_progress(total.coverage.inputs)
         try:
-            for examples in shards_of(self.corpus, total.shards):
-                shard = OpenShard(fold.start(), words.counts)
-                first = total.coverage.inputs
-                for group in groups_of(examples, words, self.settings, first=first, pad_to=self.pad_to):
-                    shard.add(group)
-                    self.settings.on_progress(len(group))
-                total, shard = total.plus(shard.part(1), fold.merge), None
-                checkpoints.save(total)
+            with closing(reader.parts(total)) as parts:
+                for part in parts:
+                    total = total.plus(part, fold.merge)
+                    checkpoints.save(total)
         except KeyboardInterrupt:
             checkpoints.save(total, at_once=True)
-            total = total.plus(shard.part(0), fold.merge) if shard else total
+            unfinished = reader.unfinished()
+            total = total.plus(unfinished, fold.merge) if unfinished else total
             if not (self.settings.keep_interrupted and total.coverage.inputs):
                 raise
             interrupted = True

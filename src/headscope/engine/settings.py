@@ -1,7 +1,7 @@
 """Settings of a pass over a corpus."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
 from headscope.encoding.encoder import Long
@@ -12,7 +12,12 @@ from headscope.statistics.bootstrap import RESAMPLES
 if TYPE_CHECKING:
     from headscope.engine.pass_journal import PassJournal
 
-BOUNDS = {"batch_tokens": Range(1), "seed": Range(0, 2**32 - 1), "resamples": Range(1, 100_000)}
+BOUNDS = {
+    "batch_tokens": Range(1),
+    "seed": Range(0, 2**32 - 1),
+    "resamples": Range(1, 100_000),
+    "workers": Range(1, 256),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +27,7 @@ class Settings:
     * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
     * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
     * `seed`, `resamples`: of the bootstrap.
+    * `workers`: processes that read the corpus, each with one thread; by default this one, with torch's threads.
     * `on_progress`: called with the number of inputs that were done since the last call; `on_total`: called with the
       number of inputs in total, once that is known.
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
@@ -34,6 +40,7 @@ class Settings:
     batch_tokens: int = 2048
     seed: int = 0
     resamples: int = RESAMPLES
+    workers: int = 1
     on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
     on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
     keep_interrupted: bool = False
@@ -44,6 +51,12 @@ class Settings:
             raise HeadscopeError(f"long '{self.long}' is unknown; use one of {', '.join(get_args(Long))}")
         for name, bounds in BOUNDS.items():
             bounds.check(name, getattr(self, name))
+
+    def in_one_process(self, what: str) -> "Settings":
+        """The settings of a pass by this process from its beginning to its end; `what` is kept by it."""
+        if self.workers > 1 and self.journal is not None:
+            self.journal.on_notice(f"{what} are kept by one process; --workers has no effect on this study")
+        return replace(self, workers=1, journal=None)
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

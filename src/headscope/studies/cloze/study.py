@@ -31,6 +31,8 @@ from headscope.studies.cloze.variables import to_variables
 
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 
+WITHOUT = ("workers",)  # shared options that have no effect
+
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,

@@ -26,6 +26,8 @@ from headscope.training.recipe import Init
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
 EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
 
+WITHOUT = ("workers",)  # shared options that have no effect
+
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     checkpoint: str,

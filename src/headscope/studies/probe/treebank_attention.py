@@ -68,7 +68,6 @@ def _sentences(model: Model, corpus: Corpus, settings: Settings, store: Store) -
     """One pass of a model over a treebank, whose attention goes to the store."""
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    # The store does not outlive the process: no journal.
-    settings = replace(settings, keep_interrupted=False, journal=None)
+    settings = replace(settings.in_one_process("attention maps"), keep_interrupted=False)
     result = Pass(model, corpus, settings, words).gather(TreebankObserver(store, words.counts))
     return [sentence for sentences in result.value for sentence in sentences], result.attributes

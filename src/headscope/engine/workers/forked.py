@@ -1,0 +1,101 @@
+"""Workers on this machine: processes that are forked in the middle of a run, and so have its model and its corpus."""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from multiprocessing.connection import Connection, wait
+
+import torch
+
+from headscope.engine.workers.channel import Json, TaskChannel
+from headscope.errors import HeadscopeError
+from headscope.journal.lines import Record, line_of, record_of
+
+PARENT_DEATH_SIGNAL = 1  # of prctl(2)
+SECONDS = 1.0  # for the end of a child that has closed its connection
+THREADS_OF_TOKENIZERS = "TOKENIZERS_PARALLELISM"
+
+
+class ForkedWorker:
+    """A child of this process, which does tasks until it is ended."""
+
+    def __init__(self, do: Callable[[int, TaskChannel], Json]):
+        context = multiprocessing.get_context("fork")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=partial(_run, theirs, do), daemon=True)
+        with warnings.catch_warnings(), _one_tokenizer_thread():
+            # Python warns of threads that hold locks at a fork; torch's and the tokenizer's are not used by the child.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.process.start()
+        theirs.close()
+
+    def send(self, record: Record) -> None:
+        """Send a message; that a child has died shows at the next `receive`."""
+        with suppress(ConnectionError):
+            self.connection.send_bytes(line_of(record))
+
+    def receive(self) -> Record | None:
+        """The next message; None from a child that died, or sent a damaged one."""
+        with suppress(EOFError, ConnectionError):
+            return record_of(self.connection.recv_bytes())
+        return None
+
+    def end(self, *, dead: bool = False) -> str:
+        """End the child, whatever it does; `dead`: it is ending by itself. Returns: how it ended."""
+        if dead:
+            self.process.join(SECONDS)
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+        code = self.process.exitcode or 0
+        return f"signal {-code}" if code < 0 else f"status {code}"
+
+
+class ForkedPool:
+    """Workers that do the same kind of task.
+
+    Raises `HeadscopeError` where processes cannot be forked with a model.
+    """
+
+    def __init__(self, do: Callable[[int, TaskChannel], Json], device: torch.device):
+        if sys.platform != "linux" or device.type != "cpu":
+            place = f"on {device.type}" if device.type != "cpu" else f"on {sys.platform}"
+            raise HeadscopeError(f"--workers: no local workers {place}; leave it out, or use --engine ray")
+        self.do = do
+
+    def start(self) -> ForkedWorker:
+        """A new worker."""
+        return ForkedWorker(self.do)
+
+    def wait(self, workers: Sequence[ForkedWorker]) -> list[ForkedWorker]:
+        """The workers that have something to receive, once there is one."""
+        ready = wait([worker.connection for worker in workers])
+        return [worker for worker in workers if worker.connection in ready]
+
+
+def _run(connection: Connection, do: Callable[[int, TaskChannel], Json]) -> None:
+    """The life of a child: Ctrl-C is the parent's, whose end is also its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    torch.set_num_threads(1)  # the threads of the parent do not exist here
+    TaskChannel(connection).serve(do)
+
+
+@contextmanager
+def _one_tokenizer_thread() -> Iterator[None]:
+    """Within this context a child is made whose tokenizer works alone; without it the library warns on stderr."""
+    before = os.environ.get(THREADS_OF_TOKENIZERS)
+    os.environ[THREADS_OF_TOKENIZERS] = "false"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[THREADS_OF_TOKENIZERS]
+        else:
+            os.environ[THREADS_OF_TOKENIZERS] = before

@@ -1,0 +1,75 @@
+"""The order of tasks: handed out one after the other, repeated where a worker died, their outcomes taken in order."""
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import Generic, TypeVar
+
+from headscope.errors import HeadscopeError
+
+Outcome = TypeVar("Outcome")
+TRIES = 3
+
+
+class TaskQueue(Generic[Outcome]):
+    """Tasks by their numbers, in the order of `tasks`.
+
+    * `ahead`: how many tasks are handed out beyond the first without an outcome, so that few outcomes wait.
+    * `preceding`: the size of everything before the first task.
+
+    >>> queue = TaskQueue(range(3), ahead=1)
+    >>> [queue.next() for _ in range(3)]
+    [0, 1, None]
+    >>> queue.finish(1, "second")
+    >>> list(queue.take())
+    []
+    >>> queue.finish(0, "first")
+    >>> list(queue.take()), queue.next()
+    (['first', 'second'], 2)
+    """
+
+    def __init__(self, tasks: Iterable[int], *, ahead: int, preceding: int = 0):
+        self.tasks, self.ahead, self.preceding = iter(tasks), ahead, preceding
+        self.open, self.again = deque[int](), list[int]()
+        self.outcomes, self.sizes, self.deaths = dict[int, Outcome](), dict[int, int](), Counter[int]()
+
+    def next(self) -> int | None:
+        """The next task for a worker; None if there is none now."""
+        if self.again:
+            return heapq.heappop(self.again)
+        if len(self.open) > self.ahead or (task := next(self.tasks, None)) is None:
+            return None
+        self.open.append(task)
+        return task
+
+    def before(self, task: int) -> int | None:
+        """The size of everything before a task; None as long as the size of an earlier task is missing."""
+        earlier = list(takewhile(lambda each: each != task, self.open))
+        if any(each not in self.sizes for each in earlier):
+            return None
+        return self.preceding + sum(self.sizes[each] for each in earlier)
+
+    def finish(self, task: int, outcome: Outcome) -> None:
+        """Keep the outcome of a task."""
+        self.outcomes[task] = outcome
+
+    def repeat(self, task: int, how: str) -> None:
+        """Hand a task out again whose worker died.
+
+        Raises `HeadscopeError` if it is the third; `how` it died.
+        """
+        self.deaths[task] += 1
+        if self.deaths[task] == TRIES:
+            raise HeadscopeError(
+                f"{TRIES} workers died ({how}) at shard {task + 1}; use fewer workers if memory is short, or a smaller "
+                "--batch-tokens"
+            )
+        heapq.heappush(self.again, task)
+
+    def take(self) -> Iterator[Outcome]:
+        """The outcomes that are next in order, each once."""
+        while self.open and self.open[0] in self.outcomes:
+            task = self.open.popleft()
+            self.preceding += self.sizes.pop(task, 0)
+            yield self.outcomes.pop(task)

@@ -1,0 +1,218 @@
+"""A pass by several processes: the bits of one process, whatever becomes of the processes."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import headscope
+from headscope import Model, Settings, catalog
+from headscope.corpora import Corpus, Options, read
+from headscope.encoding.encoder import Words
+from headscope.engine import Pass, pass_journal, shards
+from headscope.engine.accumulators import TallyAccumulator
+from headscope.engine.pass_journal import PassJournal
+from headscope.engine.passes import PassResult
+from headscope.errors import HeadscopeError
+from support.killed import Killed
+from support.same import assert_same
+from support.tiny import tiny_bert, tiny_tokenizer
+
+# Tallies; lists of observations; a state of its own.
+STUDIES = ("profile", "syntax", "patterns")
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    network = tiny_bert(hidden_size=8, intermediate_size=8, num_hidden_layers=2, num_attention_heads=2)
+    return headscope.wrap(network, tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return read("sample", Options(limit=30))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Shards of few examples, a checkpoint after each, and one thread."""
+    monkeypatch.setattr(shards, "EXAMPLES", 6)
+    monkeypatch.setattr(pass_journal, "SECONDS", 0)
+    monkeypatch.setattr(pass_journal, "TIMES", 0)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def settings(workers: int, **given: Any) -> Settings:
+    return Settings(resamples=5, batch_tokens=100, workers=workers, **given)
+
+
+def measured(model: Model, corpus: Corpus, chosen: Settings, **given: Any) -> PassResult[Any]:
+    return Pass(model, corpus, chosen, **given).measure(["entropy"])
+
+
+def bits(result: PassResult[Any]) -> tuple[Any, ...]:
+    tally = result.value["entropy"]
+    attributes = {name: value for name, value in result.attributes.items() if name != "duration_s"}
+    coverage = result.coverage
+    return tally.resampled_total.tobytes(), coverage.share.tobytes(), coverage.log_length, attributes
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_several_processes_give_the_bits_of_one(study: str, model: Model, corpus: Corpus) -> None:
+    run = catalog.load("studies", study).run
+    read_ = (corpus,) if study == "patterns" else corpus
+    one, several = (run(model, read_, settings(workers)) for workers in (1, 3))
+    assert_same(several, one)
+
+
+def test_inputs_are_numbered_over_all_shards(model: Model, corpus: Corpus) -> None:
+    """Long texts are windows or left out, so that shards have unequal numbers of inputs."""
+    for long in ("window", "skip"):
+        one, two, three = (
+            measured(model, corpus, settings(workers, long=long), words=Words(model.tokenizer, 24, long, aligned=True))
+            for workers in (1, 2, 3)
+        )
+        assert one.coverage.inputs != corpus.n_examples
+        assert bits(one) == bits(two) == bits(three)
+
+
+def in_children(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], None]) -> None:
+    """Act in the batch of a number of each child."""
+    parent, add, calls = os.getpid(), TallyAccumulator.add, list[int]()
+
+    def acting(self: TallyAccumulator, group: Any) -> None:
+        if os.getpid() != parent:
+            calls.append(1)
+            if len(calls) == call:
+                act()
+        add(self, group)
+
+    monkeypatch.setattr(TallyAccumulator, "add", acting)
+
+
+def die_once(mark: Path) -> Callable[[], None]:
+    """A function that kills its process, the first that calls it."""
+
+    def act() -> None:
+        try:
+            mark.touch(exist_ok=False)
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return act
+
+
+def test_the_shard_of_a_killed_child_is_done_again(
+    model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = list[int]()
+    one = measured(model, corpus, settings(1))
+    in_children(monkeypatch, 3, die_once(tmp_path / "dead"))
+    two = measured(model, corpus, settings(2, on_progress=done.append))
+    assert (tmp_path / "dead").exists() and bits(two) == bits(one)
+    assert sum(done) == one.coverage.inputs
+
+
+def test_a_shard_that_kills_three_children_is_named(
+    model: Model, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_children(monkeypatch, 3, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(HeadscopeError, match=r"^3 workers died \(signal 9\) at shard \d; use fewer workers"):
+        measured(model, corpus, settings(2))
+    assert_no_children()
+
+
+def assert_no_children() -> None:
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_an_error_in_a_child_is_that_of_one_process(
+    model: Model, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise HeadscopeError("example 9 is not finite; leave it out")
+
+    def fail() -> None:
+        raise ZeroDivisionError("of a bug")
+
+    with monkeypatch.context() as patch:
+        in_children(patch, 3, refuse)
+        with pytest.raises(HeadscopeError, match=r"^example 9 is not finite; leave it out$"):
+            measured(model, corpus, settings(2))
+    in_children(monkeypatch, 3, fail)
+    with pytest.raises(RuntimeError, match=r"(?s)ZeroDivisionError: of a bug.*Traceback.*in fail"):
+        measured(model, corpus, settings(2))
+    assert_no_children()
+
+
+def test_ctrl_c_keeps_the_shards_that_are_merged(model: Model, corpus: Corpus, tmp_path: Path) -> None:
+    """And a killed run goes on with another number of processes."""
+    notices, whole = list[str](), measured(model, corpus, settings(1))
+    begun = settings(2, journal=PassJournal(tmp_path, {}, notices.append))
+
+    def stop(kind: type[BaseException]) -> Callable[[int], None]:
+        def act(done: int) -> None:
+            if (tmp_path / "pass-1").exists():
+                raise kind
+
+        return act
+
+    kept = measured(model, corpus, replace(begun, on_progress=stop(KeyboardInterrupt), keep_interrupted=True))
+    assert "interrupted" in kept.attributes and 0 < kept.coverage.inputs < whole.coverage.inputs
+    assert "inputs are kept" in notices.pop()
+    assert_no_children()
+    for workers in (3, 1):
+        again = settings(workers, journal=PassJournal(tmp_path, {}, notices.append))
+        if workers == 3:
+            with pytest.raises(Killed):
+                measured(model, corpus, replace(again, on_progress=stop(Killed)))
+        else:
+            assert bits(measured(model, corpus, again)) == bits(whole)
+        assert "the pass goes on from there" in notices.pop()
+
+
+def test_children_end_with_their_parent(model: Model, corpus: Corpus, tmp_path: Path) -> None:
+    """A parent that is killed leaves no child, even in the middle of a batch."""
+    if (parent := os.fork()) == 0:
+        reader = settings(2, on_progress=lambda done: os.kill(os.getpid(), signal.SIGKILL))
+
+        def forever(self: Any, group: Any) -> None:
+            (tmp_path / str(os.getpid())).touch()
+            if len(list(tmp_path.iterdir())) < 2:
+                signal.pause()
+
+        TallyAccumulator.add = forever  # type: ignore[method-assign]
+        measured(model, corpus, reader)
+        os._exit(1)
+    _, status = os.waitpid(parent, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    for child in tmp_path.iterdir():
+        assert ended(int(child.name))
+
+
+def ended(process: int) -> bool:
+    """Whether a process ends within a second."""
+    descriptor = os.pidfd_open(process) if Path(f"/proc/{process}").exists() else None
+    if descriptor is None:
+        return True
+    import select
+
+    ready, _, _ = select.select([descriptor], [], [], 5)
+    os.close(descriptor)
+    return bool(ready)
+
+
+def test_other_systems_and_devices_are_refused(model: Model, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    with pytest.raises(HeadscopeError, match=r"^--workers: no local workers on darwin; leave it out, or use"):
+        measured(model, corpus, settings(2))
