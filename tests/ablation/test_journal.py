@@ -10,6 +10,7 @@ import pytest
 from headscope import HeadscopeError
 from headscope.ablation.journal import Journal, opened
 from headscope.journal import lines
+from headscope.journal.lines import line_of
 
 RUN = {"model": "53aa", "seed": 0}
 VALUES = np.array([[1.5, -0.0], [np.nan, 1e-45]], dtype=np.float32)
@@ -76,22 +77,25 @@ def test_a_spoilt_record_counts_as_not_written(tmp_path: Path) -> None:
         assert units_of(path) == {"unit 0", "unit 1", "unit 2"}
 
 
-def test_another_run_is_refused_with_what_differs(tmp_path: Path) -> None:
-    whole = written(tmp_path / "journal")
+def test_the_journal_of_another_run_is_begun_anew_and_says_why(tmp_path: Path) -> None:
     for other, words in (
-        (
-            {"model": "ee01", "seed": 0},
-            "begun with model 53aa, now it is ee01; choose another folder with -o, or remove",
-        ),
+        ({"model": "ee01", "seed": 0}, "was begun with model 53aa, now it is ee01; the sweep starts anew"),
         ({"model": "53aa", "seed": 0, "mode": "zero"}, "begun with mode None, now it is zero"),
         ({"model": "53aa"}, "begun with seed 0, now it is None"),
     ):
-        with pytest.raises(HeadscopeError, match=words), opened(tmp_path / "journal", other):
-            pass
-    assert (tmp_path / "journal").read_bytes() == whole
+        written(tmp_path / "journal")
+        notices = list[str]()
+        with opened(tmp_path / "journal", other, notices.append) as journal:
+            assert not journal.units and [words in each for each in notices] == [True]
+            journal.add_array("unit 0", VALUES)
+        with opened(tmp_path / "journal", other, notices.append) as journal:
+            assert set(journal.units) == {"unit 0"} and len(notices) == 1
+        (tmp_path / "journal").unlink()
 
 
-@pytest.mark.parametrize("content", [b"", b"my notes", b"my notes\nmore\n", b'{"headscope": "journal"}\n'])
+@pytest.mark.parametrize(
+    "content", [b"", b"my notes", b"my notes\nmore\n", b'{"headscope": "journal"}\n', line_of({"run": 1})]
+)
 def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "journal").write_bytes(content)
     with pytest.raises(HeadscopeError, match="is no journal of headscope"), opened(tmp_path / "journal", RUN):

@@ -236,6 +236,18 @@ def test_stopped_anywhere_it_ends_with_the_same_numbers_to_the_bit(planted: Task
             assert before < len(journal) and (before > 0) == (stop > 1)
 
 
+def test_several_processes_give_the_bits_of_one_and_go_on(planted: TaskInputs, tmp_path: Path) -> None:
+    done, sets, path = list[int](), [parse(SET, planted.model.capture.heads)], tmp_path / "journal"
+    whole, run = sweep(planted, SETTINGS, sets=sets), fingerprint(planted, SETTINGS)
+    with pytest.raises(KeyboardInterrupt), opened(path, run) as journal:
+        sweep(planted, replace(interrupted_at(9), workers=2), journal=journal, sets=sets)
+    with opened(path, run) as journal:
+        several = replace(SETTINGS, workers=3, on_progress=done.append)
+        assert_same(sweep(planted, several, journal=journal, sets=sets), whole)
+    variants = sum(each + 1 for each in planted.model.capture.heads) + len(sets)
+    assert sum(done) == len(planted.inputs) * variants
+
+
 def interrupted_at(stop: int) -> Settings:
     calls = iter(range(1, stop + 1))
 

@@ -2,13 +2,12 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import headscope
 from headscope import Model, Settings, catalog
@@ -39,15 +38,11 @@ def corpus() -> Corpus:
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Shards of few examples, a checkpoint after each, and one thread."""
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards of few examples, and a checkpoint after each."""
     monkeypatch.setattr(shards, "EXAMPLES", 6)
     monkeypatch.setattr(pass_journal, "SECONDS", 0)
     monkeypatch.setattr(pass_journal, "TIMES", 0)
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def settings(workers: int, **given: Any) -> Settings:

@@ -5,19 +5,19 @@ the JSON value of one unit.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from headscope.engine.fingerprint import Fingerprint, difference
 from headscope.errors import HeadscopeError
 from headscope.files import writing
 from headscope.journal.codec import decode_array, encode
 from headscope.journal.lines import Record, append_line, line_of, read_lines, replace_lines
 
-Run = Mapping[str, str | int]
 Json = TypeVar("Json")
 
 
@@ -63,13 +63,14 @@ class Journal:
 
 
 @contextmanager
-def opened(path: Path, run: Run) -> Iterator[Journal]:
-    """Open a journal, new or as it was left.
+def opened(path: Path, run: Fingerprint, on_notice: Callable[[str], None] = lambda line: None) -> Iterator[Journal]:
+    """Open a journal, new or as it was left; one of another run is begun anew.
 
     * `run`: everything that the numbers depend on.
+    * `on_notice`: called with one line if the file is that of another run.
 
-    Raises `HeadscopeError` if the file is that of another run or no journal, or cannot be written; on Ctrl-C
-    `KeyboardInterrupt` whose message tells how to resume.
+    Raises `HeadscopeError` if the file is no journal, or cannot be written; on Ctrl-C `KeyboardInterrupt` whose
+    message tells how to resume.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "journal"
@@ -79,10 +80,16 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
     False [1.5]
     True [1.5]
     """
+    header = line_of({"headscope": "journal", "run": dict(run)})
     if not path.exists():
-        replace_lines(path, [line_of({"headscope": "journal", "run": dict(run)})])
+        replace_lines(path, [header])
     first, *records = list(read_lines(path)) or [None]
-    _refuse_other(path, first, run)
+    if first is None or not isinstance(before := first.get("run"), dict):
+        raise HeadscopeError(f"'{path}' is no journal of headscope; choose another folder with -o, or remove the file")
+    if changed := difference(before, run):
+        on_notice(f"'{path}' was begun with {changed}; the sweep starts anew")
+        replace_lines(path, [header])
+        records = []
     units = {record["unit"]: _value(record) for record in records if record is not None}
     with writing(path, resumable=True):
         file: Any = path.open("ab", buffering=0)
@@ -97,15 +104,3 @@ def opened(path: Path, run: Run) -> Iterator[Journal]:
 
 def _value(record: Record) -> Any:
     return record["json"] if "json" in record else decode_array(record)
-
-
-def _refuse_other(path: Path, first: Record | None, run: Run) -> None:
-    if first is None or "run" not in first:
-        raise HeadscopeError(f"'{path}' is no journal of headscope; choose another folder with -o, or remove the file")
-    before: dict[str, Any] = first["run"]
-    for name in dict.fromkeys((*run, *before)):
-        if before.get(name) != run.get(name):
-            raise HeadscopeError(
-                f"journal '{path}' was begun with {name} {before.get(name)}, now it is {run.get(name)}; "
-                "choose another folder with -o, or remove the file"
-            )

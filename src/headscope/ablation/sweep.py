@@ -5,26 +5,28 @@ once. Batches and stacked variants do not depend on where a sweep has stopped, s
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float
 
 from headscope.ablation.fastest_exact import fastest_exact
 from headscope.ablation.head_means import head_means
 from headscope.ablation.journal import Journal
-from headscope.ablation.strategies import SweptInputs, Variants
+from headscope.ablation.strategies import Strategy, SweptInputs, Variants
+from headscope.ablation.swept_group import ALL_HEADS, SweptGroup, unit_name
 from headscope.capture.interventions import Mode
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import by_length
 from headscope.engine.settings import DEFAULTS, Settings
+from headscope.engine.workers.channel import Json, TaskChannel
+from headscope.engine.workers.coordinator import ordered_values
+from headscope.engine.workers.forked import ForkedPool
+from headscope.journal.codec import decode, encode
 from headscope.models.heads import existing, name
 
 Heads = Bool[np.ndarray, "layer head"]
-ALL_HEADS = "all heads"
 
 
 @dataclass(frozen=True)
@@ -89,24 +91,32 @@ def _fill(
     model, inputs = task_inputs.model, task_inputs.inputs
     means = journal.once_array("means", lambda: head_means(model, inputs, silent)) if mode == "mean" else None
     strategy = cache(lambda: fastest_exact(task_inputs, mode, means))
-    for number, group in enumerate(groups):
-        missing = [part for part in parts if _unit(number, part.name) not in journal]
-        settings.on_progress(len(group) * (_variants(parts) - _variants(missing)))
-        if not missing and _unit(number, ALL_HEADS) in journal:
-            continue
-        batch = task_inputs.batch(group)
-        with torch.inference_mode(), closing(strategy().outputs(batch, missing)) as outputs:
-            plain = next(outputs)
-            journal.once_array(_unit(number, ALL_HEADS), lambda plain=plain: plain)
-            for part, values in zip(missing, outputs, strict=True):
-                journal.add_array(_unit(number, part.name), values)
-                settings.on_progress(len(group) * len(part.heads))
+    batches, done = [SweptGroup(number, group, parts, journal) for number, group in enumerate(groups)], 0
+    for each in batches:
+        done += len(each.group) * (_variants(parts) - _variants(each.missing))
+    settings.on_progress(done)
+    batches = [each for each in batches if each.incomplete]
+    if settings.workers == 1:
+        for each in batches:
+            for unit, values in each.outputs(task_inputs, strategy(), settings.on_progress):
+                journal.add_array(unit, values)
+    elif batches:
+        _fill_by_workers(journal, task_inputs, batches, settings, strategy())
     return journal.once_json("strategy", lambda: strategy().name)
 
 
-def _unit(batch: int, part: str) -> str:
-    """The name of a unit of the journal."""
-    return f"batch {batch}, {part}"
+def _fill_by_workers(
+    journal: Journal, task_inputs: SweptInputs, batches: list[SweptGroup], settings: Settings, strategy: Strategy
+) -> None:
+    """The same by several processes; the units of a batch come into the journal together."""
+
+    def do(number: int, channel: TaskChannel) -> Json:
+        return encode(list(batches[number].outputs(task_inputs, strategy, channel.progress)))
+
+    pool, workers = ForkedPool(do, task_inputs.model.device), min(settings.workers, len(batches))
+    for json in ordered_values(pool, workers, range(len(batches)), what="batch", on_progress=settings.on_progress):
+        for unit, values in decode(json, list[tuple[str, np.ndarray]]):
+            journal.add_array(unit, values)
 
 
 def _variants(parts: Sequence[Variants]) -> int:
@@ -129,5 +139,5 @@ def _set(disabled: Heads, heads: tuple[int, ...]) -> Variants:
 
 def _in_order(journal: Journal, groups: list[list[Encoded]], part: str) -> Float[np.ndarray, "variant example output"]:
     """The outputs of a part for all batches, in the order of the corpus."""
-    outputs = np.concatenate([journal[_unit(number, part)] for number in range(len(groups))], axis=1)
+    outputs = np.concatenate([journal[unit_name(number, part)] for number in range(len(groups))], axis=1)
     return outputs[:, np.argsort([encoded.index for group in groups for encoded in group])]

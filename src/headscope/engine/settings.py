@@ -54,9 +54,14 @@ class Settings:
 
     def in_one_process(self, what: str) -> "Settings":
         """The settings of a pass by this process from its beginning to its end; `what` is kept by it."""
-        if self.workers > 1 and self.journal is not None:
-            self.journal.on_notice(f"{what} are kept by one process; --workers has no effect on this study")
+        if self.workers > 1:
+            self.on_notice(f"{what} are kept by one process; --workers has no effect on this study")
         return replace(self, workers=1, journal=None)
+
+    def on_notice(self, line: str) -> None:
+        """Print one line that is no error, if there is a command line."""
+        if self.journal is not None:
+            self.journal.on_notice(line)
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

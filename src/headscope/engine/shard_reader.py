@@ -12,7 +12,7 @@ from headscope.engine import shards
 from headscope.engine.settings import Settings
 from headscope.engine.shards import Fold, OpenShard, ReadShards, State, groups_of
 from headscope.engine.workers.channel import Json, TaskChannel
-from headscope.engine.workers.coordinator import values
+from headscope.engine.workers.coordinator import ordered_values
 from headscope.engine.workers.forked import ForkedPool
 from headscope.journal.codec import decode, encode
 from headscope.models import Model
@@ -63,7 +63,7 @@ class ShardReader(Generic[State]):
 
         pool = ForkedPool(do, self.model.device)
         workers, inputs = min(self.settings.workers, len(numbers)), done.coverage.inputs
-        for json in values(pool, workers, numbers, preceding=inputs, on_progress=self.settings.on_progress):
+        for json in ordered_values(pool, workers, numbers, preceding=inputs, on_progress=self.settings.on_progress):
             part = decode(json, ReadShards[self.fold.kind])
             self.words.counts.update(part.counts)
             yield part

@@ -1,5 +1,6 @@
 """The study `ablate` on planted models: what it finds, what it keeps, and what it refuses."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from headscope import HeadscopeError, Settings, results, wrap
 from headscope.cli.app import application
 from headscope.corpora import Corpus
+from headscope.engine.pass_journal import PassJournal
 from headscope.studies.ablate.study import run
 from headscope.tasks import Task, masked
 from headscope.types import Example, Sentence
@@ -73,11 +75,13 @@ def test_it_can_be_saved_and_read(found: xr.Dataset, tmp_path: Path) -> None:
     assert results.read(tmp_path)["chosen_head"].values.tolist() == found["chosen_head"].values.tolist()
 
 
-def test_the_same_call_goes_on_and_another_mode_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_call_goes_on_and_another_mode_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, task = model_of(planted_classifier()), planted_task()
-    first = run(model, task, SETTINGS, directory=tmp_path)
-    with pytest.raises(HeadscopeError, match="begun with mode uniform, now it is zero; choose another folder with -o"):
-        run(model, task, SETTINGS, directory=tmp_path, mode="zero")
+    notices = list[str]()
+    settings = replace(SETTINGS, journal=PassJournal(tmp_path / "passes", {}, notices.append))
+    run(model, task, settings, directory=tmp_path, mode="zero", importance=False)
+    first = run(model, task, settings, directory=tmp_path)
+    assert ["begun with mode zero, now it is uniform; the sweep starts anew" in each for each in notices] == [True]
     monkeypatch.setattr(type(model.network), "forward", None)
     again = run(model, task, SETTINGS, directory=tmp_path, metrics="matthews, accuracy")
     assert again["metric"].values.tolist() == ["matthews", "accuracy"]
@@ -154,8 +158,8 @@ def test_the_command(tmp_path: Path) -> None:
     size = (tmp_path / "out" / "ablate.journal").stat().st_size
     assert invoke(*given, "--heads", "1-1,2-2", "--no-importance").exit_code == 0
     assert (tmp_path / "out" / "ablate.journal").stat().st_size == size
-    refused = invoke(*given, "--mode", "zero")
-    assert refused.exit_code == 2 and "choose another folder with -o" in refused.output
+    anew = invoke(*given, "--mode", "zero", "--no-importance", "--workers", 2)
+    assert anew.exit_code == 0 and "now it is zero; the sweep starts anew" in anew.stderr
 
 
 def test_a_task_folder_that_is_not_whole_is_refused(tmp_path: Path) -> None:

@@ -37,24 +37,25 @@ class Pool(Protocol[AnyWorker]):
     def wait(self, workers: Sequence[AnyWorker], /) -> list[AnyWorker]: ...
 
 
-def values(
+def ordered_values(
     pool: Pool[Any],
     workers: int,
     tasks: Iterable[int],
     *,
+    what: str = "shard",
     preceding: int = 0,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Generator[Json]:
     """The value of each task in the order of the tasks, however many workers there are.
 
+    * `what`: a task's name in an error.
     * `preceding`: the size of all that comes before the first task; see `TaskChannel.preceding`.
     * `on_progress`: called with what was done since the last call; nothing counts twice where a task is done again.
 
     Raises the error of a task at its place in the order, and `HeadscopeError` if three workers die at the same task.
     """
-    coordinator = _Coordinator(
-        pool, workers, TaskQueue[Record](tasks, ahead=AHEAD * workers, preceding=preceding), on_progress
-    )
+    queue = TaskQueue[Record](tasks, ahead=AHEAD * workers, preceding=preceding, what=what)
+    coordinator = _Coordinator(pool, workers, queue, on_progress)
     try:
         yield from coordinator.values()
     finally:

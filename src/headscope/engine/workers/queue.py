@@ -16,7 +16,7 @@ class TaskQueue(Generic[Outcome]):
     """Tasks by their numbers, in the order of `tasks`.
 
     * `ahead`: how many tasks are handed out beyond the first without an outcome, so that few outcomes wait.
-    * `preceding`: the size of everything before the first task.
+    * `preceding`: the size of everything before the first task; `what`: a task's name in an error.
 
     >>> queue = TaskQueue(range(3), ahead=1)
     >>> [queue.next() for _ in range(3)]
@@ -29,8 +29,8 @@ class TaskQueue(Generic[Outcome]):
     (['first', 'second'], 2)
     """
 
-    def __init__(self, tasks: Iterable[int], *, ahead: int, preceding: int = 0):
-        self.tasks, self.ahead, self.preceding = iter(tasks), ahead, preceding
+    def __init__(self, tasks: Iterable[int], *, ahead: int, preceding: int = 0, what: str = "shard"):
+        self.tasks, self.ahead, self.preceding, self.what = iter(tasks), ahead, preceding, what
         self.open, self.again = deque[int](), list[int]()
         self.outcomes, self.sizes, self.deaths = dict[int, Outcome](), dict[int, int](), Counter[int]()
 
@@ -62,8 +62,8 @@ class TaskQueue(Generic[Outcome]):
         self.deaths[task] += 1
         if self.deaths[task] == TRIES:
             raise HeadscopeError(
-                f"{TRIES} workers died ({how}) at shard {task + 1}; use fewer workers if memory is short, or a smaller "
-                "--batch-tokens"
+                f"{TRIES} workers died ({how}) at {self.what} {task + 1}; use fewer workers if memory is short, or a "
+                "smaller --batch-tokens"
             )
         heapq.heappush(self.again, task)
 

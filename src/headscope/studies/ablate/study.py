@@ -72,8 +72,7 @@ def run(
     * `metrics`: Scores, separated by commas; by default those of the task and its loss.
     * `importance`: Also rank heads by gradient, on training examples.
 
-    Raises `HeadscopeError` if the model has no head for the task, a name is unknown, the journal is of another
-    sweep, or the disk is full.
+    Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
     """
     started = time.monotonic()
     labels: Any = model.network.config.id2label
@@ -82,7 +81,8 @@ def run(
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
     inputs = _inputs(model, task, settings.seed)
     items = inputs.items if isinstance(inputs, ItemInputs) else ()
-    with opened(directory / FILE, fingerprint(inputs, settings) | {"mode": mode}) as journal:
+    run = fingerprint(inputs, settings) | {"mode": mode}
+    with opened(directory / FILE, run, settings.on_notice) as journal:
         swept = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
         targets = np.ones(len(items)) if items else task.targets(task.dev)
         if isinstance(inputs, ItemInputs):
