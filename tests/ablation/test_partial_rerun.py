@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM
 
-from headscope.ablation.attention_switch import _attend, attending, fused, switchable
-from headscope.ablation.layer_stack import instead, stack
 from headscope.ablation.partial_rerun import Rerun
-from headscope.ablation.replacements import replacements
+from headscope.capture.attention_switch import _attend, attending, fused, switchable
 from headscope.capture.eager import check_inputs
+from headscope.capture.layer_stack import instead, stack
+from headscope.capture.replacements import replacements
 from headscope.models.model import wrap
 from support.ablated import ablated
 from support.tiny import tiny_tokenizer

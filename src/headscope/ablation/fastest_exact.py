@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from headscope.ablation.layer_stack import stack
-from headscope.ablation.replacements import replacements
 from headscope.ablation.strategies import (
     FullPasses,
     Means,
@@ -20,14 +18,13 @@ from headscope.ablation.strategies import (
     Variants,
 )
 from headscope.capture.interventions import Mode
-from headscope.capture.self_check import TOLERANCE
+from headscope.capture.layer_stack import stack
+from headscope.capture.replacements import replacements
+from headscope.capture.self_check import CLOSE
 from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.heads import existing
-
-# The largest difference from full passes, as a fraction of the largest output (at least of 1).
-CLOSE = TOLERANCE | {torch.float32: 1e-5}
 
 
 def fastest_exact(task_inputs: SweptInputs, mode: Mode, means: Means = None) -> Strategy:

@@ -8,12 +8,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.ablation.attention_switch import switchable
-from headscope.ablation.layer_stack import Stack
 from headscope.ablation.partial_rerun import Rerun
-from headscope.ablation.replacements import Replacement
+from headscope.capture.attention_switch import switchable
 from headscope.capture.interventions import Mode
+from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import Projections
+from headscope.capture.replacements import Replacement
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model

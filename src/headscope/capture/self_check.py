@@ -39,6 +39,8 @@ CAPTURES: dict[str, Observe] = {
 }
 # Largest difference from the eager model: rounding, whose size depends on the order of sums.
 TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+# Largest difference of a faster pass from a full one, as a fraction of the largest output (at least of 1).
+CLOSE = TOLERANCE | {torch.float32: 1e-5}
 # The check's short input gets the masks that long inputs get, too.
 TRIALS: dict[str, tuple[Observe, ...]] = {"attention interface": (observed, partial(observed, name=LAZY))}
 

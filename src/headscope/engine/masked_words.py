@@ -15,7 +15,7 @@ from headscope.engine.batches import collator
 from headscope.engine.losses import collated
 from headscope.engine.outputs import in_order
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.words.logits import chosen_states
+from headscope.engine.words.few_tokens import chosen_states
 from headscope.models import Model
 
 

@@ -1,19 +1,23 @@
 """Scores of texts are those of a loop that predicts one piece at a time, in whatever batches and order."""
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from transformers import BertForMaskedLM, DistilBertConfig, DistilBertForMaskedLM, GPT2LMHeadModel
 
 import headscope
 from headscope import Settings
 from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import filled, sentence
+from headscope.engine.words.few_tokens import whole
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.text_scores import text_scores
 from headscope.errors import HeadscopeError
+from headscope.models.words_head import is_causal
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TOKENIZER = tiny_tokenizer()
@@ -75,11 +79,23 @@ def test_scores_do_not_depend_on_batches_or_order(predictor: WordPredictor) -> N
     assert whole[0] == whole[4]
 
 
-def test_head_runs_at_the_scored_pieces_alone(predictor: WordPredictor) -> None:
-    assert predictor.few
-    whole = WordPredictor(predictor.model)
-    whole.few = False
-    assert text_scores(whole, TEXTS).values == pytest.approx(text_scores(predictor, TEXTS).values, abs=1e-4)
+def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredictor) -> None:
+    network, tokens = predictor.model.network, dict[str, Any]()
+    last, head = predictor.model.projections[-1].output, cast(nn.Module, network.get_output_embeddings())
+    hooks = [
+        module.register_forward_pre_hook(lambda _, args, name=name: tokens.update({name: args[0].shape[1]}))
+        for name, module in (("last layer", last), ("head", head))
+    ]
+    fewer = text_scores(predictor, TEXTS[7:]).values
+    for hook in hooks:
+        hook.remove()
+    if is_causal(network):
+        assert tokens["head"] == 3 < tokens["last layer"]
+    else:
+        assert tokens == {"head": 1, "last layer": 1}
+    every = WordPredictor(predictor.model)
+    every.reader = whole(predictor.model)
+    assert text_scores(every, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
 
 
 def test_pieces_of_answers_are_counted_and_long_texts_have_no_score(predictor: WordPredictor) -> None:

@@ -6,7 +6,7 @@ import torch
 from transformers import BertForSequenceClassification
 
 from headscope import wrap
-from headscope.ablation.attention_switch import switchable
+from headscope.capture.attention_switch import switchable
 from headscope.studies.attributions.blanking import Blanking, blank_token
 from headscope.studies.attributions.faithfulness import (
     SHARES,

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
+from headscope.engine.finite_outputs import refuse_non_finite
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.words.inputs import PredictedPieces
 from headscope.engine.words.logits import WordPredictor
@@ -62,6 +63,7 @@ def answer_ranks(
         for group in inputs_of(predictor, single):
             for batch in group.batches(settings.batch_tokens):
                 logits = predictor.logits(batch) if prior is None else prior.expand(len(batch.row), -1)
+                refuse_non_finite(model.name, logits)
                 _rank(ranks, logits, batch, items, start, answers, others)
         settings.on_progress(len(window))
     return ranks

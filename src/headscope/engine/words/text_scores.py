@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float, Int
 
 from headscope.corpora.suites import Candidate
+from headscope.engine.finite_outputs import refuse_non_finite
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.words.inputs import PredictedPieces, causal_predictions, masked_predictions
 from headscope.engine.words.logits import WordPredictor
@@ -72,7 +73,12 @@ def inputs_of(predictor: WordPredictor, texts: Sequence[ScoredPieces]) -> Iterat
 
 
 def _log_probabilities(predictor: WordPredictor, batch: PredictedPieces) -> Float[np.ndarray, " prediction"]:
-    """The log-probability of each prediction's target, in nats."""
+    """The log-probability of each prediction's target, in nats.
+
+    Raises `HeadscopeError` if one is not finite.
+    """
     logits = predictor.logits(batch)
     read, target = (torch.from_numpy(each).to(logits.device) for each in (batch.read, batch.target))
-    return (logits[read, target] - logits.logsumexp(-1)[read]).double().cpu().numpy()
+    values = logits[read, target] - logits.logsumexp(-1)[read]
+    refuse_non_finite(predictor.model.name, values)
+    return values.double().cpu().numpy()

@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.ablation.attention_switch import attending
-from headscope.ablation.layer_stack import Call, Stack
 from headscope.capture.attention_function import HARMLESS, MASKED
+from headscope.capture.attention_switch import attending
+from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
 
 States = Float[Tensor, "example token width"]

@@ -10,9 +10,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.ablation.attention_switch import switchable
-from headscope.ablation.layer_stack import stack
 from headscope.batch import Batch, Values
+from headscope.capture.attention_switch import switchable
+from headscope.capture.layer_stack import stack
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, Masking, masked
 from headscope.engine.accumulators import added

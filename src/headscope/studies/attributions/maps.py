@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.ablation.last_layer_rows import weight
+from headscope.capture.last_layer_rows import weight
 from headscope.capture.projections import Projections
 from headscope.studies.attributions.descent import LayerPass
 

@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from headscope.ablation.layer_stack import Stack
 from headscope.batch import Batch, Values
+from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import Projections
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.ablation.layer_stack import Call, Stack
 from headscope.ablation.partial_rerun import with_attention_output
 from headscope.capture.eager import check_inputs
+from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
 from headscope.studies.attributions.descent import LayerPass
 from headscope.studies.attributions.maps import TokenMap, Vectors, norms

@@ -12,8 +12,8 @@ from jaxtyping import Bool
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from headscope.ablation.layer_stack import Call, Stack
 from headscope.ablation.partial_rerun import CHUNK, repeated, with_attention_output
+from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
 from headscope.studies.attributions.descent import LayerPass
 from headscope.studies.attributions.maps import TokenMap, Vectors

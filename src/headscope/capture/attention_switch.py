@@ -11,7 +11,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward as fused
 from transformers.masking_utils import sdpa_mask
 
-from headscope.ablation.replacements import Contexts
+from headscope.capture.replacements import Contexts
 
 NAME = "headscope-switch"
 # As transformers calls it: module, query, key, value, attention_mask, and keywords.

@@ -4,9 +4,11 @@ A score is q . (W_K x) = (W_K^T q) . x, and a context W_V (sum of a x): for few 
 the states, and their means of states out of it, costs far less than the keys and values of all tokens.
 
 It is exact where no position is added within attention, and queries, keys and values are made from the very states
-that enter the layer. Who uses it has to check that (`ablation.fastest_exact`).
+that enter the layer. Who uses it has to check that (`ablation.fastest_exact`, `engine.words.logits`).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +17,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from headscope.ablation.replacements import Contexts, Replacement, seen_by
 from headscope.capture.attention_function import HARMLESS
+from headscope.capture.attention_switch import attending
+from headscope.capture.layer_stack import Stack, instead
 from headscope.capture.projections import Projections
+from headscope.capture.replacements import Contexts, Replacement, seen_by
 
 
 @dataclass(frozen=True)
@@ -25,14 +29,14 @@ class LastLayerRows:
     """Attention, for `switch.attending`, from whatever queries a layer makes to all `states`.
 
     * `states`: what keys and values would be made from.
-    * `disabled`: heads whose contexts are replaced, of each example or of all.
+    * `disabled`: heads whose contexts are replaced, of each example or of all; None for no head.
     * `replacement`: what they are replaced by, from the mean of the values.
     """
 
     projections: Projections
     states: Float[Tensor, "example token width"]
-    disabled: Bool[Tensor, "#example head"]
-    replacement: Replacement
+    disabled: Bool[Tensor, "#example head"] | None = None
+    replacement: Replacement | None = None
 
     def __call__(
         self,
@@ -63,7 +67,10 @@ class LastLayerRows:
         contexts = torch.einsum("ehrd,hwd->erhw", means, _by_head(weight(self.projections.value), heads, groups))
         if isinstance(bias := self.projections.value.bias, Tensor):
             contexts = contexts + _by_head(bias, heads, groups)
-        return torch.where(self.disabled[:, None, :, None], self._instead(seen, groups), contexts), None
+        if self.disabled is not None and self.replacement is not None:
+            instead = self._replaced(self.replacement, seen, groups)
+            contexts = torch.where(self.disabled[:, None, :, None], instead, contexts)
+        return contexts, None
 
     def _seen(self, mask: Tensor | None) -> Bool[Tensor, "#example 1 token"]:
         """Mask of the tokens that every query sees."""
@@ -74,12 +81,26 @@ class LastLayerRows:
             raise NotImplementedError("not all tokens see the same")
         return seen[:, 0]
 
-    def _instead(self, seen: Bool[Tensor, "#example 1 token"], groups: int) -> Contexts:
+    def _replaced(self, replacement: Replacement, seen: Bool[Tensor, "#example 1 token"], groups: int) -> Contexts:
         """The replacement contexts, from the value of the mean state, which is the mean of the values."""
         share = seen.to(self.states.dtype) / seen.sum(-1, keepdim=True)
         value = self.projections.value(share @ self.states)
         # [example, 1, group * width] -> [example, group, 1, width]
-        return self.replacement(value.unflatten(-1, (groups, -1)).transpose(1, 2), None)
+        return replacement(value.unflatten(-1, (groups, -1)).transpose(1, 2), None)
+
+
+@contextmanager
+def last_layer_at(layers: Stack, projections: Projections, rows: Int[Tensor, "example row"]) -> Iterator[None]:
+    """Within this context and `switchable`, the last layer and all that follows runs for the tokens `rows` alone."""
+    last = layers.layers[-1]
+    whole = last.forward
+
+    def few(states: Float[Tensor, "example token width"], *arguments: Any, **keywords: Any) -> Any:
+        with attending(LastLayerRows(projections, states)):
+            return whole(at(states, rows), *arguments, **keywords)
+
+    with instead({last: few}):
+        yield
 
 
 def at(tensor: Float[Tensor, "example token *width"], rows: Int[Tensor, "example row"]) -> Tensor:
