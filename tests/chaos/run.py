@@ -1,4 +1,4 @@
-"""Commands that are killed at random moments and started again: each ends with the result of an uninterrupted one.
+"""Commands or their workers that are killed at random moments: each ends with the result of an uninterrupted one.
 
 PYTHONPATH=tests python -m chaos.run --kills 30
 """
@@ -29,13 +29,14 @@ TIMES = {"duration_s", "started"}
 OPTIONS = ("--limit", "60", "--resamples", "10", "--batch-tokens", "100", "--examples", "0", "--no-figures", "--quiet")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
-    """Kills of a study, those after a checkpoint, and whether the result is that of an uninterrupted run."""
+    """Kills of a study and of its workers, kills after a checkpoint, and whether all results are the expected one."""
 
-    kills: int
-    resumed: int
-    same: bool
+    kills: int = 0
+    workers: int = 0
+    resumed: int = 0
+    same: bool = True
 
 
 def arguments(study: str, models: Sequence[Path], out: Path) -> list[str]:
@@ -69,37 +70,62 @@ def finish(words: list[str]) -> float:
     return time.monotonic() - before
 
 
-def kill(words: list[str], journal: Path, random: Random, seconds: float) -> bool:
-    """Start a command and kill it at a random moment, or soon after a checkpoint. Returns: False if it ended before."""
-    child, began = started(words), time.monotonic()
+def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str:
+    """Start a command, and kill it or a worker: at a random moment, or soon after a checkpoint or a worker's start.
+
+    Returns: "command" or "worker", which then goes on to its end; "" if it ended before.
+    """
+    workers = random.randint(1, 3)
+    child, began, aim = started([*words, "--workers", str(workers)]), time.monotonic(), random.random() < 0.5
     if random.random() < 0.7:
-        while not any(journal.glob("pass-*")) and os.waitpid(child, os.WNOHANG) == (0, 0):
-            if time.monotonic() - began > 10 * seconds + 10:
+        while not (workers_of(child) if aim else any(journal.glob("pass-*"))):
+            if time.monotonic() - began > 10 * seconds + 10 or os.waitpid(child, os.WNOHANG) != (0, 0):
                 break
             time.sleep(0.002)
-        seconds /= 5
+        seconds /= 10 if aim else 5
     time.sleep(random.uniform(0, seconds))
+    victim = random.choice(workers_of(child) or [child]) if aim else child
     try:
-        os.kill(child, signal.SIGKILL)
+        os.kill(victim, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
     except (ProcessLookupError, ChildProcessError):
-        return False
-    return os.WIFSIGNALED(status)
+        return ""
+    if victim != child and status:
+        raise SystemExit(f"'{' '.join(words)}' ended with status {status} after the death of a worker")
+    return "worker" if victim != child else "command" if os.WIFSIGNALED(status) else ""
+
+
+def workers_of(process: int) -> list[int]:
+    """The children of a process."""
+    try:
+        return [int(number) for number in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 def survive(study: str, models: Sequence[Path], folder: Path, random: Random, kills: int) -> Outcome:
-    """Kill a study some times, let it end, and compare its result."""
-    seconds, words = finish(arguments(study, models, folder / "whole")), arguments(study, models, folder / "killed")
-    journal, killed, resumed = folder / "killed" / FOLDER, 0, 0
+    """Kill a study or its workers some times, let it end, and compare its results."""
+    seconds, outcome = finish(arguments(study, models, folder / "whole")), Outcome()
+    words, journal = arguments(study, models, folder / "killed"), folder / "killed" / FOLDER
     for _ in range(3 * kills):  # some end before they are killed
-        if killed < kills and kill(words, journal, random, seconds):
-            killed += 1
-            resumed += journal.is_dir()
+        if outcome.kills < kills:
+            victim = kill(words, journal, random, seconds)
+            outcome.kills += victim != ""
+            outcome.workers += victim == "worker"
+            outcome.resumed += victim == "command" and journal.is_dir()
+            if victim == "worker":
+                outcome.same &= same(folder)
     finish(words)
+    outcome.same &= same(folder) and not journal.exists()
+    return outcome
+
+
+def same(folder: Path) -> bool:
+    """Whether the result is that of the command that was left alone, times apart."""
     result, expected = (results.read(folder / name) for name in ("killed", "whole"))
     for each in (result, expected):
         each.attrs = {name: value for name, value in each.attrs.items() if name not in TIMES}
-    return Outcome(killed, resumed, result.identical(expected) and not journal.exists())
+    return result.identical(expected)
 
 
 def main(kills: int, seed: int) -> int:
@@ -119,9 +145,10 @@ def main(kills: int, seed: int) -> int:
             folder = Path(scratch, f"{len(outcomes)}-{study}")
             outcomes.append(survive(study, models, folder, random, min(left, 3)))
             print(study, outcomes[-1], flush=True)
-    resumed = sum(each.resumed for each in outcomes)
-    print(f"{sum(each.kills for each in outcomes)} kills, {resumed} of them after a checkpoint")
-    return 0 if resumed and all(each.same for each in outcomes) else 1
+    names = ("kills", "workers", "resumed")
+    total, workers, resumed = (sum(getattr(each, name) for each in outcomes) for name in names)
+    print(f"{total} kills: {workers} of workers, {resumed} of commands after a checkpoint")
+    return 0 if (workers or resumed) and all(each.same for each in outcomes) else 1
 
 
 if __name__ == "__main__":
