@@ -161,6 +161,13 @@ def test_a_text_as_the_maximal_length_is_refused(folder: Path) -> None:
     assert "model_max_length" in refusal(folder)
 
 
+def test_heads_that_transformers_would_not_remove_are_refused(folder: Path) -> None:
+    edit(folder / "config.json", pruned_heads={"0": [1]})
+    assert "config.json removes heads (pruned_heads: {'0': [1]})" in refusal(folder)
+    edit(folder / "config.json", pruned_heads={})
+    assert load(str(folder)).capture.heads == (4, 4, 4)
+
+
 @pytest.mark.parametrize("kind", [["bert"], {"a": 1}, 3])
 def test_a_model_type_that_is_no_name_is_refused(folder: Path, kind: object) -> None:
     edit(folder / "config.json", model_type=kind)

@@ -31,6 +31,15 @@ def test_a_result_can_be_written_over_one_that_is_open(tmp_path: Path) -> None:
     assert (before.sizes["layer"], open_result(tmp_path).sizes["layer"]) == (3, 5)
 
 
+def test_a_result_that_is_named_as_one_of_another_study_is_refused(tmp_path: Path) -> None:
+    save_result(profile_result(study="syntax"), tmp_path)
+    with pytest.raises(HeadscopeError, match="named a result of 'syntax', but has the variables of 'profile'; make it"):
+        open_result(tmp_path)
+    part = profile_result()[["entropy"]]
+    save_result(part, tmp_path)
+    xr.testing.assert_identical(open_result(tmp_path), part)
+
+
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failed_write_leaves_the_old_result_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException

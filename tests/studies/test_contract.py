@@ -116,6 +116,16 @@ def test_result_has_labels_units_and_provenance(study: str, written: dict[str, l
         assert {name for name in results.means(result) if f"{name}_n_examples" in result}
 
 
+def test_required_variables_tell_the_results_of_each_study_from_those_of_all_others(
+    written: dict[str, list[Path]],
+) -> None:
+    required = {study: set(catalog.constant("studies", study, "REQUIRED")) for study in FOLDERS}
+    for study, folders in written.items():
+        for folder in folders:
+            names = set(results.read(folder).data_vars)
+            assert [each for each in FOLDERS if required[each] <= names] == [study]
+
+
 @pytest.mark.parametrize("study", FOLDERS)
 def test_page_and_cards_need_no_torch(study: str, written: dict[str, list[Path]], asked: dict[str, list[str]]) -> None:
     for folder in written[study]:

@@ -123,6 +123,11 @@ def _refuse_config(checkpoint: Checkpoint) -> None:
         raise HeadscopeError(
             f"model '{name}': transformers_weights in config.json names other weights; save the model again"
         )
+    if removed := checkpoint.config.get("pruned_heads"):
+        raise HeadscopeError(
+            f"model '{name}': config.json removes heads (pruned_heads: {str(removed)[:60]}), and transformers 5 "
+            "does not; delete that line to measure all heads in the weights"
+        )
     if kind in REFUSED:
         raise HeadscopeError(f"model '{name}': type '{kind}' {REFUSED[kind]}; use another model")
 

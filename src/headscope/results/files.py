@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.files import write_atomically
 from headscope.results.hdf5_guard import refuse_hostile
@@ -54,6 +55,19 @@ def _check_types(attributes: dict[str, Any]) -> None:
             raise ValueError(f"result: attribute '{name}' is not a number")
         if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
             raise ValueError(f"result: attribute '{name}' is not text")
+
+
+def _check_study(result: xr.Dataset) -> None:
+    """A result does not have the variables of another study than the one that it names; it may lack some of its own."""
+    named, studies = result.attrs["study"], catalog.names("studies")
+    if named in studies and not _is_of(named, result):
+        if other := next((study for study in studies if _is_of(study, result)), None):
+            raise ValueError(f"it is named a result of '{named}', but has the variables of '{other}'")
+
+
+def _is_of(study: str, result: xr.Dataset) -> bool:
+    """Whether a result has the variables that every result of a study has, and no result of another study."""
+    return all(name in result for name in catalog.constant("studies", study, "REQUIRED"))
 
 
 def _is_number(value: Any) -> bool:
@@ -111,7 +125,8 @@ def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
         refuse_hostile(path)
         with xr.open_dataset(path, engine="h5netcdf") as stored:
             _check_types(stored.attrs)
-            yield check(stored)
+            _check_study(check(stored))
+            yield stored
     except (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, MemoryError) as error:
         # h5py and h5netcdf raise all of these for damaged parts.
         reason = " ".join(str(error).split()) or type(error).__name__

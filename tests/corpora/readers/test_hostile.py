@@ -73,6 +73,9 @@ def test_a_number_is_no_text(number):
 def test_numbers_that_are_none_are_refused():
     for name in ("NaN", "Infinity", "-Infinity"):
         refused("x.jsonl", f'{{"text": "a", "label": {name}}}', f"{name} is not a number of JSON")
+    refused("x.jsonl", '{"text": "a", "label": 1e999}', "the number 1e999 is infinite")
+    refused("x.parquet", parquet(text=["It rained."], label=[float("inf")]), "the label inf is infinite")
+    refused("x.jsonl", '{"text": "a", "links": [{"source": [0], "target": 1e999}]}', "is infinite", kind="links")
 
 
 def test_a_pair_with_two_labels_is_refused():

@@ -1,5 +1,6 @@
 """Columns of a table: which hold the sentences, and which the label."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -69,7 +70,7 @@ def numbered(wanted: str | None) -> bool:
 def example(name: str, line: int, row: Mapping[str, object], columns: TableColumns) -> Example:
     """The example of a row.
 
-    Raises `Bad` if a column is missing or a sentence is not a text.
+    Raises `Bad` if a column is missing, a sentence is not a text, or a label is infinite.
 
     >>> example("dev.tsv", 2, {"text": "It rained."}, TableColumns("text")).id
     'dev.tsv:2'
@@ -77,6 +78,8 @@ def example(name: str, line: int, row: Mapping[str, object], columns: TableColum
     first = _sentence(row, columns.first, line)
     second = (_sentence(row, columns.second, line),) if columns.second else ()
     label = _value(row, columns.label, line) if columns.label else None
+    if isinstance(label, float) and math.isinf(label):
+        raise Bad(line, f"the label {label} is infinite")
     return Example(f"{name}:{line}", (first,), second, _label(label))
 
 

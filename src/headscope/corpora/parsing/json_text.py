@@ -1,6 +1,7 @@
 """JSON, read strictly."""
 
 import json
+from math import isinf
 from typing import Any
 
 from headscope.corpora.parsing.limits import MOST_DIGITS
@@ -16,8 +17,8 @@ class Number(str):
 def parse(text: str, *, as_written: bool = False) -> Any:
     """Parse one JSON value; with `as_written`, numbers become `Number`.
 
-    Raises `ValueError`, in one line, also for what `json` accepts: NaN and infinities, a field that comes twice, half
-    of a surrogate pair; and for nesting and numbers without end.
+    Raises `ValueError`, in one line, also for what `json` accepts: NaN and infinities, written so or as 1e999, a field
+    that comes twice, half of a surrogate pair; and for nesting and numbers without end.
 
     >>> parse('{"stars": 5.0}', as_written=True)
     {'stars': '5.0'}
@@ -25,7 +26,7 @@ def parse(text: str, *, as_written: bool = False) -> Any:
     Traceback (most recent call last):
     ValueError: the field 'a' comes twice
     """
-    kinds = (Number, Number) if as_written else (_integer, float)
+    kinds = (Number, _written_number) if as_written else (_integer, _number)
     try:
         value = json.loads(
             text, parse_int=kinds[0], parse_float=kinds[1], parse_constant=_refuse_constant, object_pairs_hook=_object
@@ -51,6 +52,17 @@ def _integer(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise ValueError(f"a number has {len(digits)} digits, at most {MOST_DIGITS} are read")
     return int(digits)
+
+
+def _number(text: str) -> float:
+    if isinf(value := float(text)):
+        raise ValueError(f"the number {text[:20]} is infinite")
+    return value
+
+
+def _written_number(text: str) -> Number:
+    _number(text)
+    return Number(text)
 
 
 def _refuse_constant(name: str) -> None:

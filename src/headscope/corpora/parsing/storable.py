@@ -1,6 +1,6 @@
-"""Texts and names of an example that a result could not store, found when the corpus is read."""
+"""Texts and names that a result could not store, found when a corpus or a suite is read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from headscope.corpora.parsing.limits import LONGEST_NAME
 from headscope.types import Example, segment_text
@@ -14,7 +14,16 @@ def unstorable(example: Example) -> str | None:
     "label 'xxxxxxxxxxxxxxxxxxxx...' has 2000 characters, at most 1000 are stored"
     >>> unstorable(Example("1", (Sentence("It rained."),), label="no"))
     """
-    named, texts = list(_named(example)), [segment_text(each) for each in example.segments]
+    return first_unstorable(_named(example), (segment_text(each) for each in example.segments))
+
+
+def first_unstorable(names: Iterable[tuple[str, str]], texts: Iterable[str]) -> str | None:
+    """The first of some names, each with its role, and texts that cannot be stored, in words; None if all can.
+
+    >>> first_unstorable([("condition", "past")], ["It rained.\\0"])
+    "text 'It rained.\\\\x00' has a NUL character, or half of a character; take it out"
+    """
+    named, texts = list(names), list(texts)
     for name, value in named:
         if len(value) > LONGEST_NAME:
             return f"{name} '{value[:20]}...' has {len(value)} characters, at most {LONGEST_NAME} are stored"

@@ -1,13 +1,14 @@
 """Read suites: by name from a folder of data, or from a file."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
 from headscope import catalog
+from headscope.corpora.parsing.storable import first_unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import ClozeItem
 from headscope.errors import HeadscopeError, suggest
@@ -68,8 +69,8 @@ def _read(given: str, data: str | Path | None, limit: int | None, each: int | No
     for item in reader.items(files):
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
-        elif isinstance(item, Bad) or item.id in ids:
-            problem = item if isinstance(item, Bad) else f"two items have the id '{item.id[:40]}'; mend one"
+        elif isinstance(item, Bad) or (problem := _problem(item, ids)):
+            problem = item if isinstance(item, Bad) else problem
             _refuse(given, files, problem, skip_bad)
             skipped["bad"] += 1
         elif each is None or len(kept[item.phenomenon] | {item.fact or item.id}) <= each:
@@ -81,6 +82,15 @@ def _read(given: str, data: str | Path | None, limit: int | None, each: int | No
     if not items:
         raise HeadscopeError(f"suite '{given}' has no items; write one JSON object a line, as docs/cloze.md says")
     return Suite(name, _hash(files, items), tuple(items), dict(skipped))
+
+
+def _problem(item: ClozeItem, ids: Container[str]) -> str:
+    """The problem of an item, in words; "" for a good one."""
+    if item.id in ids:
+        return f"two items have the id '{item.id[:40]}'; mend one"
+    names = (("id", item.id), ("phenomenon", item.phenomenon), ("condition", item.condition))
+    wrong = first_unstorable(names, (item.lemma, *(each.text for each in item.candidates)))
+    return f"item '{item.id[:40]}': {wrong}" if wrong else ""
 
 
 def _refuse(suite: str, files: Sequence[str], problem: Bad | str, skip_bad: bool) -> None:

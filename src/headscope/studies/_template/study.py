@@ -8,6 +8,8 @@ from headscope.engine.measure import measure
 from headscope.models import Model
 
 MEASURES = ("_template", "entropy")
+# Variables that every result of the study has, and no other study has together.
+REQUIRED = ("template",)
 
 
 def run(

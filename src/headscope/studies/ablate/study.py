@@ -38,6 +38,7 @@ METRICS = {
 IMPORTANCE_EXAMPLES = 2000
 FILE = "ablate.journal"
 EXAMPLE = "headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated"
+REQUIRED = ("head_score",)
 
 
 def run(

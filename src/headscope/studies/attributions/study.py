@@ -20,6 +20,7 @@ from headscope.tasks import Task
 
 # One layer's maps of a batch, with their gradients, are in memory.
 OPTIONS = {"batch_tokens": 1024}
+REQUIRED = ("importance_share",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

@@ -30,6 +30,7 @@ from headscope.studies.cloze.prior import prior
 from headscope.studies.cloze.variables import to_variables
 
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
+REQUIRED = ("margin",)
 
 WITHOUT = ("workers",)  # shared options that have no effect
 

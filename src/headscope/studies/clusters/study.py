@@ -23,6 +23,7 @@ from headscope.studies.clusters.observer import NAME, DivergenceObserver
 
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
 OPTIONS = {"limit": 1000, "batch_tokens": 512}
+REQUIRED = ("divergence",)
 MEASURES = ("attention_to", "attention_offset", "entropy")
 
 

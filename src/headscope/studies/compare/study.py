@@ -18,6 +18,7 @@ from headscope.tasks import Task
 
 COMPARISONS = ("similarity", "js_divergence")
 EXAMPLE = "headscope compare minilm out/tuned/model --corpus sample -o out/compared"
+REQUIRED = ("difference_entropy",)
 
 
 def run(

@@ -25,6 +25,7 @@ from headscope.studies.coreference.segments import Context, Plan, plan
 from headscope.studies.coreference.stereotypes import pairs
 
 OPTIONS = {"long": "truncate"}
+REQUIRED = ("reference",)
 
 
 def run(

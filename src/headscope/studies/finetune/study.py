@@ -25,6 +25,7 @@ from headscope.training.recipe import Init
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
 EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
+REQUIRED = ("score", "chance")
 
 WITHOUT = ("workers",)  # shared options that have no effect
 

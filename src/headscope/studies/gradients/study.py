@@ -20,6 +20,7 @@ from headscope.tasks import Task
 
 # The backward pass holds all maps of a batch.
 OPTIONS = {"batch_tokens": 1024}
+REQUIRED = ("gradient",)
 SOURCE = "Clark et al. 2019, section 3.2 (Figure 3)"
 UNITS = "loss by unit of attention"
 GRADIENT = Variable(

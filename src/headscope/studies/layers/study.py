@@ -28,6 +28,7 @@ from headscope.studies.layers.unit_states import UnitStates, captured_units
 from headscope.studies.layers.variables import to_variables
 
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
+REQUIRED = ("cumulative_score",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

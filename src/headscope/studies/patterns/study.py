@@ -28,6 +28,7 @@ from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_bo
 from headscope.studies.patterns.observer import PatternObserver
 
 OPTIONS = {"limit": 1000}  # as in the paper
+REQUIRED = ("share",)
 
 _LABELS = {"source": "Kovaleva et al. 2019, section 4.1", "coords": {"pattern": PATTERNS}}
 SHARE = Variable(name="share", long_name="share of maps with each pattern", units="share of maps", **_LABELS)

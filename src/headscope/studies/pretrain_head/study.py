@@ -29,6 +29,7 @@ from headscope.training.loop import MaskedExamples, dev_outputs, train
 OPTIONS = {"long": "window"}
 WITHOUT = ("workers",)  # shared options that have no effect
 EXAMPLE = "headscope pretrain-head minilm wiki.txt -o out/adapted"
+REQUIRED = ("perplexity",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

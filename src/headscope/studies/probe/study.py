@@ -25,6 +25,8 @@ from headscope.studies.probe.train import ParserRecipe
 from headscope.studies.probe.treebank_attention import CapturedTreebanks, capture_treebank
 from headscope.studies.probe.variables import to_variables, weighed
 
+REQUIRED = ("uas_argmax",)
+
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,

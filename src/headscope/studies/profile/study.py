@@ -8,6 +8,8 @@ from headscope.engine.measure import measure
 from headscope.measures import SURFACE
 from headscope.models import Model
 
+REQUIRED = ("token_attention",)
+
 
 def run(
     model: Model,

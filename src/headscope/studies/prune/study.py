@@ -30,6 +30,7 @@ from headscope.training.recipe import TrainingRecipe
 
 HALF = 0.5
 EXAMPLE = "headscope prune out/tuned/model --task mrpc --data GLUE --share 0.5 -o out/pruned"
+REQUIRED = ("pruned_score",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

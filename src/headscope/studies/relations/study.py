@@ -28,6 +28,7 @@ from headscope.studies.relations.observer import LinkObserver
 from headscope.studies.relations.scores import Draws, best, score
 from headscope.studies.relations.variables import to_variables
 
+REQUIRED = ("link_attention",)
 APART = {"dependency": ("punct",)}
 
 

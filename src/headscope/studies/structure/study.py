@@ -23,6 +23,8 @@ from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL, CapturedStates, capture_states
 from headscope.studies.structure.variables import to_variables
 
+REQUIRED = ("norm_spearman",)
+
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,

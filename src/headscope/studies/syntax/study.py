@@ -20,6 +20,8 @@ from headscope.studies.syntax.predictions import joined
 from headscope.studies.syntax.scores import best, score
 from headscope.studies.syntax.variables import to_variables
 
+REQUIRED = ("baseline_offset",)
+
 
 def run(
     model: Model,

@@ -25,6 +25,8 @@ from headscope.studies.trees.rows import TreeRows
 from headscope.studies.trees.scores import Split, joined
 from headscope.studies.trees.variables import to_variables
 
+REQUIRED = ("layer_uas",)
+
 
 def run(
     model: Model,
