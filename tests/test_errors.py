@@ -29,3 +29,8 @@ def test_a_message_is_one_line_whatever_a_file_has_put_into_it(tmp_path: Path) -
     with pytest.raises(HeadscopeError, match=r"1 columns, expected 2 \(te xt, label\)"):
         list(read(tmp_path / "x.csv"))
     assert str(HeadscopeError("a\u2028b\r\nc")) == "a b c"
+
+
+def test_a_message_with_an_endless_name_keeps_its_beginning_and_its_end() -> None:
+    line = str(HeadscopeError(f"corpus '{'x' * 100_000}' is a folder; name a file"))
+    assert len(line) < 2100 and line.startswith("corpus 'xx") and line.endswith("xx' is a folder; name a file")

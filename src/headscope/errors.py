@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MOST_NAMES = 20
+# Characters of a line; the middle of a longer one, which a name or a value from a file makes so long, is left out.
+MOST_CHARACTERS = 2000
 
 
 class HeadscopeError(Exception):
@@ -15,7 +17,8 @@ class HeadscopeError(Exception):
     """
 
     def __init__(self, line: str):
-        super().__init__(" ".join(line.splitlines()))  # names and values from files may have line breaks
+        line, half = " ".join(line.splitlines()), MOST_CHARACTERS // 2  # names and values from files may have breaks
+        super().__init__(line if len(line) <= MOST_CHARACTERS else f"{line[:half]} ... {line[-half:]}")
 
 
 class DrawingError(HeadscopeError):
