@@ -75,9 +75,10 @@ def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str
 
     Returns: "command" or "worker", which then goes on to its end; "" if it ended before.
     """
-    workers = random.randint(1, 3)
-    child, began, aim = started([*words, "--workers", str(workers)]), time.monotonic(), random.random() < 0.5
-    if random.random() < 0.7:
+    aim = random.random() < 0.5
+    workers = random.randint(2 if aim else 1, 3)
+    child, began = started([*words, "--workers", str(workers)]), time.monotonic()
+    if aim or random.random() < 0.7:
         while not (workers_of(child) if aim else any(journal.glob("pass-*"))):
             if time.monotonic() - began > 10 * seconds + 10 or os.waitpid(child, os.WNOHANG) != (0, 0):
                 break
