@@ -4,8 +4,9 @@ Compares, in turns within one run, on the same standardised vectors (float32) of
 (a) together: `layers`, all tasks and penalties in all layers, as the study trains them, without codes and mixes;
 (b) in turn: scikit-learn's LogisticRegression with its defaults, for each layer, task and penalty; with --share 0.2
     in a fifth of the layers at random, and its time is scaled up for each task.
-Both choose the penalty on the cases for choices; scores on the other cases are compared. Time is that of the
-processor (one thread), ratios are medians over rounds.
+Both choose the penalty with the least loss on the cases for choices; scores on the other cases are compared. Time is
+that of the processor (one thread), ratios are medians over rounds, for each group of tasks that share their cases and
+for all.
 
     python -m benchmarks.layers TREEBANK.conllu [--model minilm] [--limit 2500] [--cases 3000] [--share 1.0]
 """
@@ -28,7 +29,8 @@ from headscope.studies.layers.groups import Answers, CaseGroup, Units, grouped, 
 from headscope.studies.layers.sampling import sample
 from headscope.studies.layers.tasks.every import TASKS
 from headscope.studies.layers.texts import split
-from headscope.studies.layers.train import ClassifierSettings, train
+from headscope.studies.layers.train import train
+from headscope.studies.layers.trained_task import ClassifierSettings
 from headscope.studies.layers.unit_states import captured_units
 
 PENALTIES = (10.0, 100.0, 1000.0)  # the default of the study
@@ -47,7 +49,7 @@ def in_turn(group: CaseGroup, tables: Sequence[np.ndarray], share: float, random
             begin = time.process_time()
             models = [fitted(of_parts["train"], answers, penalty) for penalty in PENALTIES]
             times.append(time.process_time() - begin)
-            best = max(models, key=lambda model: right(model, of_parts["choose"], answers, "choose"))
+            best = min(models, key=lambda model: loss(model, of_parts["choose"], answers))
             scores[answers.name, answers.control, space] = right(best, of_parts["report"], answers, "report")
         seconds += sum(times) / len(times) * len(tables)
     return seconds, scores
@@ -59,6 +61,14 @@ def fitted(given: np.ndarray, answers: Answers, penalty: float) -> LogisticRegre
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return LogisticRegression(C=1 / penalty).fit(given[some], answers.numbers["train"][some])
+
+
+def loss(model: LogisticRegression, given: np.ndarray, answers: Answers) -> float:
+    """The sum of losses on the cases for choices, in nats."""
+    some = answers.present("choose")
+    logs = model.predict_log_proba(given[some].astype(np.float64))
+    place = np.searchsorted(model.classes_, answers.numbers["choose"][some])
+    return -float(logs[np.arange(len(place)), place].sum())
 
 
 def right(model: LogisticRegression, given: np.ndarray, answers: Answers, part) -> float:
@@ -98,12 +108,14 @@ def main() -> None:
                 own = {(each.name, each.control): 1 - one.loss.mean(0) for each, one in pairs}
                 gaps += [own[name, control][space] - score for (name, control, space), score in scores.items()]
                 names = ", ".join(each.name for each in group.answers if not each.control)
-                print(f"  {names}: {len(group.units['train'])} cases, together {together[-1]:.1f} s, "
-                      f"in turn {seconds:.1f} s ({seconds / together[-1]:.1f})", flush=True)  # fmt: skip
-            rows.append((sum(together), sum(turns)))
+                print(f"  {names}: {len(group.units['train'])} cases, together {together[-1]:.2f} s, "
+                      f"in turn {seconds:.2f} s ({seconds / together[-1]:.1f})", flush=True)  # fmt: skip
+            rows.append([*zip(together, turns, strict=True), (sum(together), sum(turns))])
             print(f"round {number + 1}: together {sum(together):.1f} s, in turn {sum(turns):.1f} s; score less that of "
                   f"scikit-learn: {np.mean(gaps):+.4f} ({min(gaps):+.4f} to {max(gaps):+.4f})", flush=True)  # fmt: skip
-    print(f"in turn / together: {median(one / other for other, one in rows):.1f}")
+    names = [", ".join(each.name for each in group.answers if not each.control) for group in present]
+    for name, *of_group in zip([*names, "all"], *rows, strict=True):
+        print(f"in turn / together, {name}: {median(turn / own for own, turn in of_group):.1f}")
 
 
 if __name__ == "__main__":

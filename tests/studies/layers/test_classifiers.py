@@ -1,17 +1,21 @@
 """Classifiers that train together equal those of scikit-learn, one after the other; codes equal a slow loop."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from headscope.studies.layers.features import Rotated, outputs, rotated, standard
+from headscope.studies.layers.features import outputs, standard
 from headscope.studies.layers.groups import ABSENT, Answers, CaseGroup
-from headscope.studies.layers.logistic import fit_logistic, problems_of
+from headscope.studies.layers.logistic import fit_logistic
+from headscope.studies.layers.principal_axes import principal_axes
 from headscope.studies.layers.ridge import ridge
-from headscope.studies.layers.train import ClassifierSettings, TrainedTask, portions, train
+from headscope.studies.layers.train import train
+from headscope.studies.layers.train_classes import portions
+from headscope.studies.layers.trained_task import ClassifierSettings, TrainedTask
 
 SPACES, CASES, WIDTH = 3, 240, 12
 PENALTIES = (1.0, 30.0)
@@ -36,88 +40,87 @@ def made(seed: int = 0) -> tuple[torch.Tensor, np.ndarray]:
 CLASSES = (4, 2, 3)
 
 
-def fitted(given: torch.Tensor, answers: np.ndarray, penalties: tuple[float, ...] = PENALTIES) -> torch.Tensor:
-    problems = problems_of(CLASSES[: len(answers)], penalties)
-    return fit_logistic(rotated(given), torch.from_numpy(answers), problems, tolerance=1e-7, most_steps=500)
+EXACT: dict[str, Any] = {"tolerance": 1e-7, "most_steps": 500}
+
+
+def fitted(given: torch.Tensor, answers: np.ndarray, **options: Any) -> dict[float, torch.Tensor]:
+    return fit_logistic(given, torch.from_numpy(answers), CLASSES[: len(answers)], PENALTIES, **EXACT | options)
 
 
 def test_weights_equal_scikit_learn_at_equal_penalty() -> None:
     given, answers = made()
-    weights, at = fitted(given, answers), 0
-    for task, classes in enumerate(CLASSES):
-        present = answers[task] != ABSENT
-        for penalty in PENALTIES:
+    for penalty, weights in fitted(given, answers).items():
+        for task, of_task in enumerate(weights.split(CLASSES, 1)):
+            present = answers[task] != ABSENT
             for space in range(SPACES):
                 model = LogisticRegression(C=1 / penalty, tol=1e-10, max_iter=5000)
                 model.fit(given[space, present].numpy(), answers[task][present])
                 expected = np.c_[model.coef_, model.intercept_]
-                own = weights[space, at : at + classes].numpy()
-                own = own[1:] - own[:1] if classes == 2 else own - own.mean(0)
-                expected = expected if classes == 2 else expected - expected.mean(0)
+                own = of_task[space].numpy()
+                own = own[1:] - own[:1] if CLASSES[task] == 2 else own - own.mean(0)
+                expected = expected if CLASSES[task] == 2 else expected - expected.mean(0)
                 np.testing.assert_allclose(own, expected, atol=1e-4)
-            at += classes
 
 
 def test_tasks_together_equal_tasks_alone() -> None:
     given, answers = made()
     together, alone = fitted(given, answers), fitted(given, answers[:1])
-    torch.testing.assert_close(together[:, : alone.shape[1]], alone, atol=1e-5, rtol=1e-4)
+    for penalty in PENALTIES:
+        torch.testing.assert_close(together[penalty][:, : CLASSES[0]], alone[penalty], atol=1e-5, rtol=1e-4)
 
 
 def test_a_warm_start_ends_at_the_same_weights() -> None:
     given, answers = made()
-    problems = problems_of(CLASSES, PENALTIES)
-    right = torch.from_numpy(answers)
-    start = fit_logistic(rotated(given[:, :60]), right[:, :60], problems)
-    warm = fit_logistic(rotated(given), right, problems, start, tolerance=1e-7, most_steps=500)
-    scores = [outputs(weights, given).numpy() for weights in (warm, fitted(given, answers))]
-    at = 0
-    for problem in problems:  # a number that is added to all classes changes no probability
-        one, other = (each[:, at : at + problem.classes] for each in scores)
-        np.testing.assert_allclose(one - one.mean(1, keepdims=True), other - other.mean(1, keepdims=True), atol=1e-3)
-        at += problem.classes
+    start = fit_logistic(given[:, :60], torch.from_numpy(answers[:, :60]), CLASSES, PENALTIES)
+    warm, cold = fitted(given, answers, starts=start), fitted(given, answers)
+    for penalty in PENALTIES:
+        pairs = (outputs(each[penalty], given).split(CLASSES, 1) for each in (warm, cold))
+        for one, other in zip(*pairs, strict=True):  # a number that is added to all classes changes no probability
+            torch.testing.assert_close(one - one.mean(1, True), other - other.mean(1, True), atol=1e-3, rtol=0)
 
 
 def test_a_class_that_the_first_portion_lacks_is_learned_from_the_next() -> None:
     given, answers = made()
     given, right = given.float() * torch.linspace(0.2, 5, WIDTH), torch.from_numpy(answers[:1])
-    right = right[:, right[0].argsort(stable=True)]  # the first 30 cases have one class, the last ones all
-    order = torch.from_numpy(answers[0]).argsort(stable=True)
-    given, problems = given[:, order], problems_of((4,), (0.1, 10.0))
-    start = fit_logistic(rotated(given[:, :30]), right[:, :30], problems)
-    warm, cold = (fit_logistic(rotated(given), right, problems, each, most_steps=300) for each in (start, None))
-    chances = [outputs(each, given).unflatten(1, (2, 4)).softmax(2) for each in (warm, cold)]
-    torch.testing.assert_close(*chances, atol=0.02, rtol=0)
+    order = right[0].argsort(stable=True)  # the first 30 cases have one class, the last ones all
+    given, right, penalties = given[:, order], right[:, order], (0.1, 10.0)
+    start = fit_logistic(given[:, :30], right[:, :30], (4,), penalties)
+    warm, cold = (fit_logistic(given, right, (4,), penalties, each, most_steps=300) for each in (start, None))
+    for penalty in penalties:
+        chances = [outputs(each[penalty], given).softmax(1) for each in (warm, cold)]
+        torch.testing.assert_close(*chances, atol=0.02, rtol=0)
 
 
-def test_fewer_cases_than_dimensions_have_the_same_minimum() -> None:
+def test_axes_change_the_way_and_not_the_minimum() -> None:
     given, answers = made()
-    few, right = given[:, :9], torch.from_numpy(answers[:1, :9])
-    problems = problems_of(CLASSES[:1], PENALTIES)
-    energy, axes = torch.linalg.eigh(few.mT @ few)
-    values = torch.cat([few @ axes, torch.ones_like(few[..., :1])], dim=-1)
-    wide = Rotated(values, axes, torch.cat([energy.clamp_min(0), torch.full((SPACES, 1), 9.0)], dim=-1))
-    one, other = (fit_logistic(each, right, problems, tolerance=1e-7, most_steps=500) for each in (rotated(few), wide))
-    torch.testing.assert_close(one[..., :-1], other[..., :-1], atol=1e-4, rtol=1e-3)
+    few = given[:, :9]  # fewer cases than dimensions
+    for some in (given, few):
+        of_cases = answers[:, : some.shape[1]]
+        one, other = (fitted(some, of_cases, axes=principal_axes(some, most)) for most in (2, WIDTH))
+        for penalty in PENALTIES:
+            pair = (each[penalty][..., :-1] for each in (one, other))  # the intercept of an absent class has no minimum
+            torch.testing.assert_close(*pair, atol=1e-4, rtol=1e-3)
+
+
+def test_axes_have_the_energy_of_the_vectors() -> None:
+    given, _ = made()
+    energy = torch.linalg.eigvalsh(given.mT @ given / CASES)
+    every, most = principal_axes(given, WIDTH), principal_axes(given, 6)
+    torch.testing.assert_close(every.energy[:, 0], energy)
+    torch.testing.assert_close(most.energy[:, 0, -1], energy[:, -1], rtol=0.1, atol=0)
+    total = most.energy.sum(-1) + (WIDTH - 6) * most.rest[..., 0]
+    torch.testing.assert_close(total[:, 0], energy.sum(-1))
 
 
 def test_ridge_equals_scikit_learn() -> None:
     given, _ = made()
     values = given[1] @ torch.arange(WIDTH, dtype=given.dtype) + 0.1 * given[0, :, 0]
-    weights = ridge(rotated(given), values, (0.5, 20.0))
+    weights = ridge(given, values, (0.5, 20.0))
     for space in range(SPACES):
         for place, penalty in enumerate((0.5, 20.0)):
             model = Ridge(alpha=penalty).fit(given[space].numpy(), values.numpy())
             np.testing.assert_allclose(weights[space, place, :-1].numpy(), model.coef_, atol=1e-8)
             assert weights[space, place, -1].item() == pytest.approx(float(model.intercept_), abs=1e-8)
-
-
-def test_rotation_changes_no_output() -> None:
-    given, _ = made()
-    turned: Rotated = rotated(given)
-    weights = torch.randn(SPACES, 2, WIDTH + 1, dtype=given.dtype, generator=torch.Generator().manual_seed(0))
-    straight = weights @ turned.values.mT
-    torch.testing.assert_close(outputs(turned.back(weights), given), straight)
 
 
 def group(raw: torch.Tensor, answers: np.ndarray, classes: int) -> CaseGroup:

@@ -21,13 +21,14 @@ def vectors(
     >>> vectors([np.array([[1.0, 2.0], [3.0, 4.0]])], np.array([[0, 1]]), [0]).tolist()
     [[[1.0, 2.0, 3.0, 4.0, 3.0, 8.0]]]
     """
-    made = []
-    for space in spaces:
-        of_spans = [torch.from_numpy(tables[space][column].astype(np.float32)) for column in rows.T]
-        if len(of_spans) == 2:
-            of_spans.append(of_spans[0] * of_spans[1])
-        made.append(torch.cat(of_spans, dim=-1))
-    return torch.stack(made)
+    width, spans = tables[0].shape[1], rows.shape[1]
+    made = torch.empty(len(spaces), len(rows), width * (3 if spans == 2 else 1))
+    for of_space, space in zip(made, spaces, strict=True):
+        for place, column in enumerate(rows.T):
+            of_space[:, place * width : (place + 1) * width] = torch.from_numpy(tables[space][column])
+        if spans == 2:
+            torch.mul(of_space[:, :width], of_space[:, width : 2 * width], out=of_space[:, 2 * width :])
+    return made
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Standard:
 
     def __call__(self, raw: Vectors) -> Vectors:
         """Standardise vectors."""
-        return (raw - self.mean) / self.deviation
+        return (raw - self.mean).div_(self.deviation)
 
 
 def standard(training: Vectors) -> Standard:
@@ -49,50 +50,11 @@ def standard(training: Vectors) -> Standard:
     >>> standard(raw)(raw).tolist()
     [[[-1.0, 0.0], [1.0, 0.0]]]
     """
-    deviation = training.std(1, correction=0, keepdim=True)
+    mean = training.mean(1, keepdim=True)
+    deviation = (training - mean).square_().mean(1, keepdim=True).sqrt_()
     # Rounding of half precision is no variance.
-    constant = deviation <= 1e-4 * training.abs().amax(1, keepdim=True)
-    return Standard(training.mean(1, keepdim=True), torch.where(constant, 1.0, deviation))
-
-
-@dataclass(frozen=True)
-class Rotated:
-    """Training vectors rotated to their principal axes, with a dimension of ones at the end.
-
-    * `axes`: the rotation; `energy`: the sum of squares of each dimension.
-    """
-
-    values: Vectors
-    axes: Float[Tensor, "space dim axis"]
-    energy: Float[Tensor, "space axis1"]
-
-    def back(self, weights: Float[Tensor, "space output axis1"]) -> Float[Tensor, "space output dim1"]:
-        """Weights for vectors that are not rotated; the last is the intercept."""
-        return torch.cat([weights[..., :-1] @ self.axes.mT, weights[..., -1:]], dim=-1)
-
-    def forth(self, weights: Float[Tensor, "space output dim1"]) -> Float[Tensor, "space output axis1"]:
-        """Weights for these vectors, the reverse of `back`; what is across all axes is left out."""
-        return torch.cat([weights[..., :-1] @ self.axes, weights[..., -1:]], dim=-1)
-
-    def first(self, cases: int) -> "Rotated":
-        """The first cases, on the same axes."""
-        return Rotated(self.values[:, :cases], self.axes, self.energy * (cases / self.values.shape[1]))
-
-
-def rotated(training: Vectors) -> Rotated:
-    """Rotate standardised vectors to their principal axes: there the Hessian of a classifier is near diagonal.
-
-    There are as many axes as cases, if these are fewer than dimensions.
-    """
-    if training.shape[1] < training.shape[2]:
-        energy, of_cases = torch.linalg.eigh(training @ training.mT)
-        lengths = energy.clamp_min(1e-6 * energy.amax(-1, keepdim=True).clamp_min(1e-30)).rsqrt()
-        axes = training.mT @ (of_cases * lengths[:, None])
-    else:
-        energy, axes = torch.linalg.eigh(training.mT @ training)
-    ones = training.new_ones(*training.shape[:2], 1)
-    count = training.new_full((len(training), 1), training.shape[1])
-    return Rotated(torch.cat([training @ axes, ones], dim=-1), axes, torch.cat([energy.clamp_min(0), count], dim=-1))
+    constant = deviation <= 1e-4 * mean.abs()
+    return Standard(mean, torch.where(constant, 1.0, deviation))
 
 
 def outputs(weights: Float[Tensor, "space output dim1"], given: Vectors) -> Float[Tensor, "space output case"]:

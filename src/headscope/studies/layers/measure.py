@@ -10,7 +10,8 @@ from headscope.statistics.resampled import Score
 from headscope.studies.layers.groups import Answers, CaseGroup
 from headscope.studies.layers.scalar_mix import MixedTask, mixes
 from headscope.studies.layers.scores import SentenceDraws, score
-from headscope.studies.layers.train import ClassifierSettings, TrainedTask, train
+from headscope.studies.layers.train import train
+from headscope.studies.layers.trained_task import ClassifierSettings, TrainedTask
 
 
 @dataclass(frozen=True)

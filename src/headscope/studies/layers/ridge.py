@@ -2,21 +2,23 @@
 
 from collections.abc import Sequence
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.studies.layers.features import Rotated
+from headscope.studies.layers.features import Vectors
 
 
 def ridge(
-    vectors: Rotated, values: Float[Tensor, " case"], penalties: Sequence[float]
+    given: Vectors, values: Float[Tensor, " case"], penalties: Sequence[float]
 ) -> Float[Tensor, "space penalty dim1"]:
-    """Weights of linear regressions for vectors that are not rotated; the last is the intercept, without a penalty.
+    """Weights of linear regressions on centred vectors; the last is the intercept, without a penalty.
 
     * `penalties`: half of each is the cost of the sum of squares of the weights, beside half of the squared errors.
     """
-    products = values @ vectors.values  # [space, axis]
-    added = vectors.energy.new_tensor(penalties)[:, None].expand(-1, products.shape[-1]).clone()
-    added[:, -1] = 0
-    # On principal axes of centred vectors all equations are apart.
-    return vectors.back(products[:, None] / (vectors.energy[:, None] + added))
+    energy, axes = torch.linalg.eigh(given.mT @ given)
+    products = (values @ given)[:, None] @ axes  # [space, 1, axis]
+    added = energy.new_tensor(penalties)[:, None]
+    # On principal axes all equations are apart; [space, penalty, dim]
+    weights = products / (energy.clamp_min(0)[:, None] + added) @ axes.mT
+    return torch.cat([weights, values.mean().expand(*weights.shape[:2], 1)], dim=-1)

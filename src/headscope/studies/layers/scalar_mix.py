@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from headscope.studies.layers.features import Vectors, standard, vectors
 from headscope.studies.layers.groups import ABSENT, CaseGroup
-from headscope.studies.layers.train import BLOCK
+from headscope.studies.layers.train import GPU_MEMORY
 
 EPOCHS, LEAST_STEPS, BATCH, RATE, MOST_CASES = 20, 200, 256, 0.03, 5000
 DAMPING = 1e-3
@@ -91,7 +91,7 @@ def mixes(
     answers = [each for each in group.answers if each.classes and not each.control]
     rows = group.units["train"]
     dims = tables[0].shape[1] * (3 if rows.shape[1] == 2 else 1)
-    number = min(len(rows), MOST_CASES, max(1, BLOCK // (4 * dims * len(tables))))
+    number = min(len(rows), MOST_CASES, max(1, GPU_MEMORY // (4 * dims * len(tables))))
     every = range(len(tables))
     raw = vectors(tables, rows[:number], every).to(device)
     scale = standard(raw)

@@ -23,7 +23,7 @@ from headscope.studies.layers.sampling import TaskCases, sample
 from headscope.studies.layers.scores import SentenceDraws
 from headscope.studies.layers.tasks.every import named
 from headscope.studies.layers.texts import split
-from headscope.studies.layers.train import ClassifierSettings
+from headscope.studies.layers.trained_task import ClassifierSettings
 from headscope.studies.layers.unit_states import UnitStates, captured_units
 from headscope.studies.layers.variables import to_variables
 

@@ -1,0 +1,117 @@
+"""Logistic regressions of the tasks of a group, in all spaces and with all penalties, and their online code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from headscope.studies.layers.features import Vectors, outputs
+from headscope.studies.layers.groups import ABSENT, CaseGroup
+from headscope.studies.layers.logistic import Weights, fit_logistic
+from headscope.studies.layers.principal_axes import principal_axes
+from headscope.studies.layers.texts import PARTS
+from headscope.studies.layers.trained_task import ClassifierSettings, GroupVectors, TrainedTask
+
+# Portions of the online code double from this share of the cases on (Voita and Titov 2020, section 2.2).
+FIRST_SHARE = 2.0**-10
+SMALLEST = 8
+
+
+def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
+    """Train on the classes of all tasks of a group; portions of the online code lead to the whole."""
+    device = given.choose.device
+    answers = {
+        part: torch.from_numpy(np.stack([each.numbers[part] for each in group.answers])).to(device) for part in PARTS
+    }
+    classes = [each.classes for each in group.answers]
+    cases = answers["train"].shape[1]
+    ends = portions(cases) if settings.codes else [cases]
+    uniform = torch.tensor(classes, device=device).log2().double()
+    present = answers["train"] != ABSENT
+    bits = (uniform * present[:, : ends[0]].sum(1))[:, None].repeat(1, len(given.choose))
+    axes, weights = principal_axes(given.train), None
+    for end, following in zip(ends, [*ends[1:], cases], strict=True):
+        weights = fit_logistic(
+            given.train[:, :end],
+            answers["train"][:, :end],
+            classes,
+            settings.penalties,
+            weights,
+            axes=axes,
+            tolerance=settings.tolerance,
+            most_steps=settings.most_steps,
+        )
+        chosen = _chosen(weights, given.choose, answers["choose"], classes)
+        if following > end:
+            part = slice(end, following)
+            bits += _scores(chosen.weights, given.train[:, part], answers["train"][:, part], classes).loss / np.log(2)
+    report = _scores(chosen.weights, given.report, answers["report"], classes)
+    penalty = np.array(settings.penalties)[chosen.place.cpu().numpy()]
+    trained = []
+    for task, each in enumerate(group.answers):
+        some = each.present("report")
+        trained.append(
+            TrainedTask(
+                loss=(~report.right[task]).T.cpu().numpy()[some].astype(float),
+                base=np.ones(int(some.sum())),
+                choice=chosen.accuracy[task].cpu().numpy(),
+                penalty=penalty[task],
+                code=bits[task].cpu().numpy() if settings.codes else np.full(len(given.choose), np.nan),
+                uniform=float(uniform[task] * present[task].sum()),
+            )
+        )
+    return trained
+
+
+def portions(cases: int) -> list[int]:
+    """The ends of the portions of an online code; each doubles the cases before it.
+
+    >>> portions(100)
+    [12, 25, 50, 100]
+    """
+    ends = [round(cases * FIRST_SHARE * 2**power) for power in range(11)]
+    return [end for end in ends if end >= min(SMALLEST, cases)]
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The scores of all tasks on some cases: the sum of losses in nats, and which cases are right."""
+
+    loss: Float[Tensor, "task space"]
+    right: Bool[Tensor, "task space case"]
+
+
+def _scores(weights: Weights, given: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]) -> _Scores:
+    losses, right = [], []
+    for scores, of_task in zip(outputs(weights, given).split(list(classes), 1), answers, strict=True):
+        present = of_task != ABSENT
+        index = of_task.clamp_min(0).expand(len(scores), 1, -1)
+        loss = scores.logsumexp(1) - scores.gather(1, index)[:, 0]  # [space, case]
+        losses.append((loss * present).double().sum(-1))
+        right.append((scores.argmax(1) == of_task) & present)
+    return _Scores(torch.stack(losses), torch.stack(right))
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The weights with the best penalty for each task and space, its place among the penalties, and its accuracy."""
+
+    weights: Weights
+    place: Int[Tensor, "task space"]
+    accuracy: Float[Tensor, "task space"]
+
+
+def _chosen(
+    weights: Mapping[float, Weights], given: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]
+) -> _Chosen:
+    """Choose the penalty with the least loss."""
+    every = [_scores(each, given, answers, classes) for each in weights.values()]
+    place = torch.stack([each.loss for each in every]).argmin(0)
+    right = torch.stack([each.right.sum(-1) for each in every])  # [penalty, task, space]
+    accuracy = right.gather(0, place[None])[0] / (answers != ABSENT).sum(1).clamp_min(1)[:, None]
+    of_column = place.T.repeat_interleave(torch.tensor(classes, device=place.device), dim=1)  # [space, column]
+    best = torch.stack(list(weights.values()))
+    return _Chosen(best.gather(0, of_column[None, ..., None].expand_as(best[:1]))[0], place, accuracy)
