@@ -10,6 +10,7 @@ from headscope.figures import attention_maps, bars, heatmap, with_interval
 from headscope.figures.export import svg
 from headscope.figures.fit import COLUMN, fitted
 from headscope.figures.scatter import LABELLED, scatter
+from headscope.figures.token_rows import token_rows
 from support.profile_result import profile_result
 
 TOKENS = [f"word{place}" for place in range(12)]
@@ -61,3 +62,20 @@ def test_only_heads_that_stand_out_are_labelled() -> None:
     chart: Any = scatter(points.rename("points"))
     labels = [row["label"] for row in chart.data.values]
     assert "3-4" in labels and 1 <= sum(map(bool, labels)) <= 2 * LABELLED
+
+
+@pytest.mark.parametrize("width", [COLUMN, 900])
+def test_rows_of_tokens_wrap_and_no_token_is_narrower_than_its_word(width: int) -> None:
+    words = ["word", "a", "incomprehensibilities", *TOKENS]
+    chart = token_rows(words, {"attention": [0.1] * len(words), "norm": [1.0] * len(words)}, "Tokens", "importance")
+    drawn = svg(fitted(chart.to_dict(), width))
+    cells = [
+        (float(left), float(top), float(left) + float(across))
+        for left, top, across in re.findall(r'd="M([\d.]+),([\d.]+)h([\d.]+)v[^"]*" fill="rgb', drawn)
+    ]
+    assert len(cells) == 2 * len(words)
+    assert max(right - left for left, _, right in cells) > 6 * len("incomprehensibilities")
+    assert len({top for _, top, _ in cells}) == {COLUMN: 8, 900: 2}[width]
+    for one in cells:
+        assert not any(one[1] == top and one[0] < left < one[2] - 0.1 for left, top, _ in cells)
+    assert width_of(fitted(chart.to_dict(), width)) <= width + 20

@@ -4,6 +4,8 @@ import textwrap
 from copy import deepcopy
 from typing import Any
 
+from headscope.figures.token_rows import wrapped
+
 Spec = dict[str, Any]
 # The width of one column of a two-column paper: 3.3 inches, at 96 pixels an inch.
 COLUMN = 317
@@ -40,7 +42,9 @@ def fitted(spec: Spec, width: int) -> Spec:
 
 
 def _single(spec: Spec, width: int) -> None:
-    if (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
+    if "ends" in spec.get("usermeta", {}):
+        wrapped(spec, width - _label_room(spec))
+    elif (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
         across = width - MARGIN - (LEGEND if width >= NARROW else 0)
         _scale(spec, min(SCALED, across / spec["width"]))
     elif isinstance(spec.get("height"), int | float):

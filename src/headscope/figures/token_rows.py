@@ -1,6 +1,8 @@
 """A text in several rows, its tokens coloured by a number in each row: one row for each method."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 import altair as alt
 
@@ -49,4 +51,22 @@ def token_rows(tokens: Sequence[str], rows: Mapping[str, Sequence[float]], title
         color=alt.condition("abs(datum.value) > 0.8", alt.value("white"), alt.value(INK)),
     )
     chart = alt.layer(cells, words).properties(width=ends[-1], height=ROW * len(rows))
+    chart = chart.properties(usermeta={"ends": ends})
     return finished(chart, title, f"{title}: {' '.join(tokens)}, coloured by {', '.join(rows)}.")
+
+
+def wrapped(spec: dict[str, Any], room: float) -> None:
+    """Wrap each row of a specification of `token_rows` into lines of at most `room` pixels, or of one token."""
+    ends = spec["usermeta"]["ends"]
+    starts = [0.0]
+    for start, end in pairwise(ends):
+        if end - starts[-1] > room and start > starts[-1]:
+            starts.append(start)
+    across = max(end - start for start, end in zip(starts, [*starts[1:], ends[-1]], strict=True))
+    line = " + ".join(f"(datum.from >= {start})" for start in starts[1:]) or "0"
+    places = [{"calculate": f"datum.{end} - {starts}[datum.line]", "as": end} for end in ("from", "to", "middle")]
+    spec["transform"] = [{"calculate": line, "as": "line"}, *places]
+    for layer in spec["layer"]:
+        layer["encoding"]["x"]["scale"] = {"domain": [0, across], "nice": False}
+        layer["encoding"]["yOffset"] = {"field": "line", "type": "ordinal"}
+    spec |= {"width": across, "height": len(starts) * spec["height"]}

@@ -48,6 +48,8 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
     counted = f"{_number(attrs['n_examples'])} examples, {_number(attrs['n_tokens'])} tokens"
+    if attrs.get("n_generated"):
+        counted += f"; {_number(attrs['n_generated'])} generated texts, {_number(attrs['n_generated_tokens'])} tokens"
     return [(term, str(text)) for term, text in [*facts, ("Read", counted)] if str(text)]
 
 

@@ -10,6 +10,7 @@ import xarray as xr
 import headscope
 from headscope import Settings
 from headscope.errors import HeadscopeError
+from headscope.report.facts import summary
 from headscope.report.study_page import study_page
 from headscope.studies.layers import study
 from headscope.studies.layers.groups import Units, grouped
@@ -47,6 +48,14 @@ def test_dimensions_cases_and_left_out_tasks(result: xr.Dataset) -> None:
         "tense": "no case; it needs dependency trees and the feature Tense",
     }
     assert result["score_n_examples"].sel(task="part_of_speech") <= 120
+
+
+def test_examples_of_the_corpus_and_generated_texts_are_counted_apart(result: xr.Dataset) -> None:
+    assert 0 < result.attrs["n_examples"] <= headscope.read("sample").n_examples
+    assert result.attrs["n_generated"] == 120 + 120 + 30  # texts of the task number_value
+    assert 0 < result.attrs["n_generated_tokens"] < 270 * 40
+    (counted,) = (text for term, text in summary(result) if term == "Read")
+    assert counted.endswith(f"270 generated texts, {result.attrs['n_generated_tokens']:,} tokens")
 
 
 def test_scores_lie_between_chance_and_one_and_have_intervals(result: xr.Dataset) -> None:

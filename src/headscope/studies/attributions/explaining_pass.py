@@ -15,6 +15,7 @@ from headscope.capture.attention_switch import switchable
 from headscope.capture.layer_stack import stack
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, Masking, masked
+from headscope.encoding.readable import readable_ids
 from headscope.engine.accumulators import added
 from headscope.engine.batches import collator
 from headscope.engine.gradient_importance import frozen
@@ -188,5 +189,5 @@ def _shown(model: Model, batch: Batch, importance: Importance, sample: Sample) -
         length = int(batch.real[example].sum())
         if index in sample.scored and length <= SHOWN_TOKENS:
             ids = batch.inputs["input_ids"][example, :length].tolist()
-            tokens = model.tokenizer.convert_ids_to_tokens(ids)
+            tokens = readable_ids(model.tokenizer, ids)
             yield Shown(index, list(tokens), importance.tokens[example][..., :length])

@@ -22,10 +22,11 @@ from headscope.studies.layers.measure import MeasuredTask, measured
 from headscope.studies.layers.sampling import TaskCases, sample
 from headscope.studies.layers.scores import SentenceDraws
 from headscope.studies.layers.tasks.every import named
-from headscope.studies.layers.texts import split
+from headscope.studies.layers.texts import Part, Texts, split
 from headscope.studies.layers.trained_task import ClassifierSettings
 from headscope.studies.layers.unit_states import UnitStates, captured_units
 from headscope.studies.layers.variables import to_variables
+from headscope.studies.layers.windows import Window, windows
 
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
@@ -84,6 +85,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
     texts = split(treebanks, trainings or (), held_out, settings.seed)
+    texts.windows = _windows(texts, model, held_out, settings.seed)
     sampled, left_out = sample(texts, named(tasks_), cases, settings.seed)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
@@ -118,6 +120,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Part, list[Window]]:
+    """The windows of documents that the model reads at once."""
+
+    def sizes(given: list[str]) -> list[int]:
+        return list(map(len, model.tokenizer(given, add_special_tokens=False, verbose=False)["input_ids"]))
+
+    return windows(texts, sizes, model.max_tokens - model.tokenizer.num_special_tokens_to_add(), held_out, seed)
 
 
 def _described(each: TaskCases) -> dict[str, Any]:

@@ -19,18 +19,32 @@ class Texts:
 
     * `sentences`: sentences of corpora, then texts made from them; `origin`: the number of the sentence each is made
       from, its own for a sentence of a corpus.
+    * `examples`: the numbers of the examples of corpora that each text is of; none for a text that is generated.
     * `order`: the numbers of the sentences of corpora by part, in random order.
+    * `tested`: the numbers of all sentences to test on, where there are corpora to train on.
+    * `windows`: the numbers of neighbouring sentences that the model reads together, by part.
     """
 
     sentences: list[Sentence] = field(default_factory=list)
     origin: list[int] = field(default_factory=list)
+    examples: list[tuple[int, ...]] = field(default_factory=list)
     order: dict[Part, list[int]] = field(default_factory=dict)
+    tested: frozenset[int] = frozenset()
+    windows: dict[Part, list[list[int]]] = field(default_factory=dict)
 
-    def add(self, sentence: Sentence, origin: int | None = None) -> int:
+    def add(self, sentence: Sentence, origin: int | None = None, examples: tuple[int, ...] = ()) -> int:
         """Add a text; return its number."""
         self.sentences.append(sentence)
         self.origin.append(len(self.origin) if origin is None else origin)
+        self.examples.append(examples)
         return len(self.origin) - 1
+
+    def add_corpus(self, corpus: Corpus) -> list[int]:
+        """Add the sentences of a corpus; return their numbers."""
+        first = 1 + max((number for numbers in self.examples for number in numbers), default=-1)
+        return [
+            self.add(each, examples=(number,)) for number, one in enumerate(corpus, first) for each in one.sentences
+        ]
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -48,18 +62,15 @@ def split(corpora: Sequence[Corpus], training: Sequence[Corpus], held_out: float
     {'train': 6, 'choose': 2, 'report': 2}
     """
     texts, random = Texts(), np.random.default_rng(seed)
-    train: list[int] = [texts.add(sentence) for corpus in training for sentence in _sentences(corpus)]
+    train: list[int] = [number for corpus in training for number in texts.add_corpus(corpus)]
     report: list[int] = []
     for corpus in corpora:
-        numbers = [texts.add(sentence) for sentence in _sentences(corpus)]
+        numbers = texts.add_corpus(corpus)
         kept, apart = ([], range(len(numbers))) if training else every_fifth(len(numbers))
         train += [numbers[place] for place in kept]
         report += [numbers[place] for place in apart]
     train, report = random.permutation(train).tolist(), random.permutation(report).tolist()
     choose = round(held_out * len(train))
+    texts.tested = frozenset(report) if training else frozenset()
     texts.order = {"train": train[choose:], "choose": train[:choose], "report": report}
     return texts
-
-
-def _sentences(corpus: Corpus) -> list[Sentence]:
-    return [sentence for example in corpus for sentence in example.sentences]

@@ -29,7 +29,8 @@ class UnitStates:
     """Vectors of spans in half precision, one table for each space.
 
     * `filled`: which rows have a vector: a word without a token has none.
-    * `read`: counts of the texts, as attributes of a result; `in_memory`, `on_disk`: bytes.
+    * `read`: counts of the corpora's examples and, apart, of generated texts, as attributes of a result.
+    * `in_memory`, `on_disk`: bytes.
     """
 
     tables: list[Float[np.ndarray, "span width"]]
@@ -58,6 +59,7 @@ def captured_units(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     tables: list[Float[np.ndarray, "span width"]] = []
     filled = np.zeros(len(units), dtype=bool)
+    sizes: dict[int, int] = {}
     with ExitStack() as stack:
 
         def visit(batch: Batch, states: Float[Tensor, "space example token width"]) -> None:
@@ -66,6 +68,7 @@ def captured_units(
                 tables.extend(stack.enter_context(half_precision_tables(len(states), shape, budget)))
             rows, places, tokens = [], [], []
             for place, example in enumerate(batch.examples):
+                sizes[int(example.id)] = int(batch.real[place].sum())
                 every = tokens_of(batch, place, pooling)
                 for row, span in of_text[int(example.id)]:
                     if len(chosen := every[span]):
@@ -82,4 +85,17 @@ def captured_units(
         if not filled.any():
             raise HeadscopeError(f"pooling '{pooling}': no text has the token that it needs; use --pooling mean")
         on_disk = sum(table.nbytes for table in tables if isinstance(table, np.memmap))
-        yield UnitStates(tables, filled, read, sum(table.nbytes for table in tables) - on_disk, on_disk)
+        yield UnitStates(
+            tables, filled, read | _counts(texts, sizes), sum(table.nbytes for table in tables) - on_disk, on_disk
+        )
+
+
+def _counts(texts: Texts, sizes: Mapping[int, int]) -> dict[str, int]:
+    """Numbers of examples of corpora and of generated texts, and of their tokens; `sizes` has tokens by text."""
+    generated = {text: size for text, size in sizes.items() if not texts.examples[text]}
+    return {
+        "n_examples": len({example for text in sizes for example in texts.examples[text]}),
+        "n_tokens": sum(sizes.values()) - sum(generated.values()),
+        "n_generated": len(generated),
+        "n_generated_tokens": sum(generated.values()),
+    }

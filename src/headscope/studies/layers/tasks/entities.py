@@ -1,13 +1,17 @@
-"""Tasks of mentions: kind of the entity, and whether two mentions of a sentence corefer."""
+"""Tasks of mentions: kind of the entity, and whether two mentions of a sentence or of two sentences corefer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask, each_sentence
 from headscope.studies.layers.texts import Part, Texts
+from headscope.studies.layers.windows import joined
 from headscope.types import Mention, Sentence
+
+# The number of a sentence, and a mention of it.
+Placed = tuple[int, Mention]
 
 
 def entity_kind(sentence: Sentence) -> Iterator[tuple]:
@@ -31,12 +35,44 @@ def coreference(texts: Texts, part: Part, random: np.random.Generator) -> Iterat
         yield from (ProbeCase(number, _spans(*other[place]), "other") for place in chosen)
 
 
+def coreference_across(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
+    """Whether two mentions of two sentences of a window corefer.
+
+    Each mention with the nearest that corefers in an earlier sentence, and with another of the antecedent's sentence.
+    """
+    for window in texts.windows.get(part, ()):
+        sentences = [texts.sentences[number] for number in window]
+        whole, firsts = joined(sentences)
+        pairs = list(_antecedents(sentences))
+        examples = tuple(number for sentence in window for number in texts.examples[sentence])
+        text = texts.add(whole, window[0], examples) if pairs else -1
+        for (place, mention), (before, antecedent) in pairs:
+            others = [each for each in sentences[before].mentions or () if each.entity != mention.entity]
+            if others:
+                later, other = _span(mention, firsts[place]), others[random.integers(len(others))]
+                yield ProbeCase(text, (_span(antecedent, firsts[before]), later), "same")
+                yield ProbeCase(text, (_span(other, firsts[before]), later), "other")
+
+
+def _antecedents(sentences: Sequence[Sentence]) -> Iterator[tuple[Placed, Placed]]:
+    """Each mention whose entity has one in an earlier sentence, and the last of these, with their sentences."""
+    last: dict[str, Placed] = {}
+    for place, sentence in enumerate(sentences):
+        mentions = sentence.mentions or ()
+        yield from (((place, each), last[each.entity]) for each in mentions if each.entity in last)
+        last |= {each.entity: (place, each) for each in mentions}
+
+
+def _span(mention: Mention, first: int = 0) -> tuple[int, int]:
+    return first + mention.start, first + mention.end
+
+
 def _overlap(one: Mention, other: Mention) -> bool:
     return one.start < other.end and other.start < one.end
 
 
 def _spans(one: Mention, other: Mention) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (one.start, one.end), (other.start, other.end)
+    return _span(one), _span(other)
 
 
 TASKS = (
@@ -49,5 +85,12 @@ TASKS = (
     ),
     ProbingTask(
         "coreference", "coreference", "coreference", "Tenney et al. 2019, with pairs in one sentence", coreference
+    ),
+    ProbingTask(
+        "coreference_across",
+        "coreference across sentences",
+        "documents with coreference",
+        "Tenney et al. 2019",
+        coreference_across,
     ),
 )
