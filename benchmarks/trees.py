@@ -67,8 +67,8 @@ def loop(model: Model, batches: list[Batch]) -> np.ndarray:
         for row, sentence in sentences_of(batch, Counter()):
             if len(sentence) > 1:
                 member = members[row][:, sentence.words]
-                right = right + [of_head(head, member, sentence) for head in attention[row]]
-    return np.array(right)
+                right = right + np.array([of_head(head, member, sentence) for head in attention[row]])
+    return right
 
 
 def of_head(attention: np.ndarray, member: np.ndarray, sentence: Parsed) -> int:

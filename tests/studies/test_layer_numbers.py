@@ -1,5 +1,6 @@
 """What each layer knows: the numbers of layers that studies have, on one page and on the cards of heads."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +43,8 @@ def test_page_has_all_numbers_of_a_model_with_intervals(ended: Callable[[str, st
     uuas = read(ended("structure", "annotated").directory)
     low, high = (100 * uuas["uuas_ci"].sel(layer=1).values).tolist()
     assert f"<i>{low:.1f}, {high:.1f}</i>" in text
+    trees = json.loads(uuas.attrs["trees"])
+    assert trees and text.count("-tree-") >= len(trees) == text.count("dashed edges are wrong")
 
 
 def test_result_without_numbers_of_layers_has_no_page(ended: Callable[[str, str], Run], tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What each layer knows as one offline page."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.layer_numbers import highlights, value, words_of
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.render import rendered
+from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Cell
 
@@ -31,7 +33,7 @@ def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path
     contents = [_contents(model, f"layers-{place}") for place, model in enumerate(models, 1) if model.layers]
     if not contents:
         return None
-    specs = {one["figure"].name: one["figure"].chart.to_dict(validate=False) for one in contents if one["figure"]}
+    specs = {each.name: each.chart.to_dict(validate=False) for one in contents for each in one["figures"]}
     for name, spec in specs.items():
         save_spec(spec, Path(directory) / "figures" / name)
     page = rendered("layers.html", specs, models=contents, formats=DEFAULT_FORMATS)
@@ -39,11 +41,13 @@ def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path
 
 
 def _contents(model: MeasuredModel, name: str) -> dict[str, Any]:
-    figure = None if missing("vl_convert") else Figure(name, "", layer_grid(_grid(model.layers), "Layers"), CAPTION, "")
+    grid = Figure(name, "", layer_grid(_grid(model.layers), "Layers"), CAPTION, "")
+    pictures = [each for source in model.sources for each in study_page(source.result).layer_pictures()]
+    pictures = [replace(each, name=f"{name}-{place}-{each.name}", variable="") for place, each in enumerate(pictures)]
     return {
         "model": model,
         "highlights": list(highlights(model.layers)),
-        "figure": figure,
+        "figures": [] if missing("vl_convert") else [grid, *pictures],
         "tables": list(_tables(model.layers, name)),
     }
 

@@ -4,7 +4,8 @@ They are read from `studies/NAME/page/`: `findings.py` has `findings(result)` an
 that stand first; `figures.py` has `figures(result)`, `tables.py` has `tables(result)`
 and perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study without findings or
 figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the atlas. `layers.py`
-has `layers(result)`: numbers of every layer, for the page `layers.html`. `card.py` may have any of these:
+has `layers(result)`: numbers of every layer, for the page `layers.html`, and perhaps `pictures(result)`, its figures
+there. `card.py` may have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
   columns; those that no head has are left out.
@@ -108,6 +109,12 @@ class StudyPage:
         part = self._part("layers")
         with refusing_incomplete(self.result):
             return list(part.layers(self.result)) if part else []
+
+    def layer_pictures(self) -> list[Figure]:
+        """The figures of layers that stand beside their numbers."""
+        part = self._part("layers")
+        with refusing_incomplete(self.result):
+            return list(part.pictures(self.result)) if hasattr(part, "pictures") else []
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():

@@ -15,7 +15,7 @@ SCORES, TREES = "Scores by layer", "Trees"
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    return [*(_by_layer(result, name) for name in NAMES), *_trees(result)]
+    return [*(_by_layer(result, name) for name in NAMES), *trees(result)]
 
 
 def _by_layer(result: xr.Dataset, name: str) -> Figure:
@@ -36,7 +36,8 @@ def _by_layer(result: xr.Dataset, name: str) -> Figure:
     return Figure(name, SCORES, curve(array.transpose("layer", "series"), "layer"), caption, name)
 
 
-def _trees(result: xr.Dataset) -> Iterator[Figure]:
+def trees(result: xr.Dataset) -> Iterator[Figure]:
+    """Gold and predicted trees of a few sentences."""
     layer = chosen(result).number
     for number, tree in enumerate(json.loads(result.attrs["trees"]), 1):
         caption = (
