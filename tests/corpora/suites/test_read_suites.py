@@ -180,6 +180,32 @@ def test_facts_in_one_wording_and_in_several(tmp_path: Path) -> None:
         read_suites([source])
 
 
+def test_google_re_and_squad(tmp_path: Path) -> None:
+    born = {"relation": "date_of_birth", "sub_label": "Ann", "obj_label": "1941", "masked_sentences": ["a [MASK]"]}
+    (item,) = items(written(tmp_path, "google_re.jsonl", born))
+    assert (item.id, item.good.text, item.good.scored, item.bad) == ("date_of_birth-1", "Ann (born 1941).", "1941", ())
+    asked = {"id": "7", "sub_label": "Squad", "obj_label": "gold", "masked_sentences": ["The [MASK] color."]}
+    twice = asked | {"id": "8", "masked_sentences": ["The [MASK] and [MASK]."]}
+    (suite,) = read_suites([source := written(tmp_path, "squad.jsonl", asked, twice)])
+    assert [each.good.text for each in suite.items] == ["The gold color."]
+    assert suite.skipped == {"sentences with several gaps": 1}
+    written(tmp_path, "squad.jsonl", asked | {"masked_sentences": ["No gap."]})
+    with pytest.raises(HeadscopeError, match=r"line 1: 'masked_sentences' has no \[MASK\]"):
+        read_suites([source])
+
+
+def test_verbs_of_templates_in_the_gap(tmp_path: Path) -> None:
+    verb = "simple_agrmt\tsing\t1\tthe author laughs\tthe author laugh\t\n"
+    polarity = "simple_npi\tpast\t2\tno author ever ran\tthe author ever ran\tmost authors ever ran\n"
+    more = "vp_coord\tsing\t3\tthe author laughs and sings\tthe author laugh and sing\t"
+    source = written(tmp_path, "marvin_linzen.tsv", TEMPLATES + verb + polarity + more)
+    assert len(items(source)) == 3
+    (suite,) = read_suites(["marvin_linzen_verbs"], tmp_path)
+    (item,) = suite.items
+    assert item.good == Candidate("the author laughs", 11, 17, True) and item.bad[0].scored == "laugh"
+    assert item.phenomenon == "simple_agrmt, word in the gap" and sum(suite.skipped.values()) == 2
+
+
 def test_three_diagnostics(tmp_path: Path) -> None:
     prediction = "item\tcontext_s1\tcontext_s2\texpected\twithin_category\tbetween_category\tconstraint"
     written(tmp_path, "CPRAG-102.tsv", prediction, "0\tHe won.\tShe played\tchess\tgo\tball\tH")

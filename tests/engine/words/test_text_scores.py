@@ -15,6 +15,7 @@ from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import filled, sentence
 from headscope.engine.words.few_tokens import whole
 from headscope.engine.words.logits import WordPredictor
+from headscope.engine.words.scored_pieces import scored_pieces
 from headscope.engine.words.text_scores import text_scores
 from headscope.errors import HeadscopeError
 from headscope.models.words_head import is_causal
@@ -96,6 +97,16 @@ def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredi
     every = WordPredictor(predictor.model)
     every.reader = whole(predictor.model)
     assert text_scores(every, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
+
+
+def test_causal_model_reads_each_prefix_once() -> None:
+    predictor = WordPredictor(headscope.wrap(tiny_gpt2(0, GPT2LMHeadModel), TOKENIZER))
+    texts = list(scored_pieces(predictor.model, TEXTS[:5]))
+    (part,) = predictor.inputs(texts)
+    assert part.seen is not None
+    read = [tuple(part.ids[0, seen].tolist()) for seen in part.seen[0]]
+    prefixes = {tuple(text.ids[:end].tolist()) for text in texts for end in range(1, 1 + text.places[-1])}
+    assert sorted(each for each in read if each != (0,)) == sorted(prefixes)
 
 
 def test_pieces_of_answers_are_counted_and_long_texts_have_no_score(predictor: WordPredictor) -> None:

@@ -1,7 +1,7 @@
-"""Facts of T-REx in the wordings of LAMA (Petroni et al. 2019) and of ParaRel (Elazar et al. 2021)."""
+"""Facts of T-REx and Google-RE in the wordings of LAMA (Petroni et al. 2019) and of ParaRel (Elazar et al. 2021)."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,14 +22,14 @@ class Fact(NamedTuple):
     answer: str
 
 
-def facts(file: str) -> Iterator[Fact | Bad | Skipped]:
-    """The facts of a file of JSON lines."""
+def facts(file: str, relation: str = "predicate_id") -> Iterator[Fact | Bad | Skipped]:
+    """The facts of a file of JSON lines; `relation`: the name of the field of the relation."""
     for record in records(file):
         if not isinstance(record, Record):
             yield record
             continue
         try:
-            names = [record.get(name, str).strip() for name in ("predicate_id", "sub_label", "obj_label")]
+            names = [record.get(name, str).strip() for name in (relation, "sub_label", "obj_label")]
             if not all(names) or GAP in "".join(names):
                 raise Bad(record.line, f"the relation, the subject or the object is empty or has a {GAP}")
             yield Fact(record.line, *names)
@@ -87,8 +87,14 @@ def items_of(file: str, name: str, keys: tuple[str, str], mark: str = "") -> Ite
 
     * `name`, `keys`: see `templates`; `mark`: what follows the relation in the name of the phenomenon.
     """
-    worded_as, every = templates(file, name, keys), list(facts(file))
-    right: dict[tuple[str, str], list[str]] = defaultdict(list)
+    yield from in_templates(facts(file), templates(file, name, keys), mark)
+
+
+def in_templates(
+    given: Iterable[Fact | Bad | Skipped], worded_as: Mapping[str, Sequence[str]], mark: str = ""
+) -> Iterator[ClozeItem | Bad | Skipped]:
+    """The items of some facts, each in all templates of its relation."""
+    every, right = list(given), defaultdict[tuple[str, str], list[str]](list)
     for fact in every:
         if isinstance(fact, Fact):
             right[fact.relation, fact.subject].append(fact.answer)

@@ -108,7 +108,8 @@ def _located(given: str, data: str | Path | None) -> tuple[str, ModuleType, list
     refuse_text("suite", given)
     names, name = catalog.names(READERS), given.replace("-", "_").lower()
     if Path(given).is_file():
-        readers = {file: reader for reader in names for file in catalog.load(READERS, reader).FILES}
+        # of two readers of one file, such as marvin_linzen and marvin_linzen_verbs, the first one
+        readers = {file: reader for reader in reversed(names) for file in catalog.load(READERS, reader).FILES}
         plain = Path(given).name.removesuffix(".gz")
         reader = readers.get(plain, "own")
         stem = reader if reader != "own" else Path(plain).stem

@@ -15,7 +15,7 @@ from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.words.inputs import PredictedPieces
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.scored_pieces import ScoredPieces, scored_pieces
-from headscope.engine.words.text_scores import WINDOW, fitting, inputs_of
+from headscope.engine.words.text_scores import WINDOW, fitting
 from headscope.models import Model
 
 Logits = Float[Tensor, "read piece"]
@@ -60,7 +60,7 @@ def answer_ranks(
         none = np.zeros(0, int)
         single = [text if _pieces(model, text) == 1 else ScoredPieces(none, none, none) for text in texts]
         others = _others(model, window)
-        for group in inputs_of(predictor, single):
+        for group in predictor.inputs(single):
             for batch in group.batches(settings.batch_tokens):
                 logits = predictor.logits(batch) if prior is None else prior.expand(len(batch.row), -1)
                 refuse_non_finite(model.name, logits)

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import switchable
@@ -13,12 +14,13 @@ from headscope.capture.fused_attention import fast
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import stack
 from headscope.capture.self_check import CLOSE
+from headscope.engine.words.inputs import PredictedPieces
 from headscope.models import Model
 from headscope.models.words_head import is_causal
 
 Logits = Float[Tensor, "read piece"]
-# Logits of inputs [row, token] at the token `place` of the input `row`, for each read.
-Reader = Callable[[Int[Tensor, "row token"], Int[Tensor, " read"], Int[Tensor, " read"]], Logits]
+# The logits at each read of some inputs.
+Reader = Callable[[PredictedPieces], Logits]
 
 
 def fastest_reader(model: Model) -> Reader:
@@ -26,15 +28,14 @@ def fastest_reader(model: Model) -> Reader:
 
     A masked model has to be read at one token of each input, in their order.
     """
-    ids, row, place = _trial(model)
-    every = whole(model)
+    part, every = _trial(model), whole(model)
     with torch.inference_mode():
-        expected = every(ids, row, place)
+        expected = every(part)
         close = CLOSE[model.network.dtype] * max(1.0, float(expected.abs().max()))
         for make in (head_alone,) if is_causal(model.network) else (last_layer_alone, head_alone):
             try:
                 reader = make(model)
-                logits = reader(ids, row, place)
+                logits = reader(part)
             except Exception:  # layers of some models cannot be called like this, and raise whatever they like
                 continue
             if logits.shape == expected.shape and bool((logits - expected).abs().max() <= close):
@@ -45,9 +46,9 @@ def fastest_reader(model: Model) -> Reader:
 def whole(model: Model) -> Reader:
     """A reader that computes the logits of all tokens."""
 
-    def read(ids: Int[Tensor, "row token"], row: Tensor, place: Tensor) -> Logits:
+    def read(part: PredictedPieces) -> Logits:
         with fast(model.network):
-            return _logits(model, ids)[row, place]
+            return _logits(model, part)[part.row, part.place]
 
     return read
 
@@ -56,9 +57,9 @@ def head_alone(model: Model) -> Reader:
     """A reader that passes the states of the tokens that are read to the head, and no others."""
     network: Any = model.network
 
-    def read(ids: Int[Tensor, "row token"], row: Tensor, place: Tensor) -> Logits:
-        with fast(network), chosen_states(network.base_model, lambda states: states[row, place][None]):
-            return _logits(model, ids)[0]
+    def read(part: PredictedPieces) -> Logits:
+        with fast(network), chosen_states(network.base_model, lambda states: states[part.row, part.place][None]):
+            return _logits(model, part)[0]
 
     return read
 
@@ -72,9 +73,10 @@ def last_layer_alone(model: Model) -> Reader:
     if layers is None:
         raise LookupError("the layers are not called one after the other")
 
-    def read(ids: Int[Tensor, "row token"], row: Tensor, place: Tensor) -> Logits:
-        with switchable(model.network), last_layer_at(layers, projections[-1], place[:, None]):
-            return _logits(model, ids)[:, 0]
+    def read(part: PredictedPieces) -> Logits:
+        rows = torch.from_numpy(part.place[:, None]).to(model.device)
+        with switchable(model.network), last_layer_at(layers, projections[-1], rows):
+            return _logits(model, part)[:, 0]
 
     return read
 
@@ -96,13 +98,14 @@ def chosen_states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterat
         handle.remove()
 
 
-def _logits(model: Model, ids: Int[Tensor, "row token"]) -> Float[Tensor, "row token piece"]:
+def _logits(model: Model, part: PredictedPieces) -> Float[Tensor, "row token piece"]:
     network: Any = model.network
-    return network(input_ids=ids).logits
+    return network(**part.inputs(model.device, network.dtype)).logits
 
 
-def _trial(model: Model) -> tuple[Int[Tensor, "row token"], Int[Tensor, " read"], Int[Tensor, " read"]]:
+def _trial(model: Model) -> PredictedPieces:
     """Two short inputs, and what is read: several tokens of a causal model, one of each input of a masked one."""
-    ids = torch.tensor(sorted(model.tokenizer.get_vocab().values())[-8:]).repeat(8)[:8].reshape(2, 4)
+    ids = np.resize(sorted(model.tokenizer.get_vocab().values())[-8:], (2, 4))
     row, place = ([0, 1, 1], [2, 0, 3]) if is_causal(model.network) else ([0, 1], [2, 3])
-    return ids.to(model.device), torch.tensor(row, device=model.device), torch.tensor(place, device=model.device)
+    none = np.zeros(0, int)
+    return PredictedPieces(ids, np.array(row), np.array(place), none, none, none)

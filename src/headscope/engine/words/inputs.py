@@ -1,10 +1,12 @@
 """The inputs whose predictions score texts, each once, however many texts need it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Int
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 
 from headscope.engine.words.scored_pieces import ScoredPieces
 
@@ -17,6 +19,7 @@ class PredictedPieces:
     * `row`, `place`: the input and the token of each read of the vocabulary's logits, by ascending row.
     * `read`: the number of the read of each prediction, in ascending order; `target`: the piece that is predicted;
       `text`: the number of the text that needs it.
+    * `positions`, `seen`: of inputs that are prefix trees, the position of each token and the tokens that it sees.
     """
 
     ids: Int[np.ndarray, "row token"]
@@ -25,6 +28,17 @@ class PredictedPieces:
     read: Int[np.ndarray, " prediction"]
     target: Int[np.ndarray, " prediction"]
     text: Int[np.ndarray, " prediction"]
+    positions: Int[np.ndarray, "row token"] | None = None
+    seen: Bool[np.ndarray, "row token token"] | None = None
+
+    def inputs(self, device: torch.device, dtype: torch.dtype) -> dict[str, Float[Tensor, "row *token"]]:
+        """Keyword arguments of a network."""
+        inputs = {"input_ids": torch.from_numpy(self.ids).to(device)}
+        if self.positions is None or self.seen is None:
+            return inputs
+        hidden = torch.from_numpy(~self.seen)[:, None].to(device)  # [row, 1, token, token]
+        mask = torch.zeros(hidden.shape, dtype=dtype, device=device).masked_fill_(hidden, torch.finfo(dtype).min)
+        return inputs | {"position_ids": torch.from_numpy(self.positions).to(device), "attention_mask": mask}
 
     def batches(self, batch_tokens: int) -> Iterator["PredictedPieces"]:
         """Parts of at most `batch_tokens` tokens, or of one input; rows and reads count from 0 in each."""
@@ -32,13 +46,17 @@ class PredictedPieces:
         for first in range(0, len(self.ids), size):
             start, end = np.searchsorted(self.row, [first, first + size])
             low, high = np.searchsorted(self.read, [start, end])
-            yield PredictedPieces(
-                self.ids[first : first + size],
-                self.row[start:end] - first,
-                self.place[start:end],
-                self.read[low:high] - start,
-                self.target[low:high],
-                self.text[low:high],
+            rows, reads, predictions = slice(first, first + size), slice(start, end), slice(low, high)
+            yield replace(
+                self,
+                ids=self.ids[rows],
+                row=self.row[reads] - first,
+                place=self.place[reads],
+                read=self.read[predictions] - start,
+                target=self.target[predictions],
+                text=self.text[predictions],
+                positions=None if self.positions is None else self.positions[rows],
+                seen=None if self.seen is None else self.seen[rows],
             )
 
 
@@ -50,7 +68,7 @@ def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[PredictedPiece
         counts = [len(text.places) for text in chosen]
         places = np.concatenate([text.places - 1 for text in chosen])
         reads = np.stack([np.repeat(row.reshape(-1), counts), places], axis=1)
-        yield _read(ids, reads, chosen, np.repeat(numbers, counts))
+        yield predicted_pieces(ids, reads, chosen, np.repeat(numbers, counts))
 
 
 def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[PredictedPieces]:
@@ -64,7 +82,7 @@ def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[Pre
         copies = np.concatenate([_copies(text, mask) for text in chosen])
         ids, row = np.unique(np.concatenate([copies, places[:, None]], axis=1), axis=0, return_inverse=True)
         reads = np.stack([row.reshape(-1), places], axis=1)
-        yield _read(ids[:, :-1], reads, chosen, np.repeat(numbers, [len(text.places) for text in chosen]))
+        yield predicted_pieces(ids[:, :-1], reads, chosen, np.repeat(numbers, [len(text.places) for text in chosen]))
 
 
 def _by_length(lengths: Iterable[int]) -> list[list[int]]:
@@ -85,7 +103,7 @@ def _copies(text: ScoredPieces, mask: int) -> Int[np.ndarray, "scored token"]:
     return copies
 
 
-def _read(
+def predicted_pieces(
     ids: Int[np.ndarray, "row token"],
     reads: Int[np.ndarray, "prediction 2"],
     texts: Sequence[ScoredPieces],

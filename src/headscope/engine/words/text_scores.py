@@ -1,19 +1,15 @@
 """Log-probabilities of texts: pseudo-log-likelihood of masked models, log-likelihood of causal ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
 
 from headscope.corpora.suites import Candidate
-from headscope.engine.finite_outputs import refuse_non_finite
 from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.words.inputs import PredictedPieces, causal_predictions, masked_predictions
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.scored_pieces import ScoredPieces, scored_pieces
-from headscope.models.words_head import is_causal
 
 # Texts whose inputs are sorted by length together.
 WINDOW = 2048
@@ -50,9 +46,9 @@ def text_scores(
         part = slice(start, start + len(window))
         tokens[part] = [len(text.ids) for text in texts]
         pieces[part] = [len(text.places) if len(text.ids) else -1 for text in texts]
-        for group in inputs_of(predictor, texts):
+        for group in predictor.inputs(texts):
             for batch in group.batches(settings.batch_tokens):
-                np.add.at(values[part], batch.text, _log_probabilities(predictor, batch))
+                np.add.at(values[part], batch.text, predictor.log_probabilities(batch))
         settings.on_progress(len(window))
     values[pieces <= 0] = np.nan
     return TextScores(values, pieces, tokens)
@@ -63,22 +59,3 @@ def fitting(predictor: WordPredictor, texts: Sequence[ScoredPieces]) -> list[Sco
     none = np.zeros(0, int)
     most = predictor.model.max_tokens
     return [text if len(text.ids) <= most else ScoredPieces(none, none, none) for text in texts]
-
-
-def inputs_of(predictor: WordPredictor, texts: Sequence[ScoredPieces]) -> Iterator[PredictedPieces]:
-    """The inputs of the model for some texts, in groups of one length."""
-    if is_causal(predictor.model.network):
-        return causal_predictions(texts)
-    return masked_predictions(texts, int(predictor.model.tokenizer.mask_token_id))  # type: ignore[arg-type]
-
-
-def _log_probabilities(predictor: WordPredictor, batch: PredictedPieces) -> Float[np.ndarray, " prediction"]:
-    """The log-probability of each prediction's target, in nats.
-
-    Raises `HeadscopeError` if one is not finite.
-    """
-    logits = predictor.logits(batch)
-    read, target = (torch.from_numpy(each).to(logits.device) for each in (batch.read, batch.target))
-    values = logits[read, target] - logits.logsumexp(-1)[read]
-    refuse_non_finite(predictor.model.name, values)
-    return values.double().cpu().numpy()
