@@ -14,6 +14,7 @@ NEEDS = {
     "onnxruntime": ("ONNX files need", "onnxruntime", "onnx"),
     "onnxscript": ("ONNX files need", "onnxscript", "onnx"),
     "peft": ("adapters need", "peft", "adapters"),
+    "ray": ("--engine ray needs", "ray", "ray"),
     "spacy": ("annotation needs", "spacy", "annotate"),
     "starlette": ("local pages need", "starlette", "view"),
     "uvicorn": ("local pages need", "uvicorn", "view"),

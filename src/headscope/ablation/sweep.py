@@ -19,10 +19,11 @@ from headscope.ablation.swept_group import ALL_HEADS, SweptGroup, unit_name
 from headscope.capture.interventions import Mode
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import by_length
+from headscope.engine.fingerprint import Fingerprint, of_machine, of_model
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.workers.channel import Json, TaskChannel
-from headscope.engine.workers.coordinator import ordered_values
-from headscope.engine.workers.forked import ForkedPool
+from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.forked import ForkedEngine
 from headscope.journal.codec import decode, encode
 from headscope.models.heads import existing, name
 
@@ -91,32 +92,42 @@ def _fill(
     model, inputs = task_inputs.model, task_inputs.inputs
     means = journal.once_array("means", lambda: head_means(model, inputs, silent)) if mode == "mean" else None
     strategy = cache(lambda: fastest_exact(task_inputs, mode, means))
-    batches, done = [SweptGroup(number, group, parts, journal) for number, group in enumerate(groups)], 0
+    batches = [SweptGroup(number, group, parts, journal) for number, group in enumerate(groups)]
+    missing = sum(len(each.group) * _variants(each.missing) for each in batches)
+    settings.on_progress(len(inputs) * _variants(parts) - missing)
+    if settings.in_parts:
+        _fill_by_workers(journal, task_inputs, batches, settings, strategy)
     for each in batches:
-        done += len(each.group) * (_variants(parts) - _variants(each.missing))
-    settings.on_progress(done)
-    batches = [each for each in batches if each.incomplete]
-    if settings.workers == 1:
-        for each in batches:
+        if each.incomplete:
             for unit, values in each.outputs(task_inputs, strategy(), settings.on_progress):
                 journal.add_array(unit, values)
-    elif batches:
-        _fill_by_workers(journal, task_inputs, batches, settings, strategy())
     return journal.once_json("strategy", lambda: strategy().name)
 
 
 def _fill_by_workers(
-    journal: Journal, task_inputs: SweptInputs, batches: list[SweptGroup], settings: Settings, strategy: Strategy
+    journal: Journal,
+    task_inputs: SweptInputs,
+    batches: list[SweptGroup],
+    settings: Settings,
+    strategy: Callable[[], Strategy],
 ) -> None:
     """The same by several processes; the units of a batch come into the journal together."""
 
     def do(number: int, channel: TaskChannel) -> Json:
-        return encode(list(batches[number].outputs(task_inputs, strategy, channel.progress)))
+        return encode(list(batches[number].outputs(task_inputs, strategy(), channel.progress)))
 
-    pool, workers = ForkedPool(do, task_inputs.model.device), min(settings.workers, len(batches))
-    for json in ordered_values(pool, workers, range(len(batches)), what="batch", on_progress=settings.on_progress):
+    def fingerprint() -> Fingerprint:
+        return {"model": of_model(task_inputs.model)} | of_machine(task_inputs.model, settings)
+
+    numbers = [each.number for each in batches if each.incomplete]
+    engine = settings.engine or ForkedEngine(settings.workers, task_inputs.model.device)
+    if numbers and settings.engine is None:
+        strategy()  # once, for all children
+    for json in engine.values(Tasks(do, numbers, "batch", fingerprint, settings.on_progress)):
         for unit, values in decode(json, list[tuple[str, np.ndarray]]):
-            journal.add_array(unit, values)
+            if unit not in journal:
+                journal.add_array(unit, values)
+    engine.finish(lambda: encode([(unit, journal[unit]) for each in batches for unit in each.units]))
 
 
 def _variants(parts: Sequence[Variants]) -> int:

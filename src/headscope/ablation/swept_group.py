@@ -30,9 +30,14 @@ class SweptGroup:
         return [part for part in self.parts if unit_name(self.number, part.name) not in self.journal]
 
     @property
+    def units(self) -> list[str]:
+        """The names of all units."""
+        return [unit_name(self.number, name) for name in (ALL_HEADS, *(part.name for part in self.parts))]
+
+    @property
     def incomplete(self) -> bool:
         """Whether the journal lacks a unit."""
-        return bool(self.missing) or unit_name(self.number, ALL_HEADS) not in self.journal
+        return any(unit not in self.journal for unit in self.units)
 
     def outputs(
         self, task_inputs: SweptInputs, strategy: Strategy, on_progress: Callable[[int], None]

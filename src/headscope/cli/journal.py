@@ -9,7 +9,8 @@ from headscope.cli.errors import notice
 
 FOLDER = ".headscope.journal"
 # They change no number, or name what has a hash of its own.
-LEFT_OUT = {"out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples", "workers"}
+WORKERS = {"workers", "engine", "address", "gpus_per_worker"}
+LEFT_OUT = {"out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
 HASHED = {"model", "models", "corpus", "corpora"}
 
 

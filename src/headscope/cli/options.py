@@ -119,6 +119,13 @@ BatchTokens = Annotated[
 Workers = Annotated[
     int, Option(min=1, max=256, help="Processes that read the corpus, each with one thread.", rich_help_panel=_RUN)
 ]
+Engine = Annotated[
+    Literal["local", "ray"], Option(help="Where the workers are: this machine, or a Ray cluster.", rich_help_panel=_RUN)
+]
+Address = Annotated[
+    str, Option(help="Ray cluster: HOST:PORT, 'auto', or 'local' for a new one on this machine.", rich_help_panel=_RUN)
+]
+GpusPerWorker = Annotated[float, Option(min=0, help="GPUs of each Ray worker, such as 1 or 0.5.", rich_help_panel=_RUN)]
 Resamples = Annotated[int, Option(min=1, max=100_000, help="Resamples of the bootstrap.", rich_help_panel=_RUN)]
 Examples = Annotated[
     int,
@@ -165,6 +172,9 @@ def shared(  # noqa: PLR0913 (each is an option of the command line)
     dtype: Dtype = "float32",
     batch_tokens: BatchTokens = 2048,
     workers: Workers = 1,
+    engine: Engine = "local",
+    address: Address = "local",
+    gpus_per_worker: GpusPerWorker = 0,
     resamples: Resamples = 1000,
     examples: Examples = 3,
     revision: Revision = None,

@@ -13,6 +13,7 @@ import typer
 
 from headscope import catalog
 from headscope.cli.clock import Clock
+from headscope.cli.cluster import engine_of, refuse_standard_input
 from headscope.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
 from headscope.cli.formats import formats
 from headscope.cli.functions import Function, names, read, read_from
@@ -26,6 +27,7 @@ from headscope.progress import n_inputs, progress_bar
 
 ALWAYS = {"json", "debug"}
 OF_STUDIES = {"quiet", "figures", "no_figures", "overwrite"}
+OF_PASSES = {"engine", "address", "gpus_per_worker"}
 
 
 def command(study: str) -> Callable[..., None]:
@@ -63,7 +65,10 @@ def _command(
         with user_errors(given["debug"]):
             call(given)
 
-    wanted = (options_of(inputs) | ALWAYS | (OF_STUDIES if function.name == "run" else set())) - set(without)
+    wanted = options_of(inputs) | ALWAYS
+    if function.name == "run":
+        wanted |= OF_STUDIES | OF_PASSES
+    wanted -= set(without)
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
     parameters = [*function.options.values(), *parameters]
@@ -76,6 +81,7 @@ def _command(
 def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
     given["figures"] = formats(given["figures"], given["no_figures"])
     given["out"] = given["out"] or Path("out") / catalog.command_name(study)
+    refuse_standard_input(given)
     with output_folder(given["out"], study, overwrite=given["overwrite"], on_no_lock=notice):
         _run_in_folder(study, function, inputs, given)
 
@@ -87,9 +93,11 @@ def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], g
         ready = made(inputs, given)
     clock.stop("loading")
     directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
-    with progress_bar(study, n_inputs(ready), show=show) as (progress, expect):
+    bar = progress_bar(study, n_inputs(ready), show=show)
+    with engine_of(study, given) as engine, bar as (progress, expect):
         journal = journal_of(study, given, ready)
         run = {"on_progress": progress, "on_total": expect, "keep_interrupted": True, "journal": journal}
+        run |= {"engine": engine}
         ready["settings"] = replace(ready["settings"], **run)
         result = function.load()(**ready, **{name: given[name] for name in function.options})
     from headscope import report, results

@@ -18,14 +18,14 @@ CHARACTERS = 16
 NAMES = {"id2label", "label2id", "transformers_version", "architectures", "dtype"}
 
 
-def of_machine(model: Model, workers: int = 1) -> Fingerprint:
-    """Device, threads and libraries, as far as the last bit of a number depends on them."""
+def of_machine(model: Model, settings: Settings) -> Fingerprint:
+    """Device, threads and libraries, as far as the last bit of a number depends on them; a worker has one thread."""
     on_gpu = model.device.type == "cuda"
     name = torch.cuda.get_device_name(model.device) if on_gpu else torch.backends.cpu.get_cpu_capability()
     return {
         "dtype": str(model.network.dtype).removeprefix("torch."),
         "device": f"{model.device} ({name})",
-        "threads": torch.get_num_threads() if workers == 1 else 1,
+        "threads": 1 if settings.in_parts else torch.get_num_threads(),
         "headscope": __version__,
         "torch": version("torch"),
         "transformers": version("transformers"),
@@ -35,7 +35,7 @@ def of_machine(model: Model, workers: int = 1) -> Fingerprint:
 def of_pass(model: Model, corpus: Corpus, settings: Settings) -> Fingerprint:
     """Model, corpus, settings and machine."""
     texts: Fingerprint = {"corpus": corpus.sha256[:CHARACTERS], "examples": corpus.n_examples}
-    return {"model": of_model(model)} | texts | settings.as_attributes() | of_machine(model, settings.workers)
+    return {"model": of_model(model)} | texts | settings.as_attributes() | of_machine(model, settings)
 
 
 def of_model(model: Model) -> str:

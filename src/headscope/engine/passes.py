@@ -141,6 +141,7 @@ class Pass:
                 raise
             interrupted = True
         self.corpus.refuse_changed()
+        reader.finish(total)
         return self._result(total, words, interrupted=interrupted)
 
     def _checkpoints(self, fold: Fold[State], words: Words) -> NoCheckpoints[State]:

@@ -11,6 +11,7 @@ from headscope.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
     from headscope.engine.pass_journal import PassJournal
+    from headscope.engine.workers.engine import Engine
 
 BOUNDS = {
     "batch_tokens": Range(1),
@@ -28,6 +29,7 @@ class Settings:
     * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
     * `seed`, `resamples`: of the bootstrap.
     * `workers`: processes that read the corpus, each with one thread; by default this one, with torch's threads.
+    * `engine`: where these processes are; by default they are forked on this machine.
     * `on_progress`: called with the number of inputs that were done since the last call; `on_total`: called with the
       number of inputs in total, once that is known.
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
@@ -41,6 +43,7 @@ class Settings:
     seed: int = 0
     resamples: int = RESAMPLES
     workers: int = 1
+    engine: "Engine | None" = field(default=None, repr=False)
     on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
     on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
     keep_interrupted: bool = False
@@ -54,9 +57,14 @@ class Settings:
 
     def in_one_process(self, what: str) -> "Settings":
         """The settings of a pass by this process from its beginning to its end; `what` is kept by it."""
-        if self.workers > 1:
+        if self.in_parts:
             self.on_notice(f"{what} are kept by one process; --workers has no effect on this study")
-        return replace(self, workers=1, journal=None)
+        return replace(self, workers=1, engine=None, journal=None)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether other processes than this one read the corpus."""
+        return self.workers > 1 or self.engine is not None
 
     def on_notice(self, line: str) -> None:
         """Print one line that is no error, if there is a command line."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Generic
@@ -9,11 +10,12 @@ from typing import Generic
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import shards
+from headscope.engine.fingerprint import of_pass
 from headscope.engine.settings import Settings
 from headscope.engine.shards import Fold, OpenShard, ReadShards, State, groups_of
 from headscope.engine.workers.channel import Json, TaskChannel
-from headscope.engine.workers.coordinator import ordered_values
-from headscope.engine.workers.forked import ForkedPool
+from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.forked import ForkedEngine
 from headscope.journal.codec import decode, encode
 from headscope.models import Model
 from headscope.types import Example
@@ -37,7 +39,7 @@ class ShardReader(Generic[State]):
 
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The shards after those that are done, one after the other."""
-        return self._here(done) if self.settings.workers == 1 else self._by_workers(done)
+        return self._by_workers(done) if self.settings.in_parts else self._here(done)
 
     def unfinished(self) -> ReadShards[State] | None:
         """What was read of the open shard."""
@@ -61,12 +63,25 @@ class ShardReader(Generic[State]):
             first = channel.preceding(self._inputs(examples))
             return encode(self._read(iter(examples), first, replace(self.settings, on_progress=channel.progress)))
 
-        pool = ForkedPool(do, self.model.device)
-        workers, inputs = min(self.settings.workers, len(numbers)), done.coverage.inputs
-        for json in ordered_values(pool, workers, numbers, preceding=inputs, on_progress=self.settings.on_progress):
-            part = decode(json, ReadShards[self.fold.kind])
-            self.words.counts.update(part.counts)
-            yield part
+        tasks = Tasks(
+            do,
+            numbers,
+            "shard",
+            lambda: of_pass(self.model, self.corpus, self.settings),
+            self.settings.on_progress,
+            preceding=done.coverage.inputs,
+        )
+        engine = self.settings.engine or ForkedEngine(self.settings.workers, self.model.device)
+        with closing(engine.values(tasks)) as values:
+            for json in values:
+                part = decode(json, ReadShards[self.fold.kind])
+                self.words.counts.update(part.counts)
+                yield part
+
+    def finish(self, total: ReadShards[State]) -> None:
+        """Keep the total of all shards for workers."""
+        if self.settings.engine is not None:
+            self.settings.engine.finish(lambda: encode(total))
 
     def _inputs(self, examples: list[Example]) -> int:
         """The number of inputs that some examples have; numbers of inputs count on over the shards."""

@@ -29,6 +29,10 @@ class TaskChannel:
     def __init__(self, connection: Connection):
         self.connection, self.done = connection, 0
 
+    def ready(self, **more: Any) -> None:
+        """Say that the worker can do tasks."""
+        self._send({"ready": True, **more})
+
     def progress(self, done: int) -> None:
         """Say that so much more of the task is done."""
         self.done += done
@@ -39,25 +43,33 @@ class TaskChannel:
         self._send({"size": size})
         return self._receive()["preceding"]
 
-    def serve(self, do: Callable[[int, "TaskChannel"], Json]) -> None:
-        """Do the tasks that the coordinator hands out, until it needs no more or is gone."""
-        try:
-            while True:
-                self._do(self._receive()["task"], do)
-        except ChannelClosed:
-            return
+    def refuse(self, line: str) -> None:
+        """Say that a `HeadscopeError` was raised."""
+        self._send({"refused": line})
+
+    def fail(self, error: Exception, trace: str) -> None:
+        """Say that another error was raised."""
+        self._send({"error": f"{type(error).__name__}: {error}", "trace": trace})
+
+    def serve(self, do: Callable[[int, "TaskChannel"], Json]) -> Json:
+        """Do the tasks that the coordinator hands out. Returns: their total.
+
+        Raises `ChannelClosed` if the coordinator needs no more.
+        """
+        while "task" in (message := self._receive()):
+            self._do(message["task"], do)
+        return message["total"]
 
     def _do(self, task: int, do: Callable[[int, "TaskChannel"], Json]) -> None:
         self.done = 0
         try:
-            outcome = {"value": do(task, self)}
+            self._send({"value": do(task, self)})
         except ChannelClosed:
             raise
         except HeadscopeError as error:
-            outcome = {"refused": str(error)}
+            self.refuse(str(error))
         except Exception as error:
-            outcome = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
-        self._send(outcome)
+            self.fail(error, traceback.format_exc())
 
     def _send(self, record: Record) -> None:
         with _closing():

@@ -1,10 +1,11 @@
 """The coordinator's side: tasks are handed out to workers, and their values come back in order."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from headscope.engine.workers.channel import Json
-from headscope.engine.workers.queue import TaskQueue
+from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.queue import TRIES, TaskQueue
 from headscope.errors import HeadscopeError
 from headscope.journal.lines import Record
 
@@ -19,6 +20,10 @@ class Worker(Protocol):
 
     def receive(self) -> Record | None:
         """The next message; None from a worker that died."""
+        ...
+
+    def release(self) -> None:
+        """Give back a worker that has no task."""
         ...
 
     def end(self, *, dead: bool = False) -> str:
@@ -37,25 +42,12 @@ class Pool(Protocol[AnyWorker]):
     def wait(self, workers: Sequence[AnyWorker], /) -> list[AnyWorker]: ...
 
 
-def ordered_values(
-    pool: Pool[Any],
-    workers: int,
-    tasks: Iterable[int],
-    *,
-    what: str = "shard",
-    preceding: int = 0,
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> Generator[Json]:
-    """The value of each task in the order of the tasks, however many workers there are.
+def ordered_values(pool: Pool[Any], workers: int, tasks: Tasks) -> Generator[Json]:
+    """The value of each task in the order of the tasks, however many workers there are; see `Engine.values`.
 
-    * `what`: a task's name in an error.
-    * `preceding`: the size of all that comes before the first task; see `TaskChannel.preceding`.
-    * `on_progress`: called with what was done since the last call; nothing counts twice where a task is done again.
-
-    Raises the error of a task at its place in the order, and `HeadscopeError` if three workers die at the same task.
+    Nothing counts twice for `on_progress` where a task is done again.
     """
-    queue = TaskQueue[Record](tasks, ahead=AHEAD * workers, preceding=preceding, what=what)
-    coordinator = _Coordinator(pool, workers, queue, on_progress)
+    coordinator = _Coordinator(pool, workers, tasks)
     try:
         yield from coordinator.values()
     finally:
@@ -63,31 +55,40 @@ def ordered_values(
 
 
 class _Coordinator:
-    """The workers, each with its task."""
+    """The workers: those that start, those that are ready for a task, and the others with their tasks."""
 
-    def __init__(self, pool: Pool[Any], most: int, queue: TaskQueue[Record], on_progress: Callable[[int], None]):
-        self.pool, self.most, self.queue, self.on_progress = pool, most, queue, on_progress
-        self.busy, self.idle, self.waiting = dict[Worker, int](), list[Worker](), set[Worker]()
+    def __init__(self, pool: Pool[Any], most: int, tasks: Tasks):
+        self.pool, self.most, self.on_progress = pool, min(most, len(tasks.numbers)), tasks.on_progress
+        ahead = AHEAD * self.most
+        self.queue = TaskQueue[Record](tasks.numbers, ahead=ahead, preceding=tasks.preceding, what=tasks.what)
+        self.starting, self.ready, self.busy = list[Worker](), list[Worker](), dict[Worker, int]()
+        self.waiting, self.failed_starts = set[Worker](), 0
         self.done: dict[int, int] = {}  # of each task, as `on_progress` has it
 
-    def values(self) -> Iterator[Json]:
-        while True:
+    def values(self) -> Generator[Json]:
+        while not self.queue.finished:
+            while len(self.workers) < self.most:
+                self.starting.append(self.pool.start())
+            self._hand_out()
+            for worker in self.pool.wait([*self.starting, *self.busy]):
+                self._receive(worker)
             for outcome in self.queue.take():
                 yield _value(outcome)
-            self._hand_out()
-            if not self.busy:
-                return
-            for worker in self.pool.wait(list(self.busy)):
-                self._receive(worker)
+
+    @property
+    def workers(self) -> list[Worker]:
+        return [*self.starting, *self.ready, *self.busy]
 
     def end(self) -> None:
-        for worker in (*self.busy, *self.idle):
+        for worker in self.ready:
+            worker.release()
+        for worker in (*self.starting, *self.busy):
             worker.end()
 
     def _hand_out(self) -> None:
         """Give a task to each worker without one, and to each that waits the size of what is before its task."""
-        while (self.idle or len(self.busy) < self.most) and (task := self.queue.next()) is not None:
-            worker = self.idle.pop() if self.idle else self.pool.start()
+        while self.ready and (task := self.queue.next()) is not None:
+            worker = self.ready.pop()
             self.busy[worker] = task
             worker.send({"task": task})
         for worker in list(self.waiting):
@@ -96,24 +97,41 @@ class _Coordinator:
                 worker.send({"preceding": preceding})
 
     def _receive(self, worker: Worker) -> None:
-        message, task = worker.receive(), self.busy[worker]
+        message = worker.receive()
         if message is None:
-            self.waiting.discard(worker)
-            del self.busy[worker]
-            self.queue.repeat(task, worker.end(dead=True))
-        elif "done" in message:
-            new = message["done"] - self.done.get(task, 0)
-            if new > 0:
-                self.done[task] = message["done"]
-                self.on_progress(new)
-        elif "size" in message:
-            self.queue.sizes[task] = message["size"]
+            self._bury(worker)
+        elif worker in self.starting:
+            if "ready" in message:
+                self.starting.remove(worker)
+                self.ready.append(worker)
+            elif "done" not in message:
+                _value(message)
+        elif isinstance(message.get("done"), int):
+            self._progress(self.busy[worker], message["done"])
+        elif isinstance(message.get("size"), int):
+            self.queue.sizes[self.busy[worker]] = message["size"]
             self.waiting.add(worker)
         else:
-            self.queue.finish(task, message)
-            self.done.pop(task, None)
-            self.idle.append(worker)
-            del self.busy[worker]
+            self.queue.finish(self.busy.pop(worker), message)
+            self.ready.append(worker)
+
+    def _progress(self, task: int, done: int) -> None:
+        before = self.done.get(task, 0)
+        if done > before:
+            self.done[task] = done
+            self.on_progress(done - before)
+
+    def _bury(self, worker: Worker) -> None:
+        """Let another worker do the task of one that died."""
+        how = worker.end(dead=True)
+        self.waiting.discard(worker)
+        if worker in self.busy:
+            self.queue.repeat(self.busy.pop(worker), how)
+            return
+        self.starting.remove(worker)
+        self.failed_starts += 1
+        if self.failed_starts == TRIES:
+            raise HeadscopeError(f"{TRIES} workers died ({how}) as they started; use fewer if memory is short")
 
 
 def _value(outcome: Record) -> Json:

@@ -6,14 +6,17 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 
 import torch
 
-from headscope.engine.workers.channel import Json, TaskChannel
+from headscope.engine.workers.channel import ChannelClosed, Json, TaskChannel
+from headscope.engine.workers.coordinator import ordered_values
+from headscope.engine.workers.engine import Tasks
 from headscope.errors import HeadscopeError
 from headscope.journal.lines import Record, line_of, record_of
 
@@ -46,6 +49,10 @@ class ForkedWorker:
             return record_of(self.connection.recv_bytes())
         return None
 
+    def release(self) -> None:
+        """End the child: the next tasks need others."""
+        self.end()
+
     def end(self, *, dead: bool = False) -> str:
         """End the child, whatever it does; `dead`: it is ending by itself. Returns: how it ended."""
         if dead:
@@ -57,24 +64,37 @@ class ForkedWorker:
         return f"signal {-code}" if code < 0 else f"status {code}"
 
 
-class ForkedPool:
-    """Workers that do the same kind of task.
+class ForkedEngine:
+    """Processes on this machine, forked for each set of tasks.
 
     Raises `HeadscopeError` where processes cannot be forked with a model.
     """
 
-    def __init__(self, do: Callable[[int, TaskChannel], Json], device: torch.device):
+    def __init__(self, workers: int, device: torch.device):
         if sys.platform != "linux" or device.type != "cpu":
             place = f"on {device.type}" if device.type != "cpu" else f"on {sys.platform}"
             raise HeadscopeError(f"--workers: no local workers {place}; leave it out, or use --engine ray")
-        self.do = do
+        self.workers = workers
+
+    def values(self, tasks: Tasks) -> Generator[Json]:
+        """See `Engine`."""
+        return ordered_values(_ForkedPool(tasks.do), self.workers, tasks)
+
+    def finish(self, total: Callable[[], Json]) -> None:
+        """The children of the next tasks are copies of this process, and need no total."""
+
+    def close(self) -> None:
+        """No child outlives its tasks."""
+
+
+@dataclass(frozen=True)
+class _ForkedPool:
+    do: Callable[[int, TaskChannel], Json]
 
     def start(self) -> ForkedWorker:
-        """A new worker."""
         return ForkedWorker(self.do)
 
     def wait(self, workers: Sequence[ForkedWorker]) -> list[ForkedWorker]:
-        """The workers that have something to receive, once there is one."""
         ready = wait([worker.connection for worker in workers])
         return [worker for worker in workers if worker.connection in ready]
 
@@ -84,7 +104,10 @@ def _run(connection: Connection, do: Callable[[int, TaskChannel], Json]) -> None
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     torch.set_num_threads(1)  # the threads of the parent do not exist here
-    TaskChannel(connection).serve(do)
+    channel = TaskChannel(connection)
+    with suppress(ChannelClosed):
+        channel.ready()
+        channel.serve(do)
 
 
 @contextmanager

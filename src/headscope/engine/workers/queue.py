@@ -30,18 +30,23 @@ class TaskQueue(Generic[Outcome]):
     """
 
     def __init__(self, tasks: Iterable[int], *, ahead: int, preceding: int = 0, what: str = "shard"):
-        self.tasks, self.ahead, self.preceding, self.what = iter(tasks), ahead, preceding, what
+        self.tasks, self.ahead, self.preceding, self.what = deque(tasks), ahead, preceding, what
         self.open, self.again = deque[int](), list[int]()
         self.outcomes, self.sizes, self.deaths = dict[int, Outcome](), dict[int, int](), Counter[int]()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the outcomes of all tasks were taken."""
+        return not (self.tasks or self.open)
 
     def next(self) -> int | None:
         """The next task for a worker; None if there is none now."""
         if self.again:
             return heapq.heappop(self.again)
-        if len(self.open) > self.ahead or (task := next(self.tasks, None)) is None:
+        if len(self.open) > self.ahead or not self.tasks:
             return None
-        self.open.append(task)
-        return task
+        self.open.append(self.tasks.popleft())
+        return self.open[-1]
 
     def before(self, task: int) -> int | None:
         """The size of everything before a task; None as long as the size of an earlier task is missing."""

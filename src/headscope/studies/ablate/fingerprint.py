@@ -13,4 +13,4 @@ def fingerprint(task_inputs: SweptInputs, settings: Settings) -> Fingerprint:
         "inputs": hash_of(array.tobytes() for array in (*arrays, *task_inputs.masked_pieces)),
         "seed": settings.seed,
         "batch_tokens": settings.batch_tokens,
-    } | of_machine(task_inputs.model, settings.workers)
+    } | of_machine(task_inputs.model, settings)

@@ -32,7 +32,7 @@ from headscope.studies.cloze.variables import to_variables
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
 
-WITHOUT = ("workers",)  # shared options that have no effect
+WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

@@ -27,7 +27,7 @@ INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
 EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
 REQUIRED = ("score", "chance")
 
-WITHOUT = ("workers",)  # shared options that have no effect
+WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

@@ -27,7 +27,7 @@ from headscope.training.initialisation import InitialModel, initial_masked_lm
 from headscope.training.loop import MaskedExamples, dev_outputs, train
 
 OPTIONS = {"long": "window"}
-WITHOUT = ("workers",)  # shared options that have no effect
+WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 EXAMPLE = "headscope pretrain-head minilm wiki.txt -o out/adapted"
 REQUIRED = ("perplexity",)
 

@@ -1,0 +1,146 @@
+"""Workers on a Ray cluster: each runs the same study on its own, and reads the shards that it is given.
+
+A set of tasks is a pass of the study. A worker that is behind, since it has just started, is sent the totals of earlier
+passes, and so goes on to the one that is read now.
+"""
+
+import os
+import socket
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from headscope.engine.fingerprint import difference
+from headscope.engine.workers.channel import Json
+from headscope.engine.workers.coordinator import ordered_values
+from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.ray_actor import RayActor
+from headscope.errors import HeadscopeError
+from headscope.extras import require
+from headscope.journal.lines import Record, line_of, record_of
+
+SECONDS = 10  # for an answer of the cluster
+# They may differ between machines of a cluster.
+OF_MACHINE = {"device", "threads"}
+
+
+class RayEngine:
+    """Workers on a cluster, which is asked for as many as it has room for.
+
+    * `entry`: a function as "module:name", which a worker calls with `job` and its `Engine`.
+    * `workers`: the most workers, each with one processor and `gpus` GPUs.
+    * `address`: of a cluster, "auto" for the one of this machine, "local" for a new one on this machine alone.
+
+    Raises `HeadscopeError` without Ray, without that cluster, or if it has no such GPU.
+    """
+
+    def __init__(self, entry: str, job: bytes, *, workers: int = 1, address: str = "local", gpus: float = 0):
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        self.ray, self.workers, self.gpus = require("ray"), workers, gpus
+        self.started = not self.ray.is_initialized()
+        if self.started:
+            self._connect(address)
+        self.arguments = (entry, job, os.getcwd())
+        self.members, self.totals = list[_RayWorker](), list[Callable[[], Json]]()
+        self.fingerprint: dict[str, str | int] = {}
+        if gpus > self.ray.cluster_resources().get("GPU", 0):
+            self.close()
+            raise HeadscopeError(f"--gpus-per-worker {gpus:g}: the Ray cluster has fewer; see 'ray status'")
+
+    def _connect(self, address: str) -> None:
+        quiet: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
+        host, _, port = address.rpartition(":")
+        try:
+            if port.isdigit():  # first, since Ray tries for minutes
+                socket.create_connection((host, int(port)), SECONDS).close()
+            self.ray.init(address=address, log_to_driver=False, logging_level="error", **quiet)
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise HeadscopeError(f"--address {address}: no Ray cluster ({reason}); see 'ray status'") from error
+
+    def values(self, tasks: Tasks) -> Generator[Json]:
+        """See `Engine`."""
+        self.fingerprint = tasks.fingerprint()
+        return ordered_values(self, self.workers, tasks)
+
+    def finish(self, total: Callable[[], Json]) -> None:
+        """See `Engine`."""
+        self.totals.append(total)
+
+    def close(self) -> None:
+        """See `Engine`."""
+        for member in list(self.members):
+            member.end()
+        if self.started:
+            self.ray.shutdown()
+
+    def start(self) -> "_RayWorker":
+        """A worker of an earlier pass, or a new one."""
+        for member in self.members:
+            if member.free:
+                member.free = False
+                member.catch_up()
+                return member
+        actor = self.ray.remote(num_cpus=1, num_gpus=self.gpus, max_concurrency=2)(RayActor)
+        self.members.append(_RayWorker(self, actor.remote(*self.arguments)))
+        return self.members[-1]
+
+    def wait(self, workers: Sequence["_RayWorker"]) -> list["_RayWorker"]:
+        """The workers that have something to receive, once there is one."""
+        pending = {worker.pending: worker for worker in workers}
+        self.ray.wait(list(pending), num_returns=1)
+        ready, _ = self.ray.wait(list(pending), num_returns=len(pending), timeout=0)
+        return [pending[each] for each in ready]
+
+
+class _RayWorker:
+    """An actor, the pass in which it is, and its next message."""
+
+    def __init__(self, engine: RayEngine, actor: Any):
+        self.engine, self.actor, self.passes, self.free = engine, actor, 0, False
+        self.pending = actor.next_message.remote()
+
+    def send(self, record: Record) -> None:
+        """Send a message; that a worker has died shows at the next `receive`."""
+        self.actor.take_message.remote(line_of(record))
+
+    def receive(self) -> Record | None:
+        """The next message; None from a worker that died, or sent a damaged one."""
+        try:
+            message = record_of(self.engine.ray.get(self.pending))
+        except self.engine.ray.exceptions.RayError:
+            return None
+        self.pending = self.actor.next_message.remote()
+        return self._arrived(message) if message and "ready" in message else message
+
+    def catch_up(self) -> bool:
+        """Send the total of the worker's pass if that has ended. Returns: whether it has."""
+        if behind := 0 < self.passes <= len(self.engine.totals):
+            self.send({"total": self.engine.totals[self.passes - 1]()})
+        return behind
+
+    def release(self) -> None:
+        """Keep the worker for the next pass."""
+        self.free = True
+
+    def end(self, *, dead: bool = False) -> str:
+        """End the actor. Returns: how it ended."""
+        with suppress(ValueError):
+            self.engine.members.remove(self)
+        if not dead:
+            self.engine.ray.kill(self.actor)
+        return "their process or machine ended"
+
+    def _arrived(self, message: Record) -> Record:
+        """The worker is at its next pass: the message, or one that says nothing if that pass has ended."""
+        self.passes += 1
+        if self.catch_up():
+            return {"done": 0}
+        theirs, ours = (
+            {name: value for name, value in each.items() if name not in OF_MACHINE}
+            for each in (message["fingerprint"], self.engine.fingerprint)
+        )
+        if changed := difference(theirs, ours):
+            remedy = "all machines need the same files and versions"
+            return {"refused": f"a worker on '{message['machine']}' has {changed} here; {remedy}"}
+        return message

@@ -1,0 +1,14 @@
+"""A worker of a cluster whose shards are small."""
+
+from typing import Any
+
+from headscope.cli import cluster
+from headscope.engine import shards
+
+EXAMPLES = 6
+
+
+def work(job: bytes, engine: Any) -> None:
+    """Run a study in a worker."""
+    shards.EXAMPLES = EXAMPLES
+    cluster.work(job, engine)
