@@ -16,7 +16,7 @@ from headscope.studies.patterns import commands as patterns_commands
 from headscope.studies.patterns.training.recipe import ClassifierRecipe
 from support.commands import commands
 from support.pages import WITHOUT_FILES
-from support.shelf import stock
+from support.shelf import put_models, stock
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 }
-# A tiny model of as many heads stands for the built-in model and for models of the hub.
+# A tiny model stands for the built-in model and for models of the hub.
 INSTEAD = {"minilm": "./my-model", "bert-base-uncased": "./my-model", "MODEL": "./my-model", "MAPS": "maps"}
 QUICK = {
     "finetune": ["--epochs", "1"],
@@ -46,10 +46,27 @@ def shelf(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return stock(tmp_path_factory.mktemp("shelf"), real_data)
 
 
+def model_size(page: str) -> tuple[int, int]:
+    """Layers and heads that the tiny model of a page needs: those that its commands name, and at least 2 by 3.
+
+    >>> model_size("```sh\nheadscope head 3-9 4-7 out\n```\nHead 5-2 is another.")
+    (4, 9)
+    """
+    lines = "\n".join([*commands(page), *python_examples(page)])
+    heads = [tuple(map(int, head)) for head in re.findall(r"\b(\d+)-(\d+)\b", lines)]
+    restored = [int(layers) for layers in re.findall(r"--restore (\d+)", lines)]
+    return max(2, *restored, *(layer for layer, _ in heads)), max(3, *(head for _, head in heads))
+
+
+def python_examples(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+
+
 @pytest.fixture
-def workplace(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the shelf as the current folder; pages are not served, and training is short."""
     shutil.copytree(shelf, tmp_path, symlinks=True, dirs_exist_ok=True)
+    put_models(tmp_path, *model_size(PAGES[name]))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(patterns_commands, "RECIPE", TINY)
     monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
@@ -100,7 +117,7 @@ def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
 def test_python_examples_of_the_page_run(name: str, workplace: Path) -> None:
     shutil.copytree("my-model", "out/pruned/model")
     run("headscope profile minilm texts.txt -o out/profile")
-    for example in re.findall(r"```python\n(.*?)```", PAGES[name], re.DOTALL):
+    for example in python_examples(PAGES[name]):
         exec(compile(example, name, "exec"), {})
 
 

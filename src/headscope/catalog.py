@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,8 +42,7 @@ def summary(folder: str, name: str) -> str:
     """
     place = ROOT / folder / name
     file = place.with_suffix(".py")
-    source = (file if file.is_file() else place / "__init__.py").read_text(encoding="utf-8")
-    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+    return (ast.get_docstring(_parsed(file if file.is_file() else place / "__init__.py")) or "").partition("\n")[0]
 
 
 def constant(folder: str, name: str, constant: str) -> Any:
@@ -53,10 +53,15 @@ def constant(folder: str, name: str, constant: str) -> Any:
     """
     place = ROOT / folder / name
     file = place / "study.py" if place.is_dir() else place.with_suffix(".py")
-    for part in ast.parse(file.read_text(encoding="utf-8")).body:
+    for part in _parsed(file).body:
         if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == constant:
             return ast.literal_eval(part.value)
     return None
+
+
+@cache
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def load(folder: str, name: str) -> ModuleType:

@@ -2,10 +2,11 @@
 
 import gzip
 import shutil
+from functools import cache
 from pathlib import Path
 from zipfile import ZipFile
 
-from transformers import BertForMaskedLM, BertForSequenceClassification
+from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrainedTokenizerBase
 
 import headscope
 from support.tiny import save_tiny, tiny_bert
@@ -34,15 +35,36 @@ SENTENCES, ROWS, LINES, TOKENS = 10, 12, 60, 512
 
 
 def stock(folder: Path, data: Path) -> Path:
-    """Fill a folder with parts of the data sets in `data`, and with models of 6 layers of 12 heads; return it."""
+    """Fill a folder with parts of the data sets in `data`; return it."""
     _treebanks(folder, data)
     _tables(folder, data)
     _texts(folder, data)
     _suites(folder, data)
     (folder / "fndata-1.7" / "lu").mkdir(parents=True)
     (folder / "fndata-1.7" / "lu" / "lu10.xml").write_text(LEXICAL_UNIT, encoding="utf-8")
-    _models(folder)
     return folder
+
+
+def put_models(folder: Path, layers: int, heads: int) -> None:
+    """Save models with as many layers and heads to a layer in a folder, under the names of the pages."""
+    labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
+    tokenizer = _tokenizer()
+    sizes = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 4 * heads,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "max_position_embeddings": TOKENS,
+    }
+    save_tiny(folder / "my-model", tiny_bert(0, BertForSequenceClassification, **sizes, **labels), tokenizer)
+    save_tiny(folder / "my-words-model", tiny_bert(0, BertForMaskedLM, **sizes), tokenizer)
+    for place in TUNED:
+        shutil.copytree(folder / "my-model", folder / place)
+
+
+@cache
+def _tokenizer() -> PreTrainedTokenizerBase:
+    return headscope.load("minilm").tokenizer  # so that texts are as long as they are for the built-in model
 
 
 def _treebanks(folder: Path, data: Path) -> None:
@@ -112,17 +134,6 @@ def _suites(folder: Path, data: Path) -> None:
         _pack(folder / "data" / name, _head(data / name, ROWS))
     shutil.copy(data / "lama" / "relations.jsonl", folder / "data" / "lama")
     (folder / "my-suite.jsonl").write_text('{"good": "The cat sleeps.", "bad": "The cat sleep."}\n', encoding="utf-8")
-
-
-def _models(folder: Path) -> None:
-    labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
-    sizes = {"num_hidden_layers": 6, "num_attention_heads": 12, "max_position_embeddings": TOKENS}
-    tokenizer = headscope.load("minilm").tokenizer  # so that texts are as long as they are for the built-in model
-    network = tiny_bert(0, BertForSequenceClassification, vocab_size=len(tokenizer), **sizes, **labels)
-    save_tiny(folder / "my-model", network, tokenizer)
-    save_tiny(folder / "my-words-model", tiny_bert(0, BertForMaskedLM, vocab_size=len(tokenizer), **sizes), tokenizer)
-    for place in TUNED:
-        shutil.copytree(folder / "my-model", folder / place)
 
 
 def _read(path: Path) -> str:

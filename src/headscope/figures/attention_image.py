@@ -40,7 +40,7 @@ def _map(
     image = alt.Chart(inline([{"image": map_image(levels)}])).mark_image(
         width=width, height=height, x=0, y=0, align="left", baseline="top", smooth=False, aspect=False
     )
-    layers = [image.encode(url="image:N")]
+    layers = [image.encode(url=alt.Url("image:N"))]
     if longest <= LABELLED:
         layers += [_labels(queries, cell, across=False), _labels(keys, cell, across=True)]
     heading = alt.TitleParams(f"{name}, up to {most:.2f}", fontSize=12)
@@ -57,5 +57,5 @@ def _labels(tokens: Sequence[str], cell: float, *, across: bool) -> alt.Chart:
     place = {"axis": None, "scale": alt.Scale(domain=[0, len(tokens) * cell], range=[0, len(tokens) * cell])}
     if across:
         mark = chart.mark_text(align="left", angle=270, y=-5, **look)
-        return mark.encode(x=alt.X("place:Q", **place), text="token:N")
-    return chart.mark_text(align="right", x=-5, **look).encode(y=alt.Y("place:Q", **place), text="token:N")
+        return mark.encode(x=alt.X("place:Q", **place), text=alt.Text("token:N"))
+    return chart.mark_text(align="right", x=-5, **look).encode(y=alt.Y("place:Q", **place), text=alt.Text("token:N"))

@@ -38,9 +38,9 @@ def attention_lines(
         .mark_rule(aria=False, strokeCap="round")
         .encode(
             x=_x("from:Q"),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=y,
-            y2="key:Q",
+            y2=alt.Y2("key:Q"),
             color=alt.Color("head:N", scale=colours, legend=legend),
             strokeWidth=alt.StrokeWidth("strength:Q", scale=strength(range=[0.5, 3]), legend=None),
             opacity=alt.Opacity("strength:Q", scale=strength(range=[0.1, 1]), legend=None),
@@ -70,7 +70,7 @@ def _names(tokens: Sequence[str], y: alt.Y, *, left: bool) -> alt.Chart:
     mark = alt.Chart(inline(rows)).mark_text(
         align="right" if left else "left", dx=-6 if left else 6, color=INK, limit=160, aria=False
     )
-    return mark.encode(x=_x("side:Q"), y=y, text="token:N")
+    return mark.encode(x=_x("side:Q"), y=y, text=alt.Text("token:N"))
 
 
 def _x(field: str) -> alt.X:

@@ -6,7 +6,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures.attention_map import Tokens, plain_map, tokens_axis
-from headscope.figures.theme import CATEGORIES, GREY, finished, named
+from headscope.figures.theme import CATEGORIES, GREY, conditional, finished, named
 from headscope.figures.tidy import inline
 
 LINKED, OTHER = CATEGORIES[1], "#b8c4ce"
@@ -32,7 +32,7 @@ def zoom(
         raise ValueError(f"zoom: tokens {sorted({row, *linked})} are not among {len(tokens)}")
     whole, cell = plain_map(weights, tokens, side)
     size = cell * len(tokens)
-    framed = whole.encode(stroke=alt.condition(f"datum.query === {row}", alt.value(LINKED), alt.value("transparent")))
+    framed = whole.encode(stroke=conditional(alt.StrokeValue, f"datum.query === {row}", LINKED, "transparent"))
     title = alt.TitleParams(f"Where “{tokens[row]}” looks", fontSize=12)
     bars = _bars(weights.transpose("query", "key").values[row].tolist(), tokens, set(linked))
     chart = alt.hconcat(framed, bars.properties(width=width, height=size, title=title))

@@ -27,7 +27,9 @@ def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart
     base = alt.Chart(inline(rows(array))).encode(**_places(array, dims), tooltip=hover(array))
     layers = [base.mark_bar(aria=False).encode(x=alt.X("value:Q", title=quantity(array)), color=_colour(array, dims))]
     if {"lower", "upper"} <= set(array.coords):
-        layers.append(base.mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x="lower:Q", x2="upper:Q"))
+        layers.append(
+            base.mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"))
+        )
     chart = alt.layer(*layers).properties(width=width)
     if len(dims) == 3:
         chart = chart.facet(alt.Facet(f"{dims[2]}:N", sort=in_words(array, dims[2]), title=None), columns=2)
@@ -46,7 +48,7 @@ def _places(array: xr.DataArray, dims: list[str]) -> dict[str, Any]:
 
 def _colour(array: xr.DataArray, dims: list[str]) -> Any:
     if len(dims) == 1:
-        return alt.value(CATEGORIES[0])
+        return alt.ColorValue(CATEGORIES[0])
     words = in_words(array, dims[1])
     scale = alt.Scale(domain=words, range=list(CATEGORIES))
     return alt.Color(f"{dims[1]}:N", sort=words, scale=scale, legend=alt.Legend(title=None, orient="top"))

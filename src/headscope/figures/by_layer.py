@@ -35,7 +35,7 @@ def by_layer(
     top = max(extent(array)[1], reference or 0.0)
     base = alt.Chart(inline(rows(array))).encode(
         x=alt.X("layer:O", title="Layer", axis=alt.Axis(values=ticks(n_layers), labelAngle=0)),
-        **(_series(array, series[0]) if series else {"color": alt.value(CATEGORIES[0])}),
+        **(_series(array, series[0]) if series else {"color": alt.ColorValue(CATEGORIES[0])}),
     )
     scale = alt.Scale(domain=[extent(array)[0], top], nice=True)
     beside: dict[str, Any] = (
@@ -44,7 +44,7 @@ def by_layer(
     dots = base.mark_point(filled=True, size=34, opacity=0.5, aria=False).encode(
         **beside, y=alt.Y("value:Q", title=quantity(array), scale=scale), tooltip=hover(array)
     )
-    means = base.mark_line(strokeWidth=2.5, aria=False).encode(y="mean(value):Q")
+    means = base.mark_line(strokeWidth=2.5, aria=False).encode(y=alt.Y("mean(value):Q"))
     layers = [dots, means, *_rule(reference, reference_label)]
     chart = alt.layer(*layers).properties(width=max(560, min(780, 64 * n_layers)), height=height)
     return finished(chart, named(array), _description(array, reference, reference_label))
@@ -64,9 +64,9 @@ def _rule(reference: float | None, text: str) -> list[alt.Chart]:
     if reference is None:
         return []
     place = alt.Chart(inline([{"reference": float(reference), "text": text}]))
-    rule = place.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y="reference:Q")
+    rule = place.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y=alt.Y("reference:Q"))
     words = place.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GREY, aria=False)
-    return [rule, words.encode(y="reference:Q", x=alt.value(0), text="text:N")]
+    return [rule, words.encode(y=alt.Y("reference:Q"), x=alt.XValue(0), text=alt.Text("text:N"))]
 
 
 def _description(array: xr.DataArray, reference: float | None, text: str) -> str:

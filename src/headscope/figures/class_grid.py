@@ -39,7 +39,7 @@ def classes(array: xr.DataArray, *, names: Sequence[str], dim: str) -> alt.Chart
             tooltip=[
                 alt.Tooltip("name:N", title="head"),
                 alt.Tooltip("class:N", title=dim),
-                *(f"{one}:N" for one in panels),
+                *(alt.Tooltip(f"{one}:N") for one in panels),
             ],
         )
         .properties(width=cell * n_heads, height=cell * n_layers)

@@ -42,20 +42,20 @@ def curve(
     axis = alt.Axis(format="%") if percent else whole
     base = alt.Chart(inline(records)).encode(
         x=alt.X(f"{dim}:Q", title=title(dim), axis=axis, scale=alt.Scale(zero=False, nice=False)),
-        color=_by_series(array, series[0], alt.Color, list(CATEGORIES)) if series else alt.value(CATEGORIES[0]),
+        color=_by_series(array, series[0], alt.Color, list(CATEGORIES)) if series else alt.ColorValue(CATEGORIES[0]),
     )
     # Colour and shape: both, so that the figure also reads without colours.
     shape = {"shape": _by_series(array, series[0], alt.Shape)} if series else {}
     y = alt.Y("value:Q", title=quantity(array), scale=alt.Scale(zero=False))
     layers: list[Any] = []
     if {"lower", "upper"} <= set(array.coords):
-        layers.append(base.mark_area(opacity=0.18, aria=False).encode(y=alt.Y("lower:Q"), y2="upper:Q"))
+        layers.append(base.mark_area(opacity=0.18, aria=False).encode(y=alt.Y("lower:Q"), y2=alt.Y2("upper:Q")))
     layers.append(base.mark_line(strokeWidth=2.5, aria=False).encode(y=y))
     dots = base.mark_point(filled=True, size=48, opacity=1, aria=False)
     layers.append(dots.encode(y=y, tooltip=hover(array), **shape))
     if reference is not None:
         rule = alt.Chart(inline([{"reference": float(reference)}]))
-        layers.append(rule.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y="reference:Q"))
+        layers.append(rule.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y=alt.Y("reference:Q")))
     chart = alt.layer(*layers).properties(width=width, height=height)
     return finished(chart, named(array), _description(array, dim))
 

@@ -42,8 +42,8 @@ def dependency_trees(
     lines = alt.Chart(inline(arcs)).mark_line(strokeWidth=1.6, aria=False).encode(
         x=x,
         y=y,
-        detail="edge:N",
-        order="point:Q",
+        detail=alt.Detail("edge:N"),
+        order=alt.Order("point:Q"),
         color=alt.Color(
             "kind:N",
             scale=alt.Scale(domain=kinds, range=[OVER, UNDER, MISSED]),
@@ -52,7 +52,9 @@ def dependency_trees(
         strokeDash=alt.StrokeDash("kind:N", scale=alt.Scale(domain=kinds, range=[[1, 0], [1, 0], [4, 3]]), legend=None),
     )  # fmt: skip
     text = [{"x": place, "y": 0, "word": word} for place, word in zip(centres, words, strict=True)]
-    names = alt.Chart(inline(text)).mark_text(fontSize=12, color=INK, aria=False).encode(x=x, y=y, text="word:N")
+    names = (
+        alt.Chart(inline(text)).mark_text(fontSize=12, color=INK, aria=False).encode(x=x, y=y, text=alt.Text("word:N"))
+    )
     chart = alt.layer(lines, names).properties(width=width, height=2 * (highest + MARGIN))
     right = len(gold & predicted)
     return finished(chart, title, f"{' '.join(words)}: {right} of {len(gold)} edges of the gold tree are predicted.")

@@ -44,7 +44,7 @@ def dot_rows(array: xr.DataArray, *, width: int = 420) -> alt.LayerChart:
     layers = [every.encode(**places), alt.Chart(first).mark_point(filled=True, size=70, aria=False).encode(**places)]
     if {"lower", "upper"} <= set(array.coords):
         rule = alt.Chart(first).mark_rule(color=INK, strokeWidth=1.5, aria=False)
-        layers.insert(0, rule.encode(x="lower:Q", x2="upper:Q", y=y))
+        layers.insert(0, rule.encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"), y=y))
     low, high = float(array[:, 0].min()), float(array[:, 0].max())
     description = f"Rows of dots: {named(array)}. {names[0].capitalize()} from {low:.3g} to {high:.3g}."
     chart = alt.layer(*layers).properties(width=width, height=alt.Step(HEIGHT))

@@ -8,6 +8,7 @@ from headscope.figures.theme import (
     RULE,
     SEQUENTIAL,
     colours,
+    conditional,
     finished,
     hover,
     is_signed,
@@ -68,8 +69,8 @@ def _cells(array: xr.DataArray, scale: alt.Scale, small: bool) -> alt.Chart:
             x=alt.X("head:O", title="Head", axis=_axis(n_heads)),
             y=alt.Y("layer:O", title="Layer", axis=_axis(n_layers)),
             color=alt.Color("value:Q", scale=scale, legend=legend),
-            stroke=alt.condition(same_head, alt.value("#d55e00"), alt.value(RULE)),
-            strokeWidth=alt.condition(same_head, alt.value(2.5), alt.value(0.5)),
+            stroke=conditional(alt.StrokeValue, same_head, "#d55e00", RULE),
+            strokeWidth=conditional(alt.StrokeWidthValue, same_head, 2.5, 0.5),
             tooltip=hover(array),
         )
         .properties(width=cell * n_heads, height=cell * n_layers)

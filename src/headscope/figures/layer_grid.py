@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from headscope.figures.theme import INK, SEQUENTIAL, finished
+from headscope.figures.theme import INK, SEQUENTIAL, conditional, finished
 from headscope.figures.tidy import inline
 
 CELL = 46
@@ -37,8 +37,8 @@ def layer_grid(array: xr.DataArray, title: str) -> alt.Chart:
     shades = alt.Scale(domain=np.linspace(0, 1.3, len(SEQUENTIAL)).tolist(), range=list(SEQUENTIAL), interpolate="rgb")
     cells = grid.mark_rect(aria=False).encode(color=alt.Color("share:Q", scale=shades, legend=None))
     frames = grid.transform_filter("datum.frame").mark_rect(fill=None, stroke=INK, strokeWidth=2, aria=False)
-    white = alt.condition(f"datum.share > {DARK}", alt.value("white"), alt.value(INK))
-    texts = grid.mark_text(fontSize=11, aria=False).encode(text="text:N", color=white)
+    white = conditional(alt.ColorValue, f"datum.share > {DARK}", "white", INK)
+    texts = grid.mark_text(fontSize=11, aria=False).encode(text=alt.Text("text:N"), color=white)
     description = f"{title}: {len(names)} numbers of {len(layers)} layers; the table below has them."
     return finished(alt.layer(cells, frames, texts, data=grid.data), title, description)
 

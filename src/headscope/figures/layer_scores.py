@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from headscope.figures.theme import CATEGORIES, INK, RULE, colours, finished, hover, named
+from headscope.figures.theme import CATEGORIES, INK, RULE, colours, conditional, finished, hover, named
 from headscope.figures.tidy import inline, rows
 
 CELL = 22  # height in pixels
@@ -50,9 +50,11 @@ def layer_scores(
     fill = alt.Color("value:Q", scale=colours(array, diverging=False, domain=(0, 1)), legend=None)
     cells = alt.Chart(inline(records)).mark_rect(stroke=RULE, strokeWidth=0.5, aria=False)
     frames = alt.Chart(inline(chosen)).mark_rect(fill=None, stroke=INK, strokeWidth=2, aria=False)
-    ink = alt.condition("datum.value > 0.5", alt.value("white"), alt.value(INK))
+    ink = conditional(alt.ColorValue, "datum.value > 0.5", "white", INK)
     numbers = (
-        alt.Chart(inline(records)).mark_text(fontSize=11, aria=False).encode(x=above, y=y, text="text:N", color=ink)
+        alt.Chart(inline(records))
+        .mark_text(fontSize=11, aria=False)
+        .encode(x=above, y=y, text=alt.Text("text:N"), color=ink)
     )
     centres = [
         {"task": words[task], "centre": (place - layers[0] + 0.5) * width, "at": round(place, 2), "what": mark}

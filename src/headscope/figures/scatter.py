@@ -48,7 +48,7 @@ def scatter(
     hover = [alt.Tooltip("name:N", title="head")] + ([alt.Tooltip("class:N")] if colour is not None else [])
     dots = base.mark_point(filled=True, size=70, stroke=GREY, strokeWidth=0.5, opacity=0.85, aria=False)
     layers = [dots.encode(color=_colour(colour), tooltip=hover)]
-    layers.append(base.mark_text(dy=-9, fontSize=10, aria=False).encode(text="label:N"))
+    layers.append(base.mark_text(dy=-9, fontSize=10, aria=False).encode(text=alt.Text("label:N")))
     description = f"{array.sizes['layer'] * array.sizes['head']} heads as points: {named(array)}. Near heads are alike."
     chart = alt.layer(*layers).properties(width=side, height=height)
     chart = chart.properties(usermeta={"shape": "kept"}) if plane else chart

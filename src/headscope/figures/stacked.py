@@ -58,7 +58,7 @@ def stacked(
 def _band(band: tuple[float, float], text: str) -> list[Any]:
     """Two dashed rules, and words below the bars that say what lies between them."""
     ends = alt.Chart(inline([{"end": end} for end in band]))
-    rules = ends.mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color="black", aria=False).encode(x="end:Q")
+    rules = ends.mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color="black", aria=False).encode(x=alt.X("end:Q"))
     middle = alt.Chart(inline([{"middle": sum(band) / 2, "text": text}]))
     words = middle.mark_text(baseline="bottom", dy=-4, color=GREY, fontSize=11, aria=False)
-    return [rules, words.encode(x="middle:Q", y=alt.value(0), text="text:N")]
+    return [rules, words.encode(x=alt.X("middle:Q"), y=alt.YValue(0), text=alt.Text("text:N"))]

@@ -36,9 +36,9 @@ def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: i
     mine = alt.Chart(inline(own)).encode(y=y)
     layers = [
         heads.encode(x=x, y=y, tooltip=hover),
-        mine.mark_rule(color=CATEGORIES[1], strokeWidth=3, aria=False).encode(x="from:Q", x2="to:Q"),
+        mine.mark_rule(color=CATEGORIES[1], strokeWidth=3, aria=False).encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")),
         mine.mark_point(filled=True, size=90, color=CATEGORIES[1], opacity=1, aria=False).encode(x=x, tooltip=hover),
-        mine.mark_text(align="left", dx=8, aria=False).encode(x=alt.value(width), text="words:N"),
+        mine.mark_text(align="left", dx=8, aria=False).encode(x=alt.XValue(width), text=alt.Text("words:N")),
     ]
     name = head_name(layer, head)
     values = "; ".join(f"{row['number']} {row['words']}" for row in own)

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from headscope.figures.theme import DIVERGING, INK, RULE, finished
+from headscope.figures.theme import DIVERGING, INK, RULE, conditional, finished
 from headscope.figures.tidy import inline
 
 LETTER, PADDING, ROW, NARROWEST = 6.6, 12, 22, 28  # pixels
@@ -42,13 +42,13 @@ def token_rows(tokens: Sequence[str], rows: Mapping[str, Sequence[float]], title
     )
     cells = base.mark_rect(stroke=RULE, strokeWidth=0.5, aria=False).encode(
         x=alt.X("from:Q", **across),
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         color=alt.Color("value:Q", scale=colours, legend=alt.Legend(title=legend, orient="bottom", gradientLength=160)),
     )
     words = base.mark_text(fontSize=11, aria=False).encode(
         x=alt.X("middle:Q", **across),
-        text="token:N",
-        color=alt.condition("abs(datum.value) > 0.8", alt.value("white"), alt.value(INK)),
+        text=alt.Text("token:N"),
+        color=conditional(alt.ColorValue, "abs(datum.value) > 0.8", "white", INK),
     )
     chart = alt.layer(cells, words).properties(width=ends[-1], height=ROW * len(rows))
     chart = chart.properties(usermeta={"ends": ends})

@@ -20,14 +20,14 @@ from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import index
 from headscope.report.cards.head_numbers import number_names
 from headscope.report.cards.head_values import head_values
-from headscope.report.cards.model_results import model_of
+from headscope.report.cards.model_results import MeasuredModel, model_of
 from headscope.report.cards.page import head_cards
 from headscope.report.facts import glossary, lead, model_title, provenance, summary
 from headscope.report.kinds import COLOURS, NAMES
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
 from headscope.report.study_page import StudyPage, study_page
-from headscope.report.tables import Table, complete, top_heads
+from headscope.report.tables import complete, top_heads
 
 Part = TypeVar("Part")
 ATLAS = "the figure of the atlas"
@@ -123,9 +123,10 @@ def _placed(figures: list[Figure], *, beside_findings: bool) -> dict[str, Any]:
 def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Sequence[xr.Dataset]) -> dict[str, Any]:
     """The values of the template, without the figures."""
     result = page.result
-    names, ranked = results.means(result), number_names(result)
+    names, ranked, model = results.means(result), number_names(result), model_of(result)
+    joint = model_of(result, *others) if others else model
     top = failed.attempt("the top heads", lambda: [top_heads(result, name) for name in ranked], [])
-    cards = failed.attempt("the cards", lambda: _cards(result, others, atlas), []) if atlas else []
+    cards = failed.attempt("the cards", lambda: _cards(model if model.heads else joint, atlas), []) if atlas else []
     return {
         "attrs": result.attrs,
         "model_title": model_title(result),
@@ -135,31 +136,23 @@ def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Se
         "atlas": atlas,
         "colours": COLOURS,
         "names": NAMES,
-        "numbers": failed.attempt("the order of heads", lambda: head_values(model_of(result, *others)), []),
+        "numbers": failed.attempt("the order of heads", lambda: head_values(joint), []),
         "cards": cards,
         "without_cards": not cards,
         "findings": failed.attempt("the findings", page.findings, []),
         "own": failed.attempt("the scores", page.tables, []),
         "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
         "top": [table for table in top if table is not None],
-        "heads": failed.attempt("the table of heads", lambda: _heads(result), None),
+        "heads": failed.attempt("the table of heads", lambda: index(model) if len(model.numbers) else None, None),
         "tables": failed.attempt("the tables", lambda: [complete(result, name) for name in names], []),
         "glossary": glossary(result),
         "provenance": provenance(result),
     }
 
 
-def _cards(result: xr.Dataset, others: Sequence[xr.Dataset], atlas: Atlas) -> list[dict[str, Any]]:
-    """Cards of the heads of the atlas, if any result has numbers of heads: the own one alone, or else all others."""
-    model = model_of(result)
-    model = model if model.heads else model_of(result, *others)
+def _cards(model: MeasuredModel, atlas: Atlas) -> list[dict[str, Any]]:
+    """Cards of the heads of the atlas, if any result has numbers of heads."""
     return head_cards(model, [head.place for head in atlas.heads]) if model.heads else []
-
-
-def _heads(result: xr.Dataset) -> Table | None:
-    """All heads with the main numbers; None for a result that is not about heads."""
-    model = model_of(result)
-    return index(model) if len(model.numbers) else None
 
 
 def _safe(figure: Figure) -> Figure:

@@ -43,11 +43,17 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
 
 def fragment(template: str, **contents: Any) -> str:
     """A piece of a page, such as the card of a head. Whatever comes from a result is escaped."""
+    return _environment().get_template(template).render(**contents)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """The templates; one environment compiles each once."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"readable": readable, "script_json": script_json}
-    return environment.get_template(template).render(**contents)
+    return environment
 
 
 @cache

@@ -1,5 +1,6 @@
 """A labelled array as rows."""
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -12,14 +13,15 @@ def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
     The coordinates are `lower`, `upper` and `n_examples`, where the result has them.
     Raises `KeyError` if the result has no such variable.
     """
-    beside = {}
+    array, beside = result[name], {}
     if f"{name}_ci" in result:
         bounds = result[f"{name}_ci"]
-        beside = {bound: bounds.sel(bound=bound, drop=True) for bound in ("lower", "upper")}
+        places = {bound: place for place, bound in enumerate(bounds["bound"].values.tolist())}
+        beside = {bound: bounds.variable.isel(bound=places[bound]) for bound in ("lower", "upper")}
     if f"{name}_n_examples" in result:
-        beside["n_examples"] = result[f"{name}_n_examples"]
-    array = result[name]
-    return array.assign_coords({key: value.transpose(..., missing_dims="ignore") for key, value in beside.items()})
+        beside["n_examples"] = result[f"{name}_n_examples"].variable
+    # variables, not arrays: to align them with the array takes longer than all else
+    return xr.DataArray(array.variable, {**array.coords, **beside}, name=array.name)
 
 
 def tidy(array: xr.DataArray) -> pd.DataFrame:
@@ -33,6 +35,9 @@ def tidy(array: xr.DataArray) -> pd.DataFrame:
         return pd.DataFrame([{name: array[name].item() for name in MEASURED if name in array.coords}]).assign(
             value=array.item()
         )
-    extra = [name for name in array.coords if name not in array.dims and name not in MEASURED]
-    frame = array.drop_vars(extra).to_dataframe(name="value").reset_index()
-    return frame.dropna(subset="value").reset_index(drop=True)
+    filled = pd.notna(array.values)
+    places = zip(array.dims, np.nonzero(filled), strict=True)
+    columns = {str(dim): array[dim].values[place] for dim, place in places}
+    for name in [name for name in array.coords if name in MEASURED]:
+        columns[str(name)] = array[name].variable.set_dims(dict(array.sizes)).values[filled]
+    return pd.DataFrame({**columns, "value": array.values[filled]})

@@ -8,10 +8,9 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.figures.labels import head_name, name_in_words
+from headscope.figures.labels import head_name
 from headscope.figures.standing import among
-from headscope.report.cards.address import addressed, has_number
-from headscope.report.cards.head_numbers import Row, of_variable, where
+from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.model_results import FIRST, MeasuredModel, Source
 from headscope.report.cards.wording import ordinal, value
 from headscope.report.layer_numbers import best_of, words_of
@@ -115,7 +114,7 @@ class Card:
     @property
     def standing(self) -> Figure | None:
         """The place of the head among all heads, in the main numbers of each result."""
-        arrays = {name: array for name, array in main_numbers(self.model) if self._has(array)}
+        arrays = {name: array for name, array in self.model.main_numbers if self._has(array)}
         if not arrays:
             return None
         caption = (
@@ -143,36 +142,3 @@ def card(models: Sequence[MeasuredModel], layer: int, head: int) -> list[Card]:
 
 def _range(heads: list[tuple[int, int]]) -> str:
     return f"{head_name(*heads[0])} to {head_name(*heads[-1])}"
-
-
-def main_numbers(model: MeasuredModel) -> list[tuple[str, xr.DataArray]]:
-    """The main numbers of each result, named and as arrays of all heads, with their intervals.
-
-    A number that no head has is left out: a few sentences may lack the words that it is about.
-    """
-    arrays = []
-    for place, source in enumerate(model.sources):
-        mine = where(model.numbers, model.numbers["source"] == place)
-        addresses = study_page(source.result).card().main_numbers(source.result)
-        for address in [each for each in addresses if has_number(mine, each)]:
-            numbers = addressed(mine, address)
-            again = [name for name, _ in arrays]
-            name = column_name(numbers)
-            arrays.append((f"{name} ({source.name})" if name in again else name, _array(numbers)))
-    return arrays
-
-
-def column_name(numbers: pd.DataFrame) -> str:
-    """The title of the numbers of an address: the variable, and its labels where all heads have the same."""
-    variable, words = name_in_words(numbers["variable"].iloc[0]), set(numbers["words"])
-    same = words.pop() if len(words) == 1 else ", ".join(_shared([labels.split(", ") for labels in words]))
-    return f"{variable}: {same}" if same else variable
-
-
-def _shared(labels: list[list[str]]) -> list[str]:
-    return [each for each in labels[0] if all(each in others for others in labels)]
-
-
-def _array(numbers: pd.DataFrame) -> xr.DataArray:
-    whole = numbers.set_index(["layer", "head"])[["value", "lower", "upper"]].to_xarray()
-    return whole["value"].assign_coords(lower=whole["lower"].astype(float), upper=whole["upper"].astype(float))

@@ -6,7 +6,6 @@ import pandas as pd
 
 from headscope.figures.labels import head_name
 from headscope.figures.tidy import tidy
-from headscope.report.cards.card import main_numbers
 from headscope.report.cards.model_results import MeasuredModel
 
 
@@ -22,7 +21,7 @@ class HeadValues(TypedDict):
 
 def head_values(model: MeasuredModel) -> list[HeadValues]:
     """The main numbers of each result, in four digits."""
-    return [{"title": title, "values": _by_head(tidy(array))} for title, array in main_numbers(model)]
+    return [{"title": title, "values": _by_head(tidy(array))} for title, array in model.main_numbers]
 
 
 def _by_head(frame: pd.DataFrame) -> dict[str, float]:

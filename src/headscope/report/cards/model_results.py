@@ -12,7 +12,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.cards.head_numbers import Row, numbers, rows
+from headscope.report.cards.head_numbers import Row, numbers, rows, where
+from headscope.report.cards.main_numbers import main_numbers
 from headscope.report.layer_numbers import layer_numbers
 from headscope.report.parts import LayerNumber
 from headscope.statistics.thresholds import LEAST_CASES
@@ -55,6 +56,16 @@ class MeasuredModel:
         """All numbers of its heads; `source` says which of the results each is from. See `numbers`."""
         frames = [numbers(source.result).assign(source=place) for place, source in enumerate(self.sources)]
         return pd.concat(frames, ignore_index=True)
+
+    @cached_property
+    def main_numbers(self) -> list[tuple[str, xr.DataArray]]:
+        """The main numbers of each result; the second of a name has the name of its result too. See `main_numbers`."""
+        arrays: list[tuple[str, xr.DataArray]] = []
+        for place, source in enumerate(self.sources):
+            for name, array in main_numbers(source.result, where(self.numbers, self.numbers["source"] == place)):
+                again = name in [each for each, _ in arrays]
+                arrays.append((f"{name} ({source.name})" if again else name, array))
+        return arrays
 
     @cached_property
     def rows(self) -> dict[tuple[int, int], dict[int, list[Row]]]:

@@ -8,8 +8,8 @@ import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.report.cards.address import addressed
-from headscope.report.cards.card import column_name, main_numbers
 from headscope.report.cards.head_numbers import Row, rows
+from headscope.report.cards.main_numbers import column_name
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.kinds import head_kinds, words_of
 from headscope.report.study_page import study_page
@@ -41,7 +41,7 @@ def of_card(lines: list[Row], name: str, caption: str) -> Table:
 
 def index(model: MeasuredModel, name: str = "heads") -> Table:
     """All heads with the main numbers of each result, and words where a study has any."""
-    notes, values = _notes(model), main_numbers(model)
+    notes, values = _notes(model), model.main_numbers
     kinds = head_kinds(source.result for source in model.sources)
     columns = {"What it does": [_note(words_of(kinds.get(place, ()))) for place in model.heads]} if kinds else {}
     columns |= {title: _column(array, model, _note) for title, array in notes}

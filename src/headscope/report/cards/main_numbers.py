@@ -1,0 +1,36 @@
+"""The main numbers of heads, as columns of an index."""
+
+import pandas as pd
+import xarray as xr
+
+from headscope.figures.labels import name_in_words
+from headscope.report.cards.address import addressed, has_number
+from headscope.report.study_page import study_page
+
+
+def main_numbers(result: xr.Dataset, numbers: pd.DataFrame) -> list[tuple[str, xr.DataArray]]:
+    """The main numbers of a result, named and as arrays of all heads, with their intervals.
+
+    A number that no head has is left out: a few sentences may lack the words that it is about.
+
+    * `numbers`: all numbers of the result.
+    """
+    addresses = study_page(result).card().main_numbers(result)
+    chosen = [addressed(numbers, each) for each in addresses if has_number(numbers, each)]
+    return [(column_name(each), _array(each)) for each in chosen]
+
+
+def column_name(numbers: pd.DataFrame) -> str:
+    """The title of the numbers of an address: the variable, and its labels where all heads have the same."""
+    variable, words = name_in_words(numbers["variable"].iloc[0]), set(numbers["words"])
+    same = words.pop() if len(words) == 1 else ", ".join(_shared([labels.split(", ") for labels in words]))
+    return f"{variable}: {same}" if same else variable
+
+
+def _shared(labels: list[list[str]]) -> list[str]:
+    return [each for each in labels[0] if all(each in others for others in labels)]
+
+
+def _array(numbers: pd.DataFrame) -> xr.DataArray:
+    whole = numbers.set_index(["layer", "head"])[["value", "lower", "upper"]].to_xarray()
+    return whole["value"].assign_coords(lower=whole["lower"].astype(float), upper=whole["upper"].astype(float))
