@@ -4,12 +4,14 @@ import json
 import re
 import shlex
 import shutil
+from functools import partial
 from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
 from typer.testing import CliRunner
 
+import headscope
 from headscope.cli.app import application
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns import commands as patterns_commands
@@ -47,7 +49,7 @@ def shelf(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def model_size(page: str) -> tuple[int, int]:
-    """Layers and heads that the tiny model of a page needs: those that its commands name, and at least 2 by 3.
+    r"""Layers and heads that the tiny model of a page needs: those that its commands name, and at least 2 by 3.
 
     >>> model_size("```sh\nheadscope head 3-9 4-7 out\n```\nHead 5-2 is another.")
     (4, 9)
@@ -114,7 +116,10 @@ def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if "```python" in page])
-def test_python_examples_of_the_page_run(name: str, workplace: Path) -> None:
+def test_python_examples_of_the_page_run(name: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load, read = headscope.load, headscope.read
+    monkeypatch.setattr(headscope, "load", lambda source, **options: load(INSTEAD.get(source, source), **options))
+    monkeypatch.setattr(headscope, "read", partial(read, limit=9))
     shutil.copytree("my-model", "out/pruned/model")
     run("headscope profile minilm texts.txt -o out/profile")
     for example in python_examples(PAGES[name]):
