@@ -57,7 +57,7 @@ def model_size(page: str) -> tuple[int, int]:
     lines = "\n".join([*commands(page), *python_examples(page)])
     heads = [tuple(map(int, head)) for head in re.findall(r"\b(\d+)-(\d+)\b", lines)]
     restored = [int(layers) for layers in re.findall(r"--restore (\d+)", lines)]
-    return max(2, *restored, *(layer for layer, _ in heads)), max(3, *(head for _, head in heads))
+    return max([2, *restored, *(layer for layer, _ in heads)]), max([3, *(head for _, head in heads)])
 
 
 def python_examples(page: str) -> list[str]:
