@@ -30,7 +30,7 @@ fuzz: $(READY)  ## 100,000 mutated inputs: each is read, or refused in one line
 chaos: $(READY)  ## 30 commands or workers killed at random moments: all results have the same bits
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m chaos.run --kills 30
 
-# benchmarks.syntax and benchmarks.clusters want a treebank and a text: see there.
+# benchmarks.syntax, layers, structure, trees, geometry and clusters want a treebank and a text: see there.
 bench: $(READY)  ## time and memory, side by side
 	$(BIN)/python -m benchmarks.profile
 	$(BIN)/python -m benchmarks.ablate
