@@ -18,7 +18,7 @@ from headscope.studies.patterns import commands as patterns_commands
 from headscope.studies.patterns.training.recipe import ClassifierRecipe
 from support.commands import commands
 from support.pages import WITHOUT_FILES
-from support.shelf import put_models, stock
+from support.shelf import ROWS, put_models, stock
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -49,15 +49,18 @@ def shelf(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def model_size(page: str) -> tuple[int, int]:
-    r"""Layers and heads that the tiny model of a page needs: those that its commands name, and at least 2 by 3.
+    r"""Layers and heads that the tiny model of a page needs: those that its commands name or need, and at least 2 by 3.
 
     >>> model_size("```sh\nheadscope head 3-9 4-7 out\n```\nHead 5-2 is another.")
     (4, 9)
     """
     lines = "\n".join([*commands(page), *python_examples(page)])
-    heads = [tuple(map(int, head)) for head in re.findall(r"\b(\d+)-(\d+)\b", lines)]
+    named = [tuple(map(int, head)) for head in re.findall(r"\b(\d+)-(\d+)\b", lines)]
     restored = [int(layers) for layers in re.findall(r"--restore (\d+)", lines)]
-    return max([2, *restored, *(layer for layer, _ in heads)]), max([3, *(head for _, head in heads)])
+    layers = max([2, *restored, *(layer for layer, _ in named)])
+    # of each example one map of each head can be labelled
+    labelled = [-(-int(number) // (ROWS * layers)) for number in re.findall(r"--number (\d+)", lines)]
+    return layers, max([3, *labelled, *(head for _, head in named)])
 
 
 def python_examples(page: str) -> list[str]:
