@@ -4,11 +4,14 @@ import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import BertForMaskedLM
 
+from headscope import read
 from headscope.encoding.encoder import Words
-from headscope.training.dataset import LengthGrouped, TrainingSet
+from headscope.encoding.masking import Masking
+from headscope.training.dataset import LENGTHS, MASKS, LengthGrouped, MaskedTrainingSet, TrainingSet
 from support.small_tasks import birds, counts
-from support.tiny import tiny_tokenizer
+from support.tiny import tiny_bert, tiny_tokenizer
 
 
 @given(st.lists(st.integers(2, 60), min_size=1, max_size=200), st.integers(1, 9), st.integers(0, 3))
@@ -65,3 +68,23 @@ def test_scores_are_numbers_and_padding_is_the_models() -> None:
     assert (batch["input_ids"][batch["attention_mask"] == 0] == 7).all()
     assert (batch["attention_mask"] == 0).any()
     assert (batch["token_type_ids"][batch["attention_mask"] == 0] == 0).all()
+
+
+def test_masked_words_have_few_shapes_and_padding_changes_no_loss() -> None:
+    tokenizer, network = tiny_tokenizer(), tiny_bert(0, BertForMaskedLM)
+    texts = ["the cat slept"] * 3 + ["the dog saw the old house"] * 2 + ["the cat " * 12]
+    inputs = list(Words(tokenizer, 64).encode(read(texts)))
+    examples = MaskedTrainingSet(inputs, tokenizer, Masking(share=0.3), seed=0)
+    group = [examples[number] for number in range(5)]
+    batch = examples.collate(group, pad=0)
+    real = max(len(encoded) for encoded, _ in group)
+    assert {tensor.shape for tensor in batch.values()} == {(5, -(-real // LENGTHS) * LENGTHS)} and real % LENGTHS
+    logits: list[int] = []
+    hook = network.cls.register_forward_hook(lambda module, args, output: logits.append(output.shape[1]))
+    loss = examples.loss(network, batch)
+    hook.remove()
+    assert logits == [MASKS]
+    whole = network(**{name: tensor[:, :real].contiguous() for name, tensor in batch.items()}).loss
+    torch.testing.assert_close(loss, whole)
+    longest = examples.collate([examples[5]], pad=0)
+    assert longest["labels"].shape == (1, len(inputs[5]))

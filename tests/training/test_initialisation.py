@@ -16,6 +16,7 @@ from headscope.models.heads import existing
 from headscope.models.pruned_folder import save, write
 from headscope.studies.prune.cut_heads import prune
 from headscope.training import initial
+from headscope.training.initialisation import set_for_training
 from support.adapted import adapted
 from support.small_tasks import birds, counts, tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
@@ -150,3 +151,12 @@ def test_an_adapter_is_merged_before_training(tmp_path: Path) -> None:
     query = "encoder.layer.0.attention.self.query.weight"
     assert torch.equal(network.base_model.get_parameter(query), merged.get_parameter(query))
     assert not torch.equal(network.base_model.get_parameter(query), base.get_parameter(query))
+
+
+def test_dropout_of_a_training_leaves_the_configuration() -> None:
+    network = tiny_bert()
+    before = network.config.hidden_dropout_prob
+    set_for_training(network, 0.25, torch.device("cpu"))
+    assert {module.p for module in network.modules() if isinstance(module, torch.nn.Dropout)} == {0.25}
+    assert network.config.hidden_dropout_prob == before != 0.25
+    assert network.config._attn_implementation == "eager"

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, pad
 
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED
@@ -20,19 +20,25 @@ from headscope.models import Model
 
 
 def masked_logits(
-    network: Any, inputs: Mapping[str, Tensor], targets: Int[Tensor, "example token"]
+    network: Any, inputs: Mapping[str, Tensor], targets: Int[Tensor, "example token"], *, multiple: int = 1
 ) -> tuple[Float[Tensor, "masked piece"], Int[Tensor, " masked"]]:
     """Logits of the masked tokens; the head computes no others, which saves most of its time.
 
     * `network`: a network with a masked-language head, which reads each hidden state by itself.
     * `targets`: the piece behind each masked token, elsewhere `IGNORED`.
+    * `multiple`: the number of masked tokens is padded to a multiple of it, with the piece `IGNORED`.
 
     Returns: the logits, and the pieces.
     """
     hidden = targets != IGNORED
-    # [example, token, width] -> [1, masked, width]
-    with chosen_states(network.base_model, lambda states: states[hidden][None]):
-        return network(**inputs).logits[0], targets[hidden]
+    padding = -int(hidden.sum()) % multiple
+
+    def at_masks(states: Float[Tensor, "example token width"]) -> Float[Tensor, "1 masked width"]:
+        # [example, token, width] -> [masked, width]
+        return pad(states[hidden], (0, 0, 0, padding))[None]
+
+    with chosen_states(network.base_model, at_masks):
+        return network(**inputs).logits[0], pad(targets[hidden], (0, padding), value=IGNORED)
 
 
 def masked_outputs(

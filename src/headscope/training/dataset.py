@@ -8,16 +8,18 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn import functional
 from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.masking import Masking, masked
+from headscope.encoding.masking import IGNORED, Masking, masked
 from headscope.engine.losses import collated
 from headscope.engine.masked_words import masked_logits
 
 # Lengths are sorted within random pools of this many batches.
 POOL = 50
+# Lengths of batches with masked words, and their numbers of masked words, are padded to a multiple of these.
+LENGTHS, MASKS = 16, 64
 
 
 class TrainingInputs(Protocol):
@@ -71,6 +73,8 @@ class TrainingSet:
 class MaskedTrainingSet:
     """Inputs whose masked tokens are chosen anew in each epoch.
 
+    Batches have few shapes: in bfloat16 on a processor, each shape of a product keeps some megabytes of memory.
+
     * `seed`: the masks depend on it, the epoch, and the number of the input.
     """
 
@@ -79,6 +83,9 @@ class MaskedTrainingSet:
     masking: Masking
     seed: int
     epoch: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._longest = max(map(len, self.inputs))
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of the next masks, from 0."""
@@ -93,13 +100,15 @@ class MaskedTrainingSet:
     def collate(self, group: list[tuple[Encoded, Int[np.ndarray, " token"]]], pad: int) -> dict[str, Tensor]:
         """Padded keyword arguments of the network, and `labels`, the pieces behind the masks, each [example, token]."""
         labels = collated([pieces for _, pieces in group], torch.device("cpu"))
-        return padded([encoded for encoded, _ in group], pad) | {"labels": labels}
+        width = min(-(-labels.shape[1] // LENGTHS) * LENGTHS, self._longest)
+        labels = functional.pad(labels, (0, width - labels.shape[1]), value=IGNORED)
+        return padded([encoded for encoded, _ in group], pad, width) | {"labels": labels}
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
         """The mean cross entropy of the masked tokens, in nats."""
         inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
-        logits, pieces = masked_logits(network, inputs, batch["labels"])
-        return cross_entropy(logits.float(), pieces)
+        logits, pieces = masked_logits(network, inputs, batch["labels"], multiple=MASKS)
+        return functional.cross_entropy(logits.float(), pieces, ignore_index=IGNORED)
 
 
 class LengthGrouped:
@@ -126,10 +135,10 @@ class LengthGrouped:
         return (batches[number].tolist() for number in random.permutation(len(batches)))
 
 
-def padded(group: list[Encoded], pad: int) -> dict[str, Tensor]:
-    """Padded keyword arguments of the network, each [example, token]."""
+def padded(group: list[Encoded], pad: int, width: int = 0) -> dict[str, Tensor]:
+    """Keyword arguments of the network, each [example, token], padded to the longest input, or to `width` tokens."""
     lengths = [len(encoded) for encoded in group]
-    real = np.arange(max(lengths)) < np.array(lengths)[:, None]
+    real = np.arange(max(width, *lengths)) < np.array(lengths)[:, None]
     inputs = {"attention_mask": torch.from_numpy(real.astype(np.int64))}
     for name in group[0].inputs:
         rows = np.full(real.shape, pad if name == "input_ids" else 0)

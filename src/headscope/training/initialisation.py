@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import torch
 import transformers
+from torch import nn
 from transformers import AutoModel, PreTrainedConfig, PreTrainedModel
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
@@ -74,6 +75,15 @@ def initial_masked_lm(
     config = _config(checkpoint, "MaskedLM", "masked-language head", remote_code)
     config.tie_word_embeddings = True
     return _built(checkpoint, config, "MaskedLM", "frozen" if frozen else "finetuned", seed, remote_code)
+
+
+def set_for_training(network: PreTrainedModel, dropout: float, device: torch.device) -> None:
+    """Set the dropout and the attention of a training; the configuration keeps its dropout."""
+    for module in network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = dropout
+    if device.type == "cpu":  # where the fused kernel's backward pass takes several times that of plain attention
+        network.set_attn_implementation("eager")
 
 
 def _built(

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from transformers import BertForMaskedLM
 import headscope
 from headscope import Settings
 from headscope.corpora.suites import read_suites
+from headscope.engine.pass_journal import PassJournal
 from headscope.errors import HeadscopeError
 from headscope.report.study_page import study_page
 from headscope.report.wording import Estimate
@@ -176,3 +178,32 @@ def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_pat
 def test_items_that_are_all_right_or_all_wrong_are_tested(value: int, lemmas: int, chance: float, side: int) -> None:
     whole = Estimate(value, value, value)
     assert Phenomenon("a", whole, whole, chance, 60, lemmas).side == side
+
+
+def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 2)
+    model = headscope.wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
+    source, notices, steps = written(tmp_path, PAIRS), list[str](), list[int]()
+
+    def run(stop: int) -> xr.Dataset:
+        def progress(done: int) -> None:
+            steps.append(done)
+            if len(steps) == stop:
+                raise KeyboardInterrupt
+
+        journal = PassJournal(tmp_path / "journal", {}, notices.append)
+        settings = replace(QUICK, on_progress=progress, keep_interrupted=True, journal=journal)
+        result = headscope.cloze(model, source, settings)
+        steps.clear()
+        return result
+
+    first = run(3)  # a step for the checkpoint, and one for each shard
+    assert first.attrs["interrupted"] == "after 2 of 3 items (the model)" and first.attrs["n_examples"] == 2
+    assert first["phenomenon"].values.tolist() == ["known", "turned"] and "control" not in first.dims
+    assert study_page(first).findings
+    later = run(5)
+    assert "goes on" in notices[-2] and later.attrs["interrupted"].endswith("(random weights)")
+    assert later["baseline"].values.tolist() == ["unigram"] and later.attrs["n_examples"] == 3
+    whole, again = headscope.cloze(model, source, QUICK), run(0)
+    assert "interrupted" not in again.attrs
+    xr.testing.assert_identical(whole.drop_attrs(deep=False), again.drop_attrs(deep=False))

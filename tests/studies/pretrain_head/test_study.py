@@ -57,7 +57,7 @@ def test_planted_cycle_is_learned(whole: tuple[xr.Dataset, Path]) -> None:
     np.testing.assert_allclose(result["perplexity"], np.exp(result["loss"]))
     assert bool((result["loss_ci"].sel(bound="lower") <= result["loss"]).all())
     assert int(result["loss_n_examples"]) == 10  # one masked token in each of the last tenth of the lines
-    assert result.attrs["n_examples"] == 100 and json.loads(result.attrs["recipe"])["mask_share"] == 0.15
+    assert result.attrs["n_examples"] == 100 and json.loads(result.attrs["recipe"])["mask_share"] == 0.3
 
 
 def test_loss_is_that_of_transformers_own_forward_pass(whole: tuple[xr.Dataset, Path]) -> None:
@@ -138,8 +138,8 @@ def test_completed_run_is_not_repeated_and_other_settings_are_refused(
 ) -> None:
     monkeypatch.setattr("headscope.studies.pretrain_head.study.train", None)
     assert pretrained(folder, whole[1]).equals(whole[0])
-    with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.15, not 0\.3"):
-        pretrained(folder, whole[1], mask_share=0.3)
+    with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.3, not 0\.15"):
+        pretrained(folder, whole[1], mask_share=0.15)
 
 
 def test_masks_are_new_in_each_epoch_of_the_training(

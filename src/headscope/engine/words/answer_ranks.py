@@ -19,6 +19,7 @@ from headscope.engine.words.text_scores import WINDOW, fitting
 from headscope.models import Model
 
 Logits = Float[Tensor, "read piece"]
+Answers = Mapping[str, Int[Tensor, " piece"]]
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,22 @@ class AnswerRanks:
 
 
 def answer_ranks(
-    predictor: WordPredictor, items: Sequence[ClozeItem], settings: Settings = DEFAULTS, *, prior: Tensor | None = None
+    predictor: WordPredictor,
+    items: Sequence[ClozeItem],
+    settings: Settings = DEFAULTS,
+    *,
+    prior: Tensor | None = None,
+    answers: Answers | None = None,
 ) -> AnswerRanks:
     """The rank of each item's answer among all pieces that are not special; other right answers are left out.
 
     * `prior`: log-probabilities of all pieces, read in the place of the model's predictions.
+    * `answers`: the answers of each phenomenon among which `choice` is made; by default those of the items.
     """
     model, count = predictor.model, len(items)
     integers = {name: np.zeros(count, int) for name in ("rank", "pieces", "tokens")}
     ranks = AnswerRanks(np.full(count, np.nan), np.full(count, np.nan), choice=np.full(count, -1), **integers)
-    answers = _answers(model, items)
+    answers = answer_pieces(model, items) if answers is None else answers
     for start in range(0, count, WINDOW):
         window = items[start : start + WINDOW]
         texts = fitting(predictor, list(scored_pieces(model, [item.good for item in window])))
@@ -82,7 +89,7 @@ def _rank(
     batch: PredictedPieces,
     items: Sequence[ClozeItem],
     start: int,
-    answers: Mapping[str, Tensor],
+    answers: Answers,
     others: Callable[[int], list[int]],
 ) -> None:
     """Write the ranks of a batch; `start` is the number of the first item of its window."""
@@ -100,7 +107,7 @@ def _rank(
         ranks.choice[number] = int(candidates[row[candidates].argmax()])
 
 
-def _answers(model: Model, items: Sequence[ClozeItem]) -> dict[str, Tensor]:
+def answer_pieces(model: Model, items: Sequence[ClozeItem]) -> Answers:
     """The pieces that are answers of each phenomenon, and under "" the special pieces."""
     pieces: dict[str, set[int]] = {"": set(model.tokenizer.all_special_ids)}
     for start in range(0, len(items), WINDOW):

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.suites import ClozeItem
 from headscope.engine import Settings
-from headscope.engine.words.answer_ranks import answer_ranks
+from headscope.engine.words.answer_ranks import Answers, answer_ranks
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.text_scores import text_scores
 from headscope.studies.cloze.prior import Prior
@@ -51,10 +51,11 @@ def item_scores(
     *,
     plain: bool = False,
     prior: Prior | None = None,
+    answers: Answers | None = None,
 ) -> ItemScores:
-    """Score items by a model, or by log-probabilities of pieces alone (`prior`)."""
-    made = [_compared(predictor, items, settings, plain, prior), _ranked(predictor, items, settings, prior)]
-    one, other = made
+    """Score items by a model, or by log-probabilities of pieces alone (`prior`); `answers`: see `answer_ranks`."""
+    one = _compared(predictor, items, settings, plain, prior)
+    other = _ranked(predictor, items, settings, prior, answers)
     ranked = np.array([not item.bad for item in items])
     return ItemScores(
         np.where(ranked, other.good, one.good),
@@ -65,6 +66,18 @@ def item_scores(
         Counter(one.left_out) + Counter(other.left_out),
         one.counted,
     )
+
+
+def joined(parts: Sequence[ItemScores]) -> ItemScores:
+    """The scores of parts of some items that follow each other."""
+    arrays = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("good", "bad", "rank", "choice")
+    }
+    left_out, counted = (
+        sum((Counter(each) for each in counts), Counter[str]())
+        for counts in ([part.left_out for part in parts], [part.counted for part in parts])
+    )
+    return ItemScores(**arrays, tokens=sum(part.tokens for part in parts), left_out=left_out, counted=counted)
 
 
 def _compared(
@@ -93,13 +106,18 @@ def _compared(
 
 
 def _ranked(
-    predictor: WordPredictor, items: Sequence[ClozeItem], settings: Settings, prior: Prior | None
+    predictor: WordPredictor,
+    items: Sequence[ClozeItem],
+    settings: Settings,
+    prior: Prior | None,
+    answers: Answers | None,
 ) -> ItemScores:
     """Scores of the items whose answer is ranked in the vocabulary; the others are NaN."""
     numbers = [number for number, item in enumerate(items) if not item.bad]
     values = None if prior is None else prior.log_probabilities
     quiet = settings if prior is None else replace(settings, on_progress=lambda done: None)
-    ranks = answer_ranks(predictor, [items[number] for number in numbers], quiet, prior=values)
+    ranked = [items[number] for number in numbers]
+    ranks = answer_ranks(predictor, ranked, quiet, prior=values, answers=answers)
     whole = {name: np.full(len(items), fill) for name, fill in (("good", np.nan), ("bad", np.nan))}
     rank, choice = np.zeros(len(items), int), np.full(len(items), -1)
     whole["good"][numbers], whole["bad"][numbers] = ranks.good, ranks.other

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,6 +28,7 @@ from headscope.studies.cloze.item_scores import ItemScores, item_scores
 from headscope.studies.cloze.items_file import write_items
 from headscope.studies.cloze.names import name_guesses, string_matches
 from headscope.studies.cloze.prior import prior
+from headscope.studies.cloze.scoring import Scoring
 from headscope.studies.cloze.variables import to_variables
 
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
@@ -64,7 +66,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     A sentence scores the sum of the log-probabilities of its pieces, each masked in turn (Salazar et al. 2020), and
     later pieces of the same word with it (Kauf and Ivanova 2023); a gap scores its answer alone. A causal model
-    predicts each piece from those before it. Equal scores count a half.
+    predicts each piece from those before it. Equal scores count a half. After Ctrl-C the result has the items that are
+    done, and the baselines and controls of all of them.
 
     Arguments:
 
@@ -91,30 +94,35 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     plain = masking == "plain"
     texts = sum(max(1, len(item.candidates)) for item in every)
     settings.on_total(texts * (1 + random + len(CONTROLS) * controls))
-    own = item_scores(predictor, every, settings, plain=plain)
+    scoring = Scoring(settings, plain)
+    own = scoring.scores("the model", predictor, every)
+    every, suites = every[: len(own.good)], _first(suites, len(own.good))
     _refuse_unscored(suites, own)
     quiet = replace(settings, on_progress=lambda done: None)
     of_pieces = prior(predictor, unigrams)
     baselines = {"unigram": item_scores(predictor, every, quiet, plain=plain, prior=of_pieces)}
-    if random:
+    if random and not scoring.interrupted:
         by_chance = WordPredictor(untrained(model, settings.seed))
-        baselines = {"random weights": item_scores(by_chance, every, settings, plain=plain)} | baselines
-    changed = {
-        name: item_scores(predictor, controlled(every, name, settings.seed), settings, plain=plain)
-        for name in (CONTROLS if controls else ())
-    }
+        baselines = scoring.complete("random weights", by_chance, every) | baselines
+    changed = dict[str, ItemScores]()
+    for name in CONTROLS if controls else ():
+        changed |= scoring.complete(name, predictor, controlled(every, name, settings.seed))
     if directory is not None:
         write_items(directory, every, own, items)
     names = [suite.name for suite in suites for _ in suite.items]
     vocabulary = len(of_pieces.log_probabilities)
     variables = to_variables(every, names, own, baselines, changed, settings, vocabulary=vocabulary)
-    variables |= fact_variables(every, own, string_matches(every), name_guesses(predictor, every, quiet), settings)
+    if not scoring.interrupted:
+        guesses = name_guesses(predictor, every, quiet)
+        variables |= fact_variables(every, own, string_matches(every), guesses, settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
     attributes |= _counts(suites, own) | {
         "masking": masking,
         "unigrams": unigrams or "the prediction for a lone mask",
         "duration_s": round(time.monotonic() - started, 3),
     }
+    if scoring.interrupted:
+        attributes["interrupted"] = scoring.interrupted
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
@@ -128,6 +136,13 @@ def _read(suites: Any, data: Path | None, limit: int | None, each: int | None, s
         for suite in given
     ]
     return tuple(suite for read in made for suite in read)
+
+
+def _first(suites: Sequence[Suite], items: int) -> tuple[Suite, ...]:
+    """The suites with the first `items` items alone."""
+    starts = [0, *accumulate(len(suite.items) for suite in suites)]
+    kept = (replace(suite, items=suite.items[: max(0, items - at)]) for suite, at in zip(suites, starts, strict=False))
+    return tuple(suite for suite in kept if suite.items)
 
 
 def _refuse_unscored(suites: Sequence[Suite], own: ItemScores) -> None:

@@ -23,7 +23,7 @@ from headscope.studies.pretrain_head.unigrams import log_frequencies, set_output
 from headscope.tasks import masked
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
 from headscope.training.environment import RunEnvironment, run_environment
-from headscope.training.initialisation import InitialModel, initial_masked_lm
+from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
 from headscope.training.loop import MaskedExamples, dev_outputs, train
 
 OPTIONS = {"long": "window"}
@@ -46,9 +46,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     learning_rate: Annotated[float, Range(0)] = 5e-4,
     warmup: Annotated[float, Range(0, 1)] = 0.1,
     weight_decay: Annotated[float, Range(0)] = 0.01,
+    dropout: Annotated[float, Range(0, 1)] = 0.0,
     precision: Literal["no", "bf16", "fp16"] = "no",
     max_tokens: Annotated[int, Range(1)] = 128,
-    mask_share: Annotated[float, Range(0, 1)] = 0.15,
+    mask_share: Annotated[float, Range(0, 1)] = 0.3,
     mask_token: Annotated[float, Range(0, 1)] = 0.8,
     mask_random: Annotated[float, Range(0, 1)] = 0.1,
     keep: Literal["best", "last"] = "last",
@@ -77,6 +78,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `learning_rate`: Set the peak of the learning rate; an encoder of the size of BERT-base needs a lower one (1e-4).
     * `warmup`: Raise the learning rate during this fraction of the steps.
     * `weight_decay`: Set the weight decay of AdamW.
+    * `dropout`: Drop this fraction of the states in training; a text that is read a few times needs none.
     * `precision`: Train in mixed precision: no, bf16 or fp16.
     * `max_tokens`: Cut inputs at this number of tokens.
     * `mask_share`: Mask this fraction of the tokens.
@@ -104,10 +106,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     frequencies = log_frequencies(text.train, start.network.config.vocab_size)
     set_output_bias(start.network, frequencies)
     mark_adapted(start.network.config, _note(environment, corpus, encoder, epochs))
+    set_for_training(start.network, dropout, environment.device)
     nn.Module.to(start.network, environment.device)
     examples = text.examples(start.tokenizer, masking, settings.seed)
     record = RunRecord(environment.directory / "run")
-    settled = {"encoder": encoder, "held_out": held_out} | {
+    settled = {"encoder": encoder, "held_out": held_out, "dropout": dropout} | {
         f"mask_{name}": each for name, each in vars(masking).items()
     }
     record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings())
