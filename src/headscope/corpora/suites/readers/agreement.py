@@ -7,6 +7,7 @@ attractors, nouns of the other number between subject and verb.
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from headscope.corpora.parsing.limits import is_whole_number
 from headscope.corpora.problems import Bad
 from headscope.corpora.suites.item import GAP, ClozeItem, gap
 from headscope.corpora.suites.tables import SuiteRow, rows
@@ -39,7 +40,7 @@ def _item(right: SuiteRow | Bad, wrong: SuiteRow | Bad | None) -> ClozeItem:
     if (first, second) != ("correct", "wrong") or text != other:
         raise Bad(right.line, "this line and the next are not the correct and the wrong form of one sentence")
     words = text.removesuffix("<eos>").split()
-    if kind not in PHENOMENA or not prefix.isdigit() or int(prefix) >= len(words) or not (good and bad):
+    if kind not in PHENOMENA or not is_whole_number(prefix) or int(prefix) >= len(words) or not (good and bad):
         raise Bad(right.line, f"type '{kind}', len_prefix '{prefix}' or a form is wrong")
     words[int(prefix)] = GAP
     if words.count(GAP) != 1:
