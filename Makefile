@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 # Tests run one process a core, so that each process needs one thread only.
 JOBS ?= auto
 
-.PHONY: demo test check format bench chaos docs fuzz clean
+.PHONY: demo test check format bench chaos docs fuzz lock audit licences clean
 
 demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
@@ -41,6 +41,22 @@ bench: $(READY)  ## time and memory, side by side
 docs: $(READY)  ## the site, in out/site; needs no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python docs/tools/offline.py out/site
+
+lock:  ## resolve all dependencies anew in a fresh environment, and write constraints.txt
+	rm -rf out/lock
+	$(PYTHON) -m venv out/lock
+	out/lock/bin/pip install --quiet --disable-pip-version-check torch
+	out/lock/bin/pip install --quiet --disable-pip-version-check --editable ".[demo,dev]" hatchling editables
+	echo "# The versions of all dependencies that the tests run with, written by 'make lock'; torch: processor-only build." > constraints.txt
+	out/lock/bin/pip freeze --all --exclude-editable | grep -v '^pip==' | sed 's/+[a-z0-9.]*$$//' >> constraints.txt
+
+audit:  ## known vulnerabilities of the versions in constraints.txt; fails where the database cannot be reached
+	$(PYTHON) -m venv out/audit
+	out/audit/bin/pip install --quiet --disable-pip-version-check "pip-audit>=2.9"
+	out/audit/bin/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip --progress-spinner off
+
+licences: $(READY)  ## the licences of all dependencies, in docs/licences.md
+	$(BIN)/python tools/licences.py > docs/licences.md
 
 clean:
 	rm -rf $(VENV) out

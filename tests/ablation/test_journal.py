@@ -93,6 +93,20 @@ def test_the_journal_of_another_run_is_begun_anew_and_says_why(tmp_path: Path) -
         (tmp_path / "journal").unlink()
 
 
+def test_a_forged_record_counts_as_not_written(tmp_path: Path) -> None:
+    written(tmp_path / "journal")
+    units = units_of(tmp_path / "journal")
+    with (tmp_path / "journal").open("ab") as file:
+        for record in (
+            {"unit": "a"},
+            {"b": 1},
+            {"unit": "c", "dtype": "O", "shape": [1], "data": ""},
+            {"unit": "d", "shape": 5},
+        ):
+            file.write(line_of(record))
+    assert units_of(tmp_path / "journal") == units
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"my notes", b"my notes\nmore\n", b'{"headscope": "journal"}\n', line_of({"run": 1})]
 )

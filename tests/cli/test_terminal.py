@@ -33,6 +33,13 @@ def test_a_corpus_is_read_from_standard_input(model: str, tmp_path: Path) -> Non
     assert f"report: {tmp_path / 'report.html'}" in result.stdout and " s: loading " in result.stdout
 
 
+def test_names_of_folders_reach_the_terminal_escaped(model: str, tmp_path: Path) -> None:
+    folder = tmp_path / "a\x1b[31m\x9bb"
+    result = run("index", model, "sample", "--limit", "2", "-o", str(folder))
+    assert result.exit_code == 0 and not CONTROL.search(result.output), result.output
+    assert r"a\x1b[31m\x9bb" in result.stdout
+
+
 def test_quiet_prints_nothing(model: str, tmp_path: Path) -> None:
     result = run("profile", model, "sample", "--limit", "2", "-o", str(tmp_path), "--quiet", "--figures", "svg")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")

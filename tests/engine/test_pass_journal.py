@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -16,12 +17,14 @@ from headscope.engine import Pass, pass_journal, shards
 from headscope.engine.pass_journal import PassJournal
 from headscope.errors import HeadscopeError
 from headscope.journal import lines
+from headscope.journal.codec import encode
 from headscope.journal.lines import line_of, read_lines
 from headscope.viewer.example_index import example_index
 from support.killed import Killed
 from support.same import assert_same
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
+ODD = np.zeros((2, 1, 3))
 PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "profile": lambda *given: catalog.load("studies", "profile").run(*given),
     "syntax": lambda *given: catalog.load("studies", "syntax").run(*given),
@@ -157,6 +160,43 @@ def test_a_hostile_file_gets_one_line(model: Model, corpus: Corpus, tmp_path: Pa
     assert run.notices[0].endswith("; the pass starts anew")
 
 
+def forged(value: Any, seed: int) -> Any:
+    """The JSON of a part with another number, size, type or name in one place."""
+    random, places = Random(seed), list[tuple[Any, Any]]()
+
+    def visit(parent: Any) -> None:
+        for key, each in list(parent.items() if isinstance(parent, dict) else enumerate(parent)):
+            places.append((parent, key))
+            if isinstance(each, dict | list) and each:
+                visit(each)
+
+    visit(value)
+    parent, key = random.choice(places)
+    parent[key] = random.choice([-1, 10**30, float("inf"), "x", None, [], [0], [10**12], "<U9", "<f8", encode(ODD)])
+    return value
+
+
+@pytest.mark.parametrize("read", [measured, gathered])
+def test_a_forged_file_never_ends_the_run(
+    model: Model, corpus: Corpus, tmp_path: Path, read: Callable[..., Any]
+) -> None:
+    path = begun(model, corpus, tmp_path, read)
+    first, *later = path.read_bytes().splitlines(keepends=True)
+    anew = 0
+    for seed in range(10):
+        records = [json.loads(line.partition(b" ")[2]) for line in later]
+        records[seed % len(records)]["part"] = forged(records[seed % len(records)]["part"], seed)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"".join([first, *map(line_of, records)]))
+        run = Run(tmp_path)
+        journal = run.settings.journal
+        assert journal is not None
+        journal.whole(lambda run=run: read(model, corpus, run))
+        assert not any("\n" in notice for notice in run.notices)
+        anew += run.notices[-1].endswith("starts anew")
+    assert anew > 2
+
+
 def test_another_model_corpus_or_setting_starts_anew_and_says_why(model: Model, corpus: Corpus, tmp_path: Path) -> None:
     content = begun(model, corpus, tmp_path).read_bytes()
     fewer = read("sample", Options(limit=29))
@@ -215,6 +255,24 @@ def test_a_short_run_writes_nothing(model: Model, corpus: Corpus, tmp_path: Path
     monkeypatch.setattr(pass_journal, "SECONDS", 10**6)
     measured(model, corpus, Run(tmp_path / "journal"))
     assert not (tmp_path / "journal").exists()
+
+
+def test_a_model_whose_files_change_during_a_pass_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model")
+
+    def measured_while(name: str, change: Callable[[bytes], bytes]) -> None:
+        model = headscope.load(str(folder))
+
+        def edit(inputs: int) -> None:
+            (folder / name).write_bytes(change((folder / name).read_bytes()))
+
+        Pass(model, corpus, Settings(resamples=5, on_progress=edit)).measure(["entropy"])
+
+    measured_while("model.safetensors", lambda content: content)
+    for name in ("model.safetensors", "tokenizer.json"):
+        with pytest.raises(HeadscopeError, match=r"model '.*model' has changed since the run began; start the same"):
+            measured_while(name, lambda content: content + b" ")
+        save_tiny(folder)
 
 
 def test_a_corpus_that_changes_during_a_pass_is_refused(model: Model, tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +19,23 @@ import pyarrow.parquet as pq
 
 from fuzz.mutations import mutate
 from headscope import models, results
-from headscope.corpora import Options, read
+from headscope.ablation.journal import opened as opened_journal
+from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
+from headscope.engine import Pass, Settings, shards
+from headscope.engine.pass_journal import PassJournal
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
 from headscope.studies.patterns.labels import agreement, application, labelled_maps, opened
 from headscope.studies.probe.word_vectors import read_vectors
+from headscope.training.run_record import RunRecord, TrainedOutputs
 from headscope.viewer import server as viewer
 from headscope.viewer.example_index import example_index
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_store import identifier
+from support.killed import Killed
 from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.unlabelled import folder as map_folder
@@ -98,6 +105,83 @@ def read_maps(content: bytes, folder: Path) -> object:
     map_folder(folder)
     (folder / ("maps.npz" if b".npy" in content else "labels.jsonl")).write_bytes(content)
     return labelled_maps.read(folder)
+
+
+def checkpoint(folder: Path) -> bytes:
+    """The part of a pass in a checkpoint."""
+    try:
+        _measure(folder, killed_after=3)
+    except Killed:
+        pass
+    _, line = (folder / "pass-1").read_bytes().splitlines()
+    return line.partition(b" ")[2]
+
+
+def read_checkpoint(content: bytes, folder: Path) -> object:
+    """Go on from a checkpoint whose part is mutated and whose checksum fits; a pass that starts anew has refused it."""
+    checkpoint(folder)
+    first, _ = (folder / "pass-1").read_bytes().splitlines(keepends=True)
+    content = content.replace(b"\n", b" ")
+    (folder / "pass-1").write_bytes(first + sha256(content).hexdigest().encode() + b" " + content + b"\n")
+    notices = _measure(folder)
+    if notices[-1].endswith("anew"):
+        raise HeadscopeError(notices[-1])
+    return notices
+
+
+def _measure(folder: Path, killed_after: int = 10**9) -> list[str]:
+    """Run a pass with a checkpoint after each shard; returns its notices."""
+    notices, batches = list[str](), 0
+
+    def count(inputs: int) -> None:
+        nonlocal batches
+        batches += 1
+        if batches > killed_after:
+            raise Killed
+
+    journal = PassJournal(folder, {"study": "made"}, notices.append)
+    settings = Settings(resamples=3, batch_tokens=30, journal=journal, on_progress=count)
+    with patch.object(shards, "EXAMPLES", 1), patch.object(PassJournal, "due", True):
+        journal.whole(lambda: Pass(_model(), _texts(), settings).measure(["entropy"]))
+    return notices
+
+
+@cache
+def _model() -> models.Model:
+    network = tiny_bert(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2)
+    return models.wrap(network, tiny_tokenizer())
+
+
+@cache
+def _texts() -> Corpus:
+    return read(["It rained.", "We slept.", "It was.", "She saw it.", "He ran."])
+
+
+def read_journal(content: bytes, folder: Path) -> object:
+    """Open a mutated journal of a sweep."""
+    (folder / "journal").write_bytes(content)
+    with opened_journal(folder / "journal", {"seed": 0}) as journal:
+        return dict(journal.units)
+
+
+def journal_file(folder: Path) -> bytes:
+    """A journal of a sweep with two units."""
+    with opened_journal(folder / "journal", {"seed": 0}) as journal:
+        journal.add_array("a", np.eye(2))
+        journal.once_json("b", lambda: "fast")
+    return (folder / "journal").read_bytes()
+
+
+def read_run(content: bytes, folder: Path) -> object:
+    """Read mutated outputs of a training run."""
+    (folder / "run.safetensors").write_bytes(content)
+    return RunRecord(folder).completed()
+
+
+def run_file(folder: Path) -> bytes:
+    """The outputs of a training run."""
+    RunRecord(folder).complete(TrainedOutputs(np.eye(2), np.ones((1, 2, 2)), np.ones(3, np.float32)))
+    return (folder / "run.safetensors").read_bytes()
 
 
 def read_labels(content: bytes, folder: Path) -> object:
@@ -278,6 +362,9 @@ TARGETS: Mapping[str, Target] = {
     "maps, arrays": Target(_arrays, read_maps),
     "labels": Target(_labels, read_labels),
     "result": Target(result_file, read_result),
+    "checkpoint of a pass": Target(checkpoint, read_checkpoint),
+    "journal of a sweep": Target(journal_file, read_journal),
+    "training run": Target(run_file, read_run),
     "configuration": Target(lambda folder: json.dumps(CONFIG).encode(), read_config),
     "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', label_request),
     "server, paths": Target(lambda folder: GET, label_request),

@@ -31,6 +31,21 @@ def test_a_result_can_be_written_over_one_that_is_open(tmp_path: Path) -> None:
     assert (before.sizes["layer"], open_result(tmp_path).sizes["layer"]) == (3, 5)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("skipped", "[1, 2]", "attribute 'skipped' is no JSON object"),
+        ("versions", "[" * 50_000, "attribute 'versions' is no JSON object"),
+        ("trees", 7, "attribute 'trees' is no JSON list"),
+        ("n_examples", "1e999", "attribute 'n_examples' is not a number"),
+    ],
+)
+def test_an_attribute_of_another_type_is_refused(tmp_path: Path, name: str, value: object, words: str) -> None:
+    save_result(profile_result(**{name: value}), tmp_path)
+    with pytest.raises(HeadscopeError, match=words):
+        open_result(tmp_path)
+
+
 def test_a_result_that_is_named_as_one_of_another_study_is_refused(tmp_path: Path) -> None:
     save_result(profile_result(study="syntax"), tmp_path)
     with pytest.raises(HeadscopeError, match="named a result of 'syntax', but has the variables of 'profile'; make it"):

@@ -34,6 +34,7 @@ from headscope.training import (
     train,
 )
 from headscope.training.dataset import LengthGrouped
+from support.evil import evil
 from support.killed import Killed, kill
 from support.small_tasks import birds, counts, tiny_folder
 from support.tiny import save_tiny, tiny_vocabulary
@@ -207,9 +208,25 @@ def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, m
         safe.append(keywords.get("weights_only"))
         return load(*args, **keywords)
 
+    (step,) = tmp_path.glob("step-*")
+    for name, content in (
+        ("optimizer.pt", evil(tmp_path / "ran")),
+        ("model.safetensors", b"x"),
+        ("rng_state.pth", b""),
+    ):
+        before = (step / name).read_bytes()
+        (step / name).write_bytes(content)
+        with pytest.raises(HeadscopeError, match=r"'.*step-.' is damaged \(.*\); remove it, and start"):
+            run(folder, tmp_path)
+        (step / name).write_bytes(before)
+    assert not (tmp_path / "ran").exists()
     monkeypatch.setattr(torch, "load", watched)
     run(folder, tmp_path)
     assert safe and all(one is True for one in safe)
+    for name in ("run.safetensors", "settings.json"):
+        (tmp_path / name).write_bytes(b"[1]")
+        with pytest.raises(HeadscopeError, match=f"'.*{name}' is damaged"):
+            RunRecord(tmp_path).open({}) if name == "settings.json" else RunRecord(tmp_path).completed()
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, task: Task, right: list[int]) -> list[torch.Tensor]:

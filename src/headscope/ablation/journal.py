@@ -90,7 +90,7 @@ def opened(path: Path, run: Fingerprint, on_notice: Callable[[str], None] = lamb
         on_notice(f"'{path}' was begun with {changed}; the sweep starts anew")
         replace_lines(path, [header])
         records = []
-    units = {record["unit"]: _value(record) for record in records if record is not None}
+    units = dict(unit for record in records if record is not None and (unit := _unit(record)))
     with writing(path, resumable=True):
         file: Any = path.open("ab", buffering=0)
     with file:
@@ -102,5 +102,9 @@ def opened(path: Path, run: Fingerprint, on_notice: Callable[[str], None] = lamb
             raise KeyboardInterrupt(f"{done}; start the same command again to go on from there") from None
 
 
-def _value(record: Record) -> Any:
-    return record["json"] if "json" in record else decode_array(record)
+def _unit(record: Record) -> tuple[str, Any] | None:
+    """The name and the value of a unit; None for a record that is none, which counts as not written."""
+    try:
+        return str(record["unit"]), record["json"] if "json" in record else decode_array(record)
+    except (ValueError, LookupError, TypeError, OverflowError):
+        return None

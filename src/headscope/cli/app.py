@@ -1,4 +1,4 @@
-"""The commands: one for each study of the catalog, and `list`, `report`, `head`, `export`, `view` and `index`."""
+"""The commands: one for each study of the catalog, and tools: `list`, `report`, `head`, `export`, `rerun`, ..."""
 
 import os
 import sys
@@ -17,6 +17,7 @@ from headscope.cli.head import head
 from headscope.cli.metavars import with_metavars
 from headscope.cli.options import Debug, Figures, NoFigures
 from headscope.cli.printable import escaped
+from headscope.cli.rerun import rerun
 from headscope.cli.study import command, tool, verbs
 from headscope.cli.usage import Commands
 from headscope.cli.view import view
@@ -55,7 +56,8 @@ def application(arguments: list[str]) -> typer.Typer:
             app.add_typer(group, name=name, rich_help_panel=STUDIES)
         else:
             app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
-    tools = {"report": report, "head": head, "export": export, "view": view, "index": tool("viewer/commands", "index")}
+    tools = {"report": report, "head": head, "export": export, "rerun": rerun, "view": view}
+    tools["index"] = tool("viewer/commands", "index")
     for name, run in ({"list": list_catalog} | tools).items():
         app.command(name, rich_help_panel=TOOLS)(with_metavars(run))
     return app

@@ -15,7 +15,7 @@ WORDS = {bool: "", int: "N", float: "X", str: "TEXT", Path: "PATH"}
 def with_metavars(command: Command) -> Command:
     """Give each option of a command that has no metavar one for its type; Typer's own are Python types."""
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        kind, *described = get_args(parameter.annotation)
+        kind, *described = get_args(parameter.annotation) or (None,)  # none for the context of the command
         for each in described:
             if isinstance(each, OptionInfo) and each.metavar is None:
                 each.metavar = metavar(kind)

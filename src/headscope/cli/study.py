@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -23,20 +23,40 @@ from headscope.cli.metavars import with_metavars
 from headscope.cli.options import shared
 from headscope.cli.output_folder import output_folder
 from headscope.cli.progress import loading
+from headscope.cli.usage import WORDS
 from headscope.progress import n_inputs, progress_bar
 
+Call = Callable[[dict[str, Any], list[str]], None]
 ALWAYS = {"json", "debug"}
 OF_STUDIES = {"quiet", "figures", "no_figures", "overwrite"}
 OF_PASSES = {"engine", "address", "gpus_per_worker"}
 
 
+@dataclass(frozen=True)
+class Computed:
+    """The result of a study, the inputs that it was made from, and its journal."""
+
+    result: Any
+    inputs: dict[str, Any]
+    journal: Any
+
+
 def command(study: str) -> Callable[..., None]:
     """The command that runs a study and writes its result, its figures and its page."""
-    function = read(study, "study", "run")
-    inputs = {"directory": False} | dict(function.inputs)
+    return command_calling(study, partial(_run_study, study))
+
+
+def command_calling(study: str, call: Call) -> Callable[..., None]:
+    """A command with the options of a study that calls a function with their values, and with the words of its line."""
     options, without = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT"))
-    run = partial(_run_study, study, function, inputs)
-    return _command(function, inputs, run, defaults=dict(options), without=without)
+    function, inputs = _function_of(study)
+    return _command(function, inputs, call, defaults=dict(options), without=without)
+
+
+def _function_of(study: str) -> tuple[Function, dict[str, bool]]:
+    """The function of a study and its inputs, with a folder for the result."""
+    function = read(study, "study", "run")
+    return function, {"directory": False} | dict(function.inputs)
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
@@ -54,16 +74,16 @@ def tool(place: str, name: str) -> Callable[..., None]:
 def _command(
     function: Function,
     inputs: Mapping[str, bool],
-    call: Callable[[dict[str, Any]], None],
+    call: Call,
     *,
     defaults: Mapping[str, Any] = MappingProxyType({}),
     without: Iterable[str] = (),
 ) -> Callable[..., None]:
     """A command with the options of the function, and the shared options of its inputs but those in `without`."""
 
-    def run(**given: Any) -> None:
+    def run(command_context: typer.Context, **given: Any) -> None:
         with user_errors(given["debug"]):
-            call(given)
+            call(given, command_context.meta.get(WORDS, []))
 
     wanted = options_of(inputs) | ALWAYS
     if function.name == "run":
@@ -71,38 +91,50 @@ def _command(
     wanted -= set(without)
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
-    parameters = [*function.options.values(), *parameters]
+    context = inspect.Parameter("command_context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters = [context, *function.options.values(), *parameters]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = function.summary
     return with_metavars(run)
 
 
-def _run_study(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
+def _run_study(study: str, given: dict[str, Any], words: list[str]) -> None:
     given["figures"] = formats(given["figures"], given["no_figures"])
     given["out"] = given["out"] or Path("out") / catalog.command_name(study)
     refuse_standard_input(given)
     with output_folder(given["out"], study, overwrite=given["overwrite"], on_no_lock=notice):
-        _run_in_folder(study, function, inputs, given)
+        _run_in_folder(study, given, words)
 
 
-def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], given: dict[str, Any]) -> None:
-    clock, quiet, files = Clock(), given["quiet"], given["figures"]
+def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
+    """Make the inputs of a study, and run it."""
+    (function, inputs), quiet = _function_of(study), given["quiet"]
     show = False if quiet else None
     with loading("reading", quiet=quiet):
         ready = made(inputs, given)
     clock.stop("loading")
-    directory = ready["directory"] if "directory" in function.inputs else ready.pop("directory")
+    if "directory" not in function.inputs:
+        ready.pop("directory")
     bar = progress_bar(study, n_inputs(ready), show=show)
     with engine_of(study, given) as engine, bar as (progress, expect):
         journal = journal_of(study, given, ready)
         run = {"on_progress": progress, "on_total": expect, "keep_interrupted": True, "journal": journal}
         run |= {"engine": engine}
         ready["settings"] = replace(ready["settings"], **run)
-        result = function.load()(**ready, **{name: given[name] for name in function.options})
+        options = {name: given[name] for name in function.options}
+        return Computed(journal.whole(lambda: function.load()(**ready, **options)), ready, journal)
+
+
+def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
+    clock, quiet, files, directory = Clock(), given["quiet"], given["figures"], given["out"]
+    show = False if quiet else None
+    computed = compute(study, given, clock)
+    result, ready, journal = computed.result, computed.inputs, computed.journal
     from headscope import report, results
     from headscope.cli import terminal
 
+    result.attrs["command"] = json.dumps(words)
     saved = results.save(result, directory)
     with numbers_kept(saved, given["debug"]):
         if given.get("examples") and "interrupted" not in result.attrs:
@@ -127,7 +159,7 @@ def _run_in_folder(study: str, function: Function, inputs: Mapping[str, bool], g
         raise typer.Exit(INTERRUPTED)
 
 
-def _run_verb(study: str, function: Function, given: dict[str, Any]) -> None:
+def _run_verb(study: str, function: Function, given: dict[str, Any], words: list[str]) -> None:
     from headscope.cli.terminal import in_lines, without_nan
 
     given["out"] = given.get("out") or Path("out") / study

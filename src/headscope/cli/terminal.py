@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headscope import catalog, results
-from headscope.cli.printable import cell, heading, printable
+from headscope.cli.printable import cell, escaped, heading, printable
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
 
@@ -176,5 +176,5 @@ def in_lines(values: Mapping[str, Any], indent: str = "") -> str:
         if isinstance(value, Mapping):
             lines += [f"{indent}{name}:", in_lines(value, indent + "  ")] if value else [f"{indent}{name}: none"]
         else:
-            lines.append(f"{indent}{name}: {f'{value:.3f}' if isinstance(value, float) else value}")
+            lines.append(f"{indent}{name}: {f'{value:.3f}' if isinstance(value, float) else escaped(value)}")
     return "\n".join(lines)

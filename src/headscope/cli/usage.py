@@ -11,6 +11,7 @@ from headscope.cli.errors import USER_ERROR
 from headscope.cli.printable import printable
 from headscope.errors import nearest
 
+WORDS = "headscope.words"
 UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
 
 
@@ -27,6 +28,11 @@ class Commands(TyperGroup):
             if line := usage_line(error):
                 typer.secho(f"headscope: {line}", err=True, fg=typer.colors.RED)
             sys.exit(USER_ERROR)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words of the command line, which are a part of a result's provenance."""
+        ctx.meta[WORDS] = list(args)
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that the first argument names."""

@@ -8,6 +8,7 @@ import typer
 
 from headscope.cli import options
 from headscope.cli.errors import user_errors
+from headscope.cli.printable import escaped
 from headscope.cli.progress import loading
 from headscope.errors import HeadscopeError
 from headscope.extras import require
@@ -67,7 +68,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         if export:
             if text is None:
                 raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
-            typer.echo(_exported(export, places, with_, (text, second, state), given))
+            typer.echo(escaped(_exported(export, places, with_, (text, second, state), given)))
             return
         for package in ("starlette", "uvicorn"):
             require(package)

@@ -6,6 +6,7 @@ the file names that tell its kind, and `examples(source, options)` yields each `
 the sources to read.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -22,6 +23,7 @@ from headscope.corpora.parsing.storable import unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError, suggest
 from headscope.files import refuse_text
+from headscope.source_files import SourceFiles, source_files
 from headscope.types import Example, segment_text
 
 IN_MEMORY = 4_000
@@ -35,7 +37,7 @@ class Corpus:
     * `sha256`: of its files' bytes, or of its texts where it has no files.
     * `n_examples`: how many there are.
     * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
-    * `files`: those that `sha256` is of, each with its size and its time of change.
+    * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
 
     >>> corpus = read("sample")
     >>> len(list(corpus)) == corpus.n_examples
@@ -47,13 +49,12 @@ class Corpus:
     n_examples: int
     skipped: dict[str, int]
     again: Callable[[], Iterator[Example]]
-    files: tuple[tuple[str, int, int], ...] = ()
+    files: SourceFiles | None = None
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file is no longer the one that was hashed."""
-        names = [name for name, *_ in self.files]
-        if _stamps(names) != self.files and _hash_of_files(names) != self.sha256:
-            raise HeadscopeError(f"corpus '{self.name}' has changed since the run began; start the same command again")
+        if self.files:
+            self.files.refuse_changed(f"corpus '{self.name}'")
 
     def __iter__(self) -> Iterator[Example]:
         return self.again()
@@ -95,10 +96,10 @@ def read(
             raise HeadscopeError(f"corpus '{place}' is not the bundled sample; leave out the kind 'sample'")
         reader = catalog.load("corpora/readers", kind)
         sources = getattr(reader, "locate", kinds.existing)(place, options)
-        name, files, sha256_of_files = _name(place, sources), _stamps(sources), _hash_of_files(sources)
+        name, files = _name(place, sources), source_files(sources) if all(map(os.path.isfile, sources)) else None
     else:
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
-        files, sha256_of_files = (), None
+        files = None
     again = partial(_examples, reader.examples, sources, options)
     skipped, kept, texts, n = Counter(), [], sha256(), 0
     for n, example in enumerate(again(skipped), 1):
@@ -109,7 +110,7 @@ def read(
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
     return Corpus(
         name=name,
-        sha256=sha256_of_files or texts.hexdigest(),
+        sha256=files.sha256 if files else texts.hexdigest(),
         n_examples=n,
         skipped=dict(skipped),
         again=partial(iter, kept) if n <= IN_MEMORY else partial(again, Counter()),
@@ -179,20 +180,3 @@ def _content(example: Example) -> bytes:
 
 def _name(place: str, sources: list[str]) -> str:
     return "/".join(Path(sources[0]).parts[-2:]) if len(sources) == 1 and Path(sources[0]).is_file() else place
-
-
-def _stamps(sources: Iterable[str]) -> tuple[tuple[str, int, int], ...]:
-    """The size and the time of change of each file."""
-    files = [(source, Path(source).stat()) for source in sources if Path(source).is_file()]
-    return tuple((source, stat.st_size, stat.st_mtime_ns) for source, stat in files)
-
-
-def _hash_of_files(sources: Iterable[str]) -> str | None:
-    digest = sha256()
-    for source in sources:
-        if not Path(source).is_file():
-            return None
-        with open(source, "rb") as file:
-            while block := file.read(1 << 16):
-                digest.update(block)
-    return digest.hexdigest()

@@ -47,5 +47,10 @@ class ListAccumulator(Generic[Value]):
 
 
 def added(one: Tallies, other: Tallies) -> Tallies:
-    """The tallies of two parts of a corpus, by name."""
+    """The tallies of two parts of a corpus, by name.
+
+    Raises `ValueError` if their names differ.
+    """
+    if one.keys() != other.keys():
+        raise ValueError(f"tallies of {', '.join(one)} and of {', '.join(other)}")
     return {name: each + other[name] for name, each in one.items()}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Float
 
 from headscope.encoding.encoded import Encoded
 from headscope.results.variables import Variables
@@ -20,7 +21,7 @@ class Coverage:
 
     inputs: int = 0
     tokens: int = 0
-    share: np.ndarray = field(default_factory=lambda: np.zeros(len(TOKEN_CLASSES)))
+    share: Float[np.ndarray, "4"] = field(default_factory=lambda: np.zeros(len(TOKEN_CLASSES)))
     log_length: float = 0.0
 
     def add(self, group: Iterable[Encoded]) -> None:

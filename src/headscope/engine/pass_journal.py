@@ -18,9 +18,12 @@ from headscope.journal.codec import decode, encode
 from headscope.journal.lines import Record, append_line, line_of, read_lines, replace_lines
 
 State = TypeVar("State")
+Value = TypeVar("Value")
 # Least seconds between checkpoints, and how many times the cost of one they are apart at least.
 SECONDS, TIMES = 5.0, 100
 FORMAT = "checkpoint of a pass"
+# The errors of code that gets values of other types, names or sizes than its own; a device out of memory has another.
+FORGED = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
 
 
 @dataclass
@@ -30,12 +33,14 @@ class PassJournal:
     * `folder`: made at the first checkpoint; a run of a few seconds writes none.
     * `run`: what the numbers of all passes depend on.
     * `on_notice`: called with one line when a pass goes on from a checkpoint, or starts anew.
+    * `restored`: the files that the run goes on from.
     """
 
     folder: Path
     run: Mapping[str, str | int]
     on_notice: Callable[[str], None]
     passes: int = 0
+    restored: list[Path] = field(default_factory=list)
     saved: float = field(default_factory=time.monotonic)
     cost: float = 0.0
 
@@ -45,6 +50,20 @@ class PassJournal:
         for scratch in self.folder.glob(f".pass-{self.passes}.new-*"):  # of a process that was killed
             remove(scratch)
         return Checkpoints(self, self.folder / f"pass-{self.passes}", {**self.run, **fingerprint}, fold)
+
+    def whole(self, compute: Callable[[], Value]) -> Value:
+        """The outcome of a run; where it fails on the values of checkpoints, which may be forged, it starts anew."""
+        try:
+            return compute()
+        except FORGED as error:
+            if not self.restored:
+                raise
+            reason = " ".join(str(error).split())[:200]
+            self.on_notice(f"'{self.restored[0]}' does not fit ({type(error).__name__}: {reason}); the run starts anew")
+        for path in (self.folder, *self.restored):
+            remove(path)
+        self.passes, self.restored = 0, []
+        return compute()
 
     @property
     def due(self) -> bool:
@@ -116,6 +135,7 @@ class Checkpoints(NoCheckpoints[State]):
             self.journal.on_notice(f"'{self.path}' {error}; the pass starts anew")
             self.items = 0
         else:
+            self.journal.restored.append(self.path)
             done = f"{self.restored.coverage.inputs:,} inputs are done"
             self.journal.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
 
@@ -134,6 +154,6 @@ class Checkpoints(NoCheckpoints[State]):
                 part = decode(record["part"], ReadShards[self.fold.kind])
                 state += part.state if self.fold.listed else []
                 self.items = len(state)
-        if part is None:
+        if part is None or not part.is_sound():
             raise ValueError("is damaged")
         return replace(part, state=state) if self.fold.listed else part

@@ -142,6 +142,7 @@ class Pass:
             interrupted = True
         self.corpus.refuse_changed()
         reader.finish(total)
+        self.model.refuse_changed()
         return self._result(total, words, interrupted=interrupted)
 
     def _checkpoints(self, fold: Fold[State], words: Words) -> NoCheckpoints[State]:

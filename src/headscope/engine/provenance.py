@@ -18,7 +18,10 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     """Study, model, corpus, settings, seed and library versions, as attributes of a result.
 
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
+
+    Raises `HeadscopeError` if the files of the model have changed since they were loaded.
     """
+    model.refuse_changed()  # not every study has a pass, which notices it too
     adapted = adapted_head(model.network.config)
     return {
         "study": study,

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from math import inf
 from typing import Generic, Protocol, TypeVar
 
 from headscope.encoding.encoded import Encoded
@@ -61,6 +62,11 @@ class ReadShards(Generic[State]):
     coverage: Coverage = field(default_factory=Coverage)
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+
+    def is_sound(self) -> bool:
+        """Whether there are inputs, and no number of them is negative or infinite."""
+        counts = (self.coverage.tokens, self.coverage.log_length, self.seconds, *self.counts.values())
+        return min(self.shards, self.coverage.inputs) >= 1 and all(0 <= each < inf for each in counts)
 
     def plus(self, other: "ReadShards[State]", merge: Callable[[State, State], State]) -> "ReadShards[State]":
         """These shards and those that follow; a part without inputs leaves the state of the other as it is."""

@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from jaxtyping import AbstractArray
+from jaxtyping import AbstractArray, jaxtyped
 
 Json = Any
 KINDS = "biufU"  # of arrays: numbers, truth values and text
@@ -23,7 +23,7 @@ def encode(value: Any) -> Json:
     Raises `TypeError` for any other value.
     """
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
-        return {"dtype": value.dtype.str, "shape": value.shape, "data": b64encode(value.tobytes()).decode()}
+        return {"dtype": value.dtype.str, "shape": list(value.shape), "data": b64encode(value.tobytes()).decode()}
     if is_dataclass(value):
         return {each.name: encode(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
@@ -69,7 +69,7 @@ def decode_array(json: Json) -> np.ndarray:
         dtype = np.dtype(_of(json["dtype"], str))
         if dtype.kind not in KINDS:
             raise ValueError(f"arrays of {dtype} are none of numbers or text")
-        return np.frombuffer(b64decode(json["data"], validate=True), dtype).reshape(json["shape"]).copy()
+        return np.frombuffer(b64decode(json["data"], validate=True), dtype).reshape(_of(json["shape"], list)).copy()
     except (LookupError, TypeError) as error:
         raise ValueError(f"no array: {error}") from error
 
@@ -86,7 +86,8 @@ def _dataclass(json: Json, kind: type, parts: tuple[Any, ...]) -> Any:
     hints, values = get_type_hints(kind), _of(json, dict)
     if values.keys() != {each.name for each in fields(kind)}:
         raise ValueError(f"the fields of {kind.__name__} are not {', '.join(map(str, values))}")
-    return kind(**{name: decode(each, generic.get(hints[name], hints[name])) for name, each in values.items()})
+    with jaxtyped("context"):  # an axis has one size in all arrays of a value
+        return kind(**{name: decode(each, generic.get(hints[name], hints[name])) for name, each in values.items()})
 
 
 def _items(json: Json, parts: tuple[Any, ...]) -> list[Any]:

@@ -12,11 +12,14 @@ from headscope.files import refuse_text
 from headscope.models.adapters import adapter_files, base_of, is_adapter
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
-from headscope.models.weights import refuse_adapters, sha256_of, weight_files
+from headscope.models.weights import refuse_adapters, weight_files
+from headscope.source_files import SourceFiles, source_files
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 # The key of a pruned model's configuration; such a model is built by our own code.
 PRUNING = "headscope_pruning"
+# They say how a text is cut, and how the weights are used.
+SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.vocab")
 
 
@@ -39,9 +42,17 @@ class Checkpoint:
 
     @property
     def sha256(self) -> str:
-        """The hash of the weight files that are read, in the order of their names, an adapter's last."""
+        """The hash of the weight files."""
+        return self.weights().sha256
+
+    def weights(self) -> SourceFiles:
+        """The weight files that are read, in the order of their names, an adapter's last."""
         files = adapter_files(self.adapter) if self.adapter else ()
-        return sha256_of((*weight_files(self.folder, self.name), *files))
+        return source_files((*weight_files(self.folder, self.name), *files))
+
+    def settings(self) -> SourceFiles:
+        """The files of the configuration and the tokenizer."""
+        return source_files(sorted({path for name in (*SETTINGS, *TOKENIZER_FILES) for path in self.folder.glob(name)}))
 
 
 def locate(name: str, *, revision: str | None = None, remote_code: bool = False) -> Checkpoint:

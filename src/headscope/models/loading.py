@@ -54,15 +54,16 @@ def load(
     """
     place, kind = device_of(device), dtype_of(dtype)
     checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
-    config = load_config(checkpoint, remote_code=remote_code)
+    settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
-    sha256 = checkpoint.sha256
+    weights = checkpoint.weights()
     if checkpoint.name == "minilm":
-        verify(sha256)
+        verify(weights.sha256)
     network = _network(checkpoint, config, kind, head, remote_code)
     network = (network if head else without_decoder(network)).eval()
     nn.Module.to(network, place)
-    return Model(checkpoint.name, network, tokenizer, check(network), checkpoint.revision, sha256)
+    files, capture = (weights, settings), check(network)
+    return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files)
 
 
 def _network(

@@ -17,6 +17,7 @@ from headscope.capture.projections import Projections, projections
 from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
+from headscope.source_files import SourceFiles
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,6 +28,7 @@ class Model:
     * `capture`: the method of capture, and the number of heads of each layer.
     * `revision`: the commit of a hub model.
     * `sha256`: the hash of its weights.
+    * `files`: the files that it was loaded from, if any.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Model:
     capture: Capture
     revision: str = ""
     sha256: str = ""
+    files: tuple[SourceFiles, ...] = ()
 
     def __repr__(self) -> str:
         heads = self.capture.heads
@@ -64,6 +67,11 @@ class Model:
                 f"model type '{kind}': the linear maps of its attention cannot be identified; use another model"
             )
         return maps
+
+    def refuse_changed(self) -> None:
+        """Raise `HeadscopeError` if a file of the model is no longer the one that was loaded."""
+        for files in self.files:
+            files.refuse_changed(f"model '{self.name}'")
 
     def observed(self, observer: Observer) -> AbstractContextManager[Watch]:
         """Context in which forward passes of the network pass their attention to `observer`.

@@ -1,6 +1,5 @@
 """The weight files of a checkpoint: safetensors alone, inside its folder, hashed as they are read."""
 
-import hashlib
 import json
 from collections.abc import Container, Iterable
 from pathlib import Path
@@ -51,16 +50,6 @@ def _shards(index: Path, name: str) -> list[Any]:
         raise HeadscopeError(
             f"model '{name}': {INDEX} has no weight_map ({type(error).__name__}); download the model again"
         ) from error
-
-
-def sha256_of(files: Iterable[Path]) -> str:
-    """The hash of files, one after the other."""
-    digest = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
-    return digest.hexdigest()
 
 
 def refuse_adapters(folder: Path, name: str) -> None:

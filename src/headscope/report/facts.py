@@ -1,6 +1,7 @@
 """The description of a result: model, corpus, provenance and glossary."""
 
 import json
+import shlex
 from collections.abc import Mapping
 
 import xarray as xr
@@ -54,8 +55,19 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def provenance(result: xr.Dataset) -> list[tuple[str, str]]:
-    """All attributes of a result, in words; those that hold JSON are spelt out."""
-    return [(str(key).replace("_", " "), _spelt(value)) for key, value in result.attrs.items() if str(value)]
+    """All attributes of a result but its command, in words; those that hold JSON are spelt out."""
+    attributes = {key: value for key, value in result.attrs.items() if str(value) and key != "command"}
+    return [(str(key).replace("_", " "), _spelt(value)) for key, value in attributes.items()]
+
+
+def command_line(result: xr.Dataset) -> str:
+    """The command that made a result; empty where it is not known.
+
+    >>> command_line(xr.Dataset(attrs={"command": '["profile", "minilm", "my texts.txt"]'}))
+    "headscope profile minilm 'my texts.txt'"
+    """
+    words = json.loads(result.attrs.get("command", "[]"))
+    return shlex.join(["headscope", *map(str, words)]) if words else ""
 
 
 def glossary(result: xr.Dataset) -> list[tuple[str, str]]:
@@ -72,14 +84,14 @@ def _definition(array: xr.DataArray) -> str:
 
 
 def _number(value: object) -> str:
-    return f"{int(str(value)):,}"
+    return f"{int(float(str(value))):,}"
 
 
 def _spelt(value: object) -> str:
     """A value in words: JSON objects as "key: value", one after the other."""
     try:
         read = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return str(value)
     if not isinstance(read, Mapping):
         return str(value)

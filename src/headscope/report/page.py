@@ -22,7 +22,7 @@ from headscope.report.cards.head_numbers import number_names
 from headscope.report.cards.head_values import head_values
 from headscope.report.cards.model_results import MeasuredModel, model_of
 from headscope.report.cards.page import head_cards
-from headscope.report.facts import glossary, lead, model_title, provenance, summary
+from headscope.report.facts import command_line, glossary, lead, model_title, provenance, summary
 from headscope.report.kinds import COLOURS, NAMES
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
@@ -147,6 +147,7 @@ def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Se
         "tables": failed.attempt("the tables", lambda: [complete(result, name) for name in names], []),
         "glossary": glossary(result),
         "provenance": provenance(result),
+        "command_line": command_line(result),
     }
 
 

@@ -5,6 +5,8 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 `bound`) and the number of examples it is a mean of in `x_n_examples`.
 """
 
+import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +19,7 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.files import write_atomically
 from headscope.results.hdf5_guard import refuse_hostile
-from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS, NUMBERS
+from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS, LISTS, NUMBERS, OBJECTS
 
 
 def means(result: xr.Dataset) -> list[str]:
@@ -49,12 +51,25 @@ def check(result: xr.Dataset) -> xr.Dataset:
 
 
 def _check_types(attributes: dict[str, Any]) -> None:
-    """Counts are single values, all other attributes of `ATTRIBUTES` text (or none, for a model that is in no file)."""
+    """Raise `ValueError` for an attribute of another type than the vocabulary says.
+
+    Numbers are single values, all other attributes of `ATTRIBUTES` text (or none, for a model that is in no file).
+    """
     for name, value in attributes.items():
         if name in NUMBERS and not _is_number(value):
             raise ValueError(f"result: attribute '{name}' is not a number")
         if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
             raise ValueError(f"result: attribute '{name}' is not text")
+        if name in OBJECTS + LISTS and not isinstance(_parsed(value), dict if name in OBJECTS else list):
+            raise ValueError(f"result: attribute '{name}' is no JSON {'object' if name in OBJECTS else 'list'}")
+
+
+def _parsed(value: Any) -> Any:
+    """The value that a text has as JSON; None for anything else."""
+    try:
+        return json.loads(value)
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _check_study(result: xr.Dataset) -> None:
@@ -73,7 +88,7 @@ def _is_of(study: str, result: xr.Dataset) -> bool:
 def _is_number(value: Any) -> bool:
     """Whether an attribute is a number, or a text that is one."""
     try:
-        return isinstance(value, str | int | float | np.integer | np.floating) and float(value) >= 0
+        return isinstance(value, str | int | float | np.integer | np.floating) and 0 <= float(value) < math.inf
     except (ValueError, OverflowError):
         return False
 

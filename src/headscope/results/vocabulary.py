@@ -76,4 +76,14 @@ ATTRIBUTES = (
 )
 
 # Attributes that are numbers.
-NUMBERS = ("n_examples", "n_tokens", "seed", "duration_s", "n_words", "n_links", "n_mentions")
+NUMBERS = (
+    *("n_examples", "n_tokens", "seed", "duration_s", "n_words", "n_links", "n_mentions", "n_sentences"),
+    *("chosen_layer", "spared", "test_sentences", "words_with_vectors"),
+)
+
+# Attributes that are objects or lists, as JSON.
+OBJECTS = (
+    *("compared", "compared_capture", "compared_sha256", "counted", "filter", "forward_s", "left_out", "options"),
+    *("pruning", "recipe", "sentences", "settings", "skipped", "suites", "tasks", "training", "versions"),
+)
+LISTS = ("command", "inputs", "trees")

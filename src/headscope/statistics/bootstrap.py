@@ -32,7 +32,13 @@ class Tally:
     resampled_count: Float[np.ndarray, "resample *dims"]
 
     def __add__(self, other: "Tally") -> "Tally":
-        """The tally of both sets of examples."""
+        """The tally of both sets of examples.
+
+        Raises `ValueError` for tallies of other heads or resamples.
+        """
+        if self.resampled_total.shape != other.resampled_total.shape:
+            sizes = f"{self.resampled_total.shape} and {other.resampled_total.shape}"
+            raise ValueError(f"tallies of different heads or resamples: {sizes} values")
         return Tally(
             self.total + other.total,
             self.count + other.count,

@@ -22,7 +22,7 @@ from headscope.training.callbacks import EpochRecorder
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
 from headscope.training.initialisation import InitialModel
 from headscope.training.recipe import TrainingRecipe
-from headscope.training.run_record import RunRecord, TrainedOutputs
+from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
 from headscope.training.trainer import SilentTrainer, arguments
 
 DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
@@ -121,7 +121,13 @@ def train(
         compute = partial(dev_outputs, initial.model, examples.outputs, settings)
         trainer.add_callback(EpochRecorder(record, compute, epoch_done, settings.on_progress))
         last = record.checkpoint()
-        trainer.train(resume_from_checkpoint=str(last) if last else None)
+        try:
+            trainer.train(resume_from_checkpoint=str(last) if last else None)
+        except Exception:
+            if last is None or trainer.began:
+                raise
+            with refusing_damaged(last):
+                raise
     vars(network).pop("forward", None)
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     by_epoch = np.stack([record.epoch_outputs(epoch + 1) for epoch in range(recipe.epochs)])

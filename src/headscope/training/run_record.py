@@ -5,16 +5,22 @@ from its last checkpoint; a completed run is not repeated.
 """
 
 import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from textwrap import shorten
+from typing import Any, get_type_hints
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, jaxtyped
 from safetensors.numpy import load_file, save_file
 
 from headscope.errors import HeadscopeError
 from headscope.files import remove, replace_folder, replacing, write_atomically, writing
+
+STEP = re.compile(r"step-\d{1,12}")
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,8 @@ class RunRecord:
             remove(unfinished)
         path, settings = self.folder / "settings.json", json.loads(json.dumps(settings))
         if path.is_file():
-            before = json.loads(path.read_text(encoding="utf-8"))
+            with refusing_damaged(path):
+                before = dict(json.loads(path.read_text(encoding="utf-8")))
             if before != settings:
                 name = next(key for key in settings | before if settings.get(key) != before.get(key))
                 raise HeadscopeError(
@@ -68,9 +75,13 @@ class RunRecord:
         return self.folder / "model"
 
     def completed(self) -> TrainedOutputs | None:
-        """The outputs of a completed run, else None."""
+        """The outputs of a completed run, else None.
+
+        Raises `HeadscopeError` if they are damaged.
+        """
         path = self.folder / "run.safetensors"
-        return TrainedOutputs(**load_file(path)) if path.is_file() else None
+        with refusing_damaged(path):
+            return _checked(TrainedOutputs(**load_file(path))) if path.is_file() else None
 
     def complete(self, trained: TrainedOutputs) -> None:
         """Save the final outputs and remove the checkpoints."""
@@ -79,8 +90,13 @@ class RunRecord:
             remove(path)
 
     def epoch_outputs(self, epoch: int) -> Float[np.ndarray, "example output"]:
-        """The dev outputs after an epoch."""
-        return load_file(self.folder / f"epoch-{epoch}.safetensors")["outputs"]
+        """The dev outputs after an epoch.
+
+        Raises `HeadscopeError` if they are damaged.
+        """
+        path = self.folder / f"epoch-{epoch}.safetensors"
+        with refusing_damaged(path):
+            return load_file(path)["outputs"]
 
     def save_outputs(self, epoch: int, outputs: Float[np.ndarray, "example output"]) -> None:
         """Save the dev outputs after an epoch."""
@@ -88,7 +104,7 @@ class RunRecord:
 
     def checkpoint(self) -> Path | None:
         """The last complete checkpoint, or None."""
-        return max(self.folder.glob("step-*"), key=_step, default=None)
+        return max((each for each in self.folder.glob("step-*") if STEP.fullmatch(each.name)), key=_step, default=None)
 
     def keep_checkpoint(self, step: int) -> None:
         """Move the complete checkpoint of a step to its place and remove the others."""
@@ -103,6 +119,24 @@ class RunRecord:
         path = self.folder / f"{name}.safetensors"
         with replacing(path, resumable=True) as scratch:
             save_file({key: np.array(array, order="C") for key, array in arrays.items()}, scratch)
+
+
+def _checked(trained: TrainedOutputs) -> TrainedOutputs:
+    with jaxtyped("context"):  # an axis has one size in all arrays
+        for name, kind in get_type_hints(TrainedOutputs).items():
+            if not isinstance(getattr(trained, name), kind):
+                raise ValueError(f"'{name}' has another type or size")
+    return trained
+
+
+@contextmanager
+def refusing_damaged(path: Path) -> Iterator[None]:
+    """Within this context, in which a file or folder of a run is read, any error becomes a `HeadscopeError`."""
+    try:
+        yield
+    except Exception as error:  # safetensors, torch and transformers raise anything here
+        reason = shorten(str(error).strip() or type(error).__name__, 160, placeholder=" ...")
+        raise HeadscopeError(f"'{path}' is damaged ({reason}); remove it, and start the same command again") from error
 
 
 def _step(folder: Path) -> int:

@@ -18,13 +18,16 @@ from headscope.training.recipe import TrainingRecipe
 
 
 class SilentTrainer(Trainer):
-    """A Trainer for `TrainingInputs` that keeps the loss of each step in `state.log_history`."""
+    """A Trainer for `TrainingInputs` that keeps the loss of each step in `state.log_history`.
+
+    * `began`: whether it has begun a step, and so has read its checkpoint.
+    """
 
     def __init__(self, network: PreTrainedModel, arguments: TrainingArguments, training_set: TrainingInputs, pad: int):
         """`pad` is the id of the padding token."""
         super().__init__(network, arguments, train_dataset=training_set)  # type: ignore[arg-type]
         self.remove_callback(PrinterCallback)
-        self.training_set, self.pad = training_set, pad
+        self.training_set, self.pad, self.began = training_set, pad, False
 
     def get_train_dataloader(self) -> DataLoader:
         """Batches of similar length, each padded to its longest input."""
@@ -45,6 +48,7 @@ class SilentTrainer(Trainer):
 
         Raises `HeadscopeError` if the loss is not finite.
         """
+        self.began = True
         loss = super().training_step(*args, **keywords)
         value, step = loss.item(), self.state.global_step + 1
         if not torch.isfinite(loss):

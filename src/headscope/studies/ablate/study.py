@@ -84,6 +84,8 @@ def run(
     items = inputs.items if isinstance(inputs, ItemInputs) else ()
     run = fingerprint(inputs, settings) | {"mode": mode}
     with opened(directory / FILE, run, settings.on_notice) as journal:
+        if len(journal):
+            settings.on_restored(directory / FILE)
         swept = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
         targets = np.ones(len(items)) if items else task.targets(task.dev)
         if isinstance(inputs, ItemInputs):

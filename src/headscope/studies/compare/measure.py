@@ -48,6 +48,8 @@ def compare(
     words = Words(models[0].tokenizer, min(limits), settings.long)
     attributes = provenance(study, models[0], corpus, settings) | _named(first, later, models)
     result = fold_pairs(Pass(models[0], corpus, settings, words, pad_to), models[1:], measured, paired)
+    for model in models[1:]:
+        model.refuse_changed()
     tallies, heads = result.value, models[0].capture.heads
     variables = {}
     for name, module in paired.items():

@@ -1,0 +1,105 @@
+"""Nothing that is read can run code: no call that unpickles or evaluates, and evil files that stay without effect."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+from headscope import HeadscopeError, load, open_result, read
+from headscope.catalog import ROOT
+from headscope.studies.patterns.classifier import network
+from headscope.studies.patterns.labels import labelled_maps
+from headscope.studies.probe.word_vectors import read_vectors
+from support.evil import evil
+from support.tiny import save_tiny
+
+MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "yaml"}
+CALLS = {"eval", "exec", "compile", "__import__"}
+LOADS = {"torch.load", "numpy.load", "np.load", "pandas.read_pickle", "pd.read_pickle"}
+# Types of arguments, read from the package's own source.
+ALLOWED = {("cli/functions.py", "eval")}
+LOCK = Path(__file__).parents[1] / "constraints.txt"
+
+
+def unsafe(path: Path) -> Iterator[str]:
+    """The names in a module that could run what a file holds."""
+    for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(part, ast.Import):
+            yield from MODULES & {each.name.partition(".")[0] for each in part.names}
+        elif isinstance(part, ast.ImportFrom):
+            yield from MODULES & {str(part.module).partition(".")[0]}
+        elif isinstance(part, ast.Call):
+            name = ast.unparse(part.func)
+            safe = any(each.arg == "allow_pickle" and ast.unparse(each.value) == "False" for each in part.keywords)
+            if name in CALLS or (name in LOADS and not safe):
+                yield name
+
+
+def test_no_module_unpickles_or_evaluates(tmp_path: Path) -> None:
+    found = {(str(path.relative_to(ROOT)), name) for path in ROOT.rglob("*.py") for name in unsafe(path)}
+    assert found == ALLOWED
+    (tmp_path / "bad.py").write_text(
+        "import pickle, yaml\nfrom joblib import load\ntorch.load('x')\neval('1')\nm.eval()\n"
+    )
+    assert sorted(unsafe(tmp_path / "bad.py")) == ["eval", "joblib", "pickle", "torch.load", "yaml"]
+
+
+def model(folder: Path, content: bytes) -> object:
+    """Load a model whose weights are a pickle, named in the three usual ways."""
+    save_tiny(folder)
+    (folder / "model.safetensors").unlink()
+    for name in ("pytorch_model.bin", "model.pt", "training_args.bin"):
+        (folder / name).write_bytes(content)
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "pytorch_model.bin"}}')
+    return load(str(folder))
+
+
+def maps(folder: Path, content: bytes) -> object:
+    """Read labelled maps whose archive holds an object."""
+    with ZipFile(folder / "maps.npz", "w") as archive, archive.open("1.npy", "w") as array:
+        np.lib.format.write_array_header_1_0(array, {"descr": "|O", "fortran_order": False, "shape": (1,)})
+        array.write(content)
+    (folder / "labels.jsonl").write_text('{"id": 1, "label": "block", "tokens": []}\n')
+    return labelled_maps.read(folder)
+
+
+def file(name: str, take: Callable[[Path], object]) -> Callable[[Path, bytes], object]:
+    """Read a file that is a pickle."""
+
+    def write_and_read(folder: Path, content: bytes) -> object:
+        (folder / name).write_bytes(content)
+        return take(folder / name)
+
+    return write_and_read
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        model,
+        maps,
+        file("result.nc", open_result),
+        file("weights.pt", network.load),
+        file("vectors.bin", lambda path: read_vectors(str(path), ["a"])),
+        file("corpus.pkl", read),
+        file("corpus.parquet", read),
+    ],
+)
+def test_an_evil_pickle_does_nothing(take: Callable[[Path, bytes], object], tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(HeadscopeError):
+        take(folder, evil(tmp_path / "ran"))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_lock_names_the_version_of_each_installed_dependency() -> None:
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+)$", LOCK.read_text(encoding="utf-8"), re.MULTILINE))
+    assert {name: version(name).partition("+")[0] for name in ("torch", "numpy", "transformers", "xarray")}.items() <= (
+        pins.items()
+    )
