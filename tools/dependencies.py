@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 PROJECT = "headscope"
 # In this order: the package itself, all optional parts, and its development.
-GROUPS = {"headscope": ("",), "optional parts": ("all", "cluster"), "development": ("dev", "docs", "demo")}
+GROUPS = {"headscope": ("",), "optional parts": ("all",), "development": ("dev", "docs", "demo")}
 
 
 def installed() -> dict[str, Distribution]:
