@@ -1,7 +1,7 @@
 """Print docs/licences.md: the licence of every installed dependency, as its own metadata says; `make licences`."""
 
 import re
-from email.message import Message
+from typing import Any
 
 from dependencies import by_group, installed
 
@@ -14,7 +14,7 @@ NOTES = {
 }
 
 
-def licence(metadata: Message) -> str:
+def licence(metadata: Any) -> str:
     """The licence that a package names: its expression, else its classifiers, else the first line of its text."""
     classifiers = [each.rpartition(" :: ")[2] for each in metadata.get_all("Classifier", []) if CLASSIFIER in each]
     named = [each for each in classifiers if each != "OSI Approved"]

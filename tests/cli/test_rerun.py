@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -67,7 +68,7 @@ def test_the_page_says_how_to_run_it_again(saved: Path) -> None:
         ({"command": '["profile"]', "interrupted": "after 3"}, "is of an interrupted run"),
     ],
 )
-def test_a_result_that_cannot_be_made_again_is_one_line(tmp_path: Path, attributes: dict[str, str], words: str) -> None:
+def test_a_result_that_cannot_be_made_again_is_one_line(tmp_path: Path, attributes: dict[str, Any], words: str) -> None:
     results.save(profile_result(**attributes), tmp_path)
     done = run("rerun", tmp_path)
     assert done.exit_code == 2 and words in done.stderr.splitlines()[-1]

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def test_a_result_can_be_written_over_one_that_is_open(tmp_path: Path) -> None:
         ("n_examples", "1e999", "attribute 'n_examples' is not a number"),
     ],
 )
-def test_an_attribute_of_another_type_is_refused(tmp_path: Path, name: str, value: object, words: str) -> None:
+def test_an_attribute_of_another_type_is_refused(tmp_path: Path, name: str, value: Any, words: str) -> None:
     save_result(profile_result(**{name: value}), tmp_path)
     with pytest.raises(HeadscopeError, match=words):
         open_result(tmp_path)

@@ -148,6 +148,8 @@ def _plain(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Difference]"
 
 def _in_words(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Difference]") -> str:
     """Model, corpus and versions first, then a line for each variable that differs."""
+    from headscope.results.differences import compared
+
     lines = [
         f"{name}: {f'the same ({now})' if before == now else f'changed ({before}, now {now})'}"
         for name, (before, now) in _hashes(saved, new).items()
@@ -157,7 +159,6 @@ def _in_words(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Differenc
     for each in different:
         largest = "" if each.largest != each.largest else f"{each.largest:.3g}"
         lines.append(f"{each.variable:{width}}  {largest:>9}  {each.where}")
-    compared = [name for name, array in new.data_vars.items() if "typical_input" not in array.dims]
-    count = f"{len(different)} of {len(compared)} variables differ"
-    lines.append(count if different else f"all {len(compared)} variables are equal")
+    total = len(compared(new))
+    lines.append(f"{len(different)} of {total} variables differ" if different else f"all {total} variables are equal")
     return "\n".join(map(escaped, lines))

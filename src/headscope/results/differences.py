@@ -34,11 +34,16 @@ def differences(
     >>> list(differences(one, one + xr.DataArray([0.0, 0.25], dims="head")))
     [Difference(variable='entropy', largest=0.25, where='head 2')]
     """
-    for name in map(str, dict.fromkeys((*saved.data_vars, *new.data_vars))):
+    for name in dict.fromkeys((*compared(saved), *compared(new))):
         if name not in saved or name not in new:
             yield Difference(name, np.nan, f"missing in the {'new' if name in saved else 'saved'} result")
-        elif "typical_input" not in saved[name].dims:
+        else:
             yield from _of_variable(saved[name], new[name], tolerance, relative)
+
+
+def compared(result: xr.Dataset) -> list[str]:
+    """The names of the variables that are compared."""
+    return [str(name) for name, array in result.data_vars.items() if "typical_input" not in array.dims]
 
 
 def _of_variable(saved: xr.DataArray, new: xr.DataArray, tolerance: float, relative: float) -> Iterator[Difference]:
