@@ -6,11 +6,14 @@ Compares four methods on the same segments of exactly 128 tokens, interleaved in
 (c) peer: as in Clark et al.'s notebook: all maps kept as numpy arrays, then the statistics of
     attention to token classes, offsets and entropy, segment by segment; in float16 (as released) and float32;
 (d) profile: every variable of the study `profile`.
+Times are processor time, in which other work on the machine does not count; on another device, time on the clock.
 Ratios are medians over rounds of the ratio to (a) in the same round; times drift, ratios do not.
 Peak memory is that of a process of its own for each method, above the loaded model.
 
     python -m benchmarks.profile            # everything, about 15 minutes on 2 cores
     python -m benchmarks.profile --quick    # a smaller run of each part
+    python -m benchmarks.profile --lengths  # plain, eager and profile from 64 to 2,048 tokens alone
+    python -m benchmarks.profile --lengths --device cuda --dtype bfloat16
 """
 
 import argparse
@@ -40,13 +43,20 @@ BATCH_TOKENS = Settings().batch_tokens
 NOTHING = np.empty((0, 3), dtype=np.int64)
 
 
-def model_of(name: str) -> Model:
-    """The built-in model, or a BERT-base shape with random weights."""
-    minilm = load("minilm", device="cpu")
+SHAPES = {
+    "minilm shape": {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536},
+    "bert-base": {},
+}
+
+
+def model_of(name: str, device: str = "cpu", dtype: str = "float32") -> Model:
+    """The built-in model, or with random weights and 2,048 positions a shape of `SHAPES`."""
+    minilm = load("minilm", device=device, dtype=dtype)
     if name == "minilm":
         return minilm
     torch.manual_seed(0)
-    network = BertModel(BertConfig(max_position_embeddings=2048))
+    network = BertModel(BertConfig(max_position_embeddings=2048, **SHAPES.get(name, {})))
+    network = network.to(device, getattr(torch, dtype))
     network.set_attn_implementation("eager")  # as `load` leaves a model
     return wrap(network, minilm.tokenizer, name)
 
@@ -81,9 +91,10 @@ def groups(inputs: Iterable[Encoded]) -> Iterator[list[Encoded]]:
         yield group
 
 
-def tensors(group: list[Encoded]) -> dict[str, torch.Tensor]:
+def tensors(model: Model, group: list[Encoded]) -> dict[str, torch.Tensor]:
     """The arguments of the network."""
-    inputs = {name: torch.from_numpy(np.stack([each.inputs[name] for each in group])) for name in group[0].inputs}
+    stacked = {name: np.stack([each.inputs[name] for each in group]) for name in group[0].inputs}
+    inputs = {name: torch.from_numpy(values).to(model.device) for name, values in stacked.items()}
     return inputs | {"attention_mask": torch.ones_like(inputs["input_ids"])}
 
 
@@ -92,7 +103,7 @@ def plain(model: Model, inputs: Iterable[Encoded]) -> None:
     model.network.set_attn_implementation("sdpa")
     for group in groups(inputs):
         with torch.inference_mode():
-            model.network(**tensors(group))
+            model.network(**tensors(model, group))
     model.network.set_attn_implementation("eager")
 
 
@@ -100,7 +111,7 @@ def eager(model: Model, inputs: Iterable[Encoded]) -> None:
     """(b) the eager forward that returns its maps."""
     for group in groups(inputs):
         with torch.inference_mode():
-            model.network(**tensors(group), output_attentions=True)
+            model.network(**tensors(model, group), output_attentions=True)
 
 
 def peer(dtype: type) -> Callable[[Model, Any], object]:
@@ -110,7 +121,7 @@ def peer(dtype: type) -> Callable[[Model, Any], object]:
         maps = []
         for group in groups(inputs):
             with torch.inference_mode():
-                attentions = model.network(**tensors(group), output_attentions=True).attentions
+                attentions = model.network(**tensors(model, group), output_attentions=True).attentions
             maps += list(torch.stack(attentions, dim=1).numpy().astype(dtype))
         return [peer_statistics(each.token_class, attention) for each, attention in zip(inputs, maps, strict=True)]
 
@@ -160,15 +171,23 @@ METHODS = {
 }
 
 
-def compare(name: str, number: int, rounds: int, methods: list[str], length: int = LENGTH) -> dict[str, float]:
+def seconds(model: Model) -> float:
+    """The time once the device has no work left."""
+    if model.device.type == "cpu":
+        return time.process_time()
+    torch.accelerator.synchronize()
+    return time.perf_counter()
+
+
+def compare(model: Model, number: int, rounds: int, methods: list[str], length: int = LENGTH) -> dict[str, float]:
     """Print the time of each method and its ratio to (a), medians over rounds; the first round warms up."""
-    model, inputs = model_of(name), list(segments(number, length))
+    inputs = list(segments(number, length))
     times: dict[str, list[float]] = {method: [] for method in methods}
     for _ in range(rounds + 1):
         for method in methods:
-            start = time.perf_counter()
+            start = seconds(model)
             METHODS[method](model, inputs)
-            times[method].append(time.perf_counter() - start)
+            times[method].append(seconds(model) - start)
     ratios = {}
     for method, taken in times.items():
         ratios[method] = median(mine / base for mine, base in zip(taken[1:], times["plain"][1:], strict=True))
@@ -187,10 +206,22 @@ def measure_peak(name: str, method: str, number: int, length: int) -> None:
     print(json.dumps(peak(lambda: METHODS[method](model, list(inputs) if "peer" in method else inputs))))
 
 
+def by_segment_length(scale: int, device: str, dtype: str) -> None:
+    """Compare both shapes at each length, with as many tokens at each."""
+    for name in SHAPES:
+        model = model_of(name, device, dtype)
+        for length in (64, 128, 256, 512, 1024, 2048):
+            print(f"{name}, segments of {length} tokens, {device}, {dtype}")
+            compare(model, max(1, 8192 // length // scale), 3, ["plain", "eager", "profile"], length)
+
+
 def main() -> None:
     """Run the parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a smaller run of each part")
+    parser.add_argument("--lengths", action="store_true", help="segments of 64 to 2,048 tokens alone")
+    parser.add_argument("--device", default="cpu", help="where the models are (only with --lengths)")
+    parser.add_argument("--dtype", default="float32", help="format of the weights (only with --lengths)")
     parser.add_argument("--peak", nargs=4, metavar=("MODEL", "WAY", "NUMBER", "LENGTH"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.peak:
@@ -198,17 +229,14 @@ def main() -> None:
         return measure_peak(name, method, int(number), int(length))
     scale = 4 if arguments.quick else 1
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    if arguments.lengths:
+        return by_segment_length(scale, arguments.device, arguments.dtype)
     for name, number, rounds in (("minilm", 128 // scale, 9), ("bert-base", 32 // scale, 7)):
         print(f"{name}, {number} segments of {LENGTH} tokens")
-        compare(name, number, max(3, rounds // scale), ["plain", "eager", "peer float32", "profile"])
+        compare(model_of(name), number, max(3, rounds // scale), ["plain", "eager", "peer float32", "profile"])
     print(f"minilm, peer as released, {32 // scale} segments")
-    compare("minilm", 32 // scale, 4, ["plain", "peer float16", "profile"])
-    for length in (64, 128, 256, 512):
-        print(f"minilm, segments of {length} tokens")
-        compare("minilm", 16384 // length // scale, 3, ["plain", "eager", "profile"], length)
-    for length in (1024, 2048):
-        print(f"bert-base with {length} positions")
-        compare("bert-base", 2, 3, ["plain", "eager", "profile"], length)
+    compare(model_of("minilm"), 32 // scale, 4, ["plain", "peer float16", "profile"])
+    by_segment_length(scale, "cpu", "float32")
     print("peak memory, MiB above the loaded model (all in all)")
     numbers = (1000 // scale, 10000 // scale)
     runs = [("minilm", method, number, LENGTH) for method in ("plain", "profile") for number in numbers]

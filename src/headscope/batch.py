@@ -1,8 +1,9 @@
 """Inputs of a measure: a batch of examples on the device, and a block of rows of one layer's attention."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -11,6 +12,8 @@ from torch import Tensor
 from headscope.types import Example
 
 QUERY_GROUPS = ("all", "sep", "cls")
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,15 @@ class Batch:
         return torch.stack(groups, dim=1).to(torch.float32)
 
     @cached_property
+    def _places(self) -> dict[tuple[int, int, int, int], "Place"]:
+        return {}
+
+    def place(self, examples: slice, queries: slice) -> "Place":
+        """A part of the batch; the same one in every layer."""
+        key = (examples.start, examples.stop, queries.start, queries.stop)
+        return self._places.setdefault(key, Place(self, examples, queries))
+
+    @cached_property
     def sum_of_pieces(self) -> Float[Tensor, "example token word"]:
         """1 for the tokens of each word: attention to tokens times this is attention to words.
 
@@ -82,32 +94,59 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Some examples and queries of a batch: what measures need to know of them, computed once for all layers."""
+
+    batch: Batch
+    examples: slice
+    queries: slice
+    _values: dict[Callable[["Place"], Any], Any] = field(default_factory=dict, repr=False)
+
+    def once(self, make: Callable[["Place"], Value]) -> Value:
+        """The value of `make(place)`, computed once."""
+        if make not in self._values:
+            self._values[make] = make(self)
+        return self._values[make]
+
+    @cached_property
+    def query_groups(self) -> Float[Tensor, "example 1 group query"]:
+        """Membership of the queries in each of `QUERY_GROUPS`, as ones and zeros."""
+        return self.batch.query_groups[self.examples, None, :, self.queries].contiguous()
+
+    @cached_property
+    def real_queries(self) -> Float[Tensor, "example 1 query"]:
+        """1 for the real queries, 0 for padding."""
+        return self.query_groups[:, :, 0].contiguous()
+
+
+@dataclass(frozen=True)
 class Rows:
     """The attention of a block of queries to all keys, for some examples of a batch, in one layer.
 
-    Padded keys have attention 0; padded queries are there and must not be counted. `scores` are the scores
-    that went into the softmax, less the largest of each row; None where the model does not show them.
+    Padded keys have attention 0; padded queries are there and must not be counted. A block may have some of the heads.
+    `row_entropy` computes the entropy of the rows from the scores; None where the model does not show them.
     """
 
     attention: Float[Tensor, "example head query key"]
     batch: Batch
     examples: slice
     queries: slice
-    scores: Float[Tensor, "example head query key"] | None = None
+    row_entropy: Callable[[], Float[Tensor, "example head query"]] | None = None
+
+    @property
+    def place(self) -> Place:
+        """The block's examples and queries."""
+        return self.batch.place(self.examples, self.queries)
 
     @cached_property
     def received(self) -> Float[Tensor, "example head group key"]:
         """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
-        groups = self.batch.query_groups[self.examples, None, :, self.queries]
-        return groups @ self.attention
+        return self.place.query_groups @ self.attention
 
     @cached_property
     def entropy(self) -> Float[Tensor, "example head query"]:
         """-sum_j A log A of each row, in nats."""
-        if self.scores is None:
-            return torch.special.entr(self.attention).sum(-1)
-        # With the scores s at hand log A = s + log max A: one logarithm a row instead of one a cell.
-        return -torch.linalg.vecdot(self.attention, self.scores) - self.attention.amax(-1).log()
+        return torch.special.entr(self.attention).sum(-1) if self.row_entropy is None else self.row_entropy()
 
     @cached_property
     def squares(self) -> Float[Tensor, "example head query"]:
@@ -130,10 +169,9 @@ class Rows:
         to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
         return sources[self.examples, None, :, self.queries] @ to_words
 
-    @property
-    def real_queries(self) -> Float[Tensor, "example 1 query 1"]:
-        """1 for the real queries of the block, 0 for padding: a column vector that sums rows."""
-        return self.batch.query_groups[self.examples, None, 0, self.queries, None]
+    def sum_of_real(self, values: Float[Tensor, "example head query"]) -> Float[Tensor, "example head"]:
+        """The sum of a value of each query over the real queries of the block."""
+        return (values * self.place.real_queries).sum(-1)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """The contexts that observe, and what the attention function, its blocks and its masks give."""
 
 import threading
+from itertools import product
+from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,18 +143,24 @@ def test_attend_is_softmax_of_scaled_products():
 @pytest.mark.parametrize(
     "shape", [(1, 1, 1, 1), (5, 12, 128, 128), (3, 4, 700, 700), (2, 12, 8192, 8192), (7, 2, 100, 300)]
 )
-def test_blocks_cover_every_row_once_in_order_and_stay_small(shape):
+@pytest.mark.parametrize("some_heads", [False, True])
+def test_blocks_cover_every_row_once_in_order_and_stay_small(shape, some_heads):
     examples, heads, queries, keys = shape
     covered = [
-        (example, row)
-        for block in blocks(*shape)
+        (block[1].start, example, row)
+        for block in blocks(*shape, some_heads=some_heads)
         for example in range(examples)[block[0]]
-        for row in range(queries)[block[1]]
+        for row in range(queries)[block[2]]
     ]
-    assert covered == [(example, row) for example in range(examples) for row in range(queries)]
-    for block in blocks(*shape):
-        size = (block[0].stop - block[0].start) * heads * (block[1].stop - block[1].start) * keys
-        assert size <= max(observer.BLOCK_ELEMENTS, observer.LEAST_ROWS * heads * keys)
+    starts = {head for head, _, _ in covered}
+    assert some_heads or starts == {0}
+    assert sorted(covered) == list(product(sorted(starts), range(examples), range(queries)))
+    for start in starts:
+        of_heads = [place for place in covered if place[0] == start]
+        assert of_heads == sorted(of_heads)
+    for block in blocks(*shape, some_heads=some_heads):
+        size = keys * prod(part.stop - part.start for part in block)
+        assert size <= max(observer.BLOCK_ELEMENTS, observer.LEAST_ROWS * (1 if some_heads else heads) * keys)
 
 
 def test_a_lazy_mask_that_is_read_in_another_way_is_noticed(monkeypatch):

@@ -166,12 +166,14 @@ class Maps:
     """An observer that keeps whole maps."""
 
     def __init__(self, shape: tuple[int, ...]):
-        self.shape, self.maps, self.scores = shape, {}, []
+        self.shape, self.maps, self.without_entropy = shape, {}, []
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None) -> None:
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, entropy: object, heads: slice
+    ) -> None:
         whole = self.maps.setdefault(layer, torch.full((self.shape[0], attention.shape[1], *self.shape[1:] * 2), -1.0))
         whole[examples, :, queries] = attention
-        self.scores.append((layer, scores is None))
+        self.without_entropy.append((layer, entropy is None))
 
 
 @pytest.mark.parametrize("model_type", FAMILIES)
@@ -258,7 +260,7 @@ def test_values_read_off_changed_attention_do_not_come_from_old_scores():
     model, maps = model_of("bert"), Maps((5, 37))
     with torch.inference_mode(), model.observed(maps), model.changed(parse("2-1", model.capture.heads)):
         model.network(**inputs_of(model.network))
-    assert set(maps.scores) == {(0, False), (1, True)}
+    assert set(maps.without_entropy) == {(0, False), (1, True)}
 
 
 def test_what_cannot_be_changed_is_said():

@@ -36,7 +36,7 @@ def without_mask(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_mask_in_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention_function, "mask_block", lambda bias, examples, queries: 0)
+    monkeypatch.setattr(attention_function, "mask_block", lambda bias, *block: 0)
 
 
 def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
 def last_block_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observer, "LEAST_ROWS", 5)
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
-    monkeypatch.setattr(attention_function, "blocks", lambda *shape: list(blocks(*shape))[:-1])
+    monkeypatch.setattr(attention_function, "blocks", lambda *shape, **how: list(blocks(*shape, **how))[:-1])
 
 
 def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:

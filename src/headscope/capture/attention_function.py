@@ -16,7 +16,8 @@ from transformers.masking_utils import eager_mask
 
 from headscope.capture.attention_mask import block_mask, lazy_mask, mask_block
 from headscope.capture.observer import Intervention, Observer, blocks
-from headscope.capture.watch import Watch, Watches, change, count, current, during_forward, show, watching
+from headscope.capture.softmax import exact_softmax, fast_softmax, shifted
+from headscope.capture.watch import Watch, Watches, change, count, current, during_forward, show, some_heads, watching
 
 # Substrings such as "sdpa" or "flash" would make transformers treat the function as one of its own.
 NAME, LAZY, WHOLE = "headscope", "headscope-lazy", "headscope-whole"
@@ -32,9 +33,6 @@ HARMLESS = {
     "token_type_ids",
     "use_cache",
 }
-
-# The exponential of this is 0 in float32.
-MASKED = -1e4
 
 
 @contextmanager
@@ -72,34 +70,30 @@ def attend(
     Raises `RuntimeError` outside `observed`, `NotImplementedError` for a keyword that it would ignore.
     """
     watches = _watches(keywords)
-    examples_, heads, length, width = query.shape
-    groups = heads // max(1, key.shape[1])
+    examples_, heads_, length, width = query.shape
+    groups = heads_ // max(1, key.shape[1])
     key, value = (states.repeat_interleave(groups, dim=1) if groups > 1 else states for states in (key, value))
-    masked = attention_mask is not None or position_bias is not None
-    output = value.new_empty(examples_, length, heads, value.shape[-1])
-    for examples, queries in blocks(examples_, heads, length, key.shape[2]):
-        scores = query[examples, :, queries] @ key[examples].mT
-        scores *= width**-0.5 if scaling is None else scaling
+    scale = width**-0.5 if scaling is None else scaling
+    output = value.new_empty(examples_, length, heads_, value.shape[-1])
+    shape = (examples_, heads_, length, key.shape[2])
+    sums_alone = some_heads(watches)
+    softmax = fast_softmax if sums_alone else exact_softmax
+    for examples, heads, queries in blocks(*shape, query.device, some_heads=sums_alone):
+        scores = query[examples, heads, queries] @ key[examples, heads].mT
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).mul_(scale)
         if softcap is not None:
             scores = torch.tanh(scores / softcap) * softcap
         for bias in (position_bias, attention_mask):
             if bias is not None:
-                scores += mask_block(bias, examples, queries)
-        scores = _shifted(scores, masked)
-        attention = scores.softmax(-1)
+                scores += mask_block(bias, examples, queries, heads)
+        scores = shifted(scores)
+        attention, entropy = softmax(scores)
         changed = change(watches, attention, examples, queries, scores)
         # [example, query, head, value_width]
-        output[examples, queries] = (changed.to(value.dtype) @ value[examples]).transpose(1, 2)
-        show(watches, changed, examples, queries, scores if changed is attention else None)
+        output[examples, queries, heads] = (changed.to(value.dtype) @ value[examples, heads]).transpose(1, 2)
+        show(watches, changed, examples, queries, entropy if changed is attention else None, heads)
     count(watches)
     return output, None
-
-
-def _shifted(scores: Tensor, masked: bool) -> Float[Tensor, "example head query key"]:
-    """The scores in float32 at least, less the largest of each row; masked ones are finite, so 0 times them is 0."""
-    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-    scores -= scores.detach().amax(-1, keepdim=True)
-    return scores.clamp_min_(MASKED) if masked else scores
 
 
 def _watches(keywords: dict[str, object]) -> Watches:

@@ -11,6 +11,8 @@ from transformers.masking_utils import causal_mask_function, eager_mask
 
 # A mask up to this many elements per example is made whole; a larger one is made as the blocks need it.
 WHOLE_MASK = 1024 * 1024
+# Of this two fit into a float, and no score beside it matters.
+MASKED = -1e30
 
 
 def block_mask(
@@ -37,13 +39,19 @@ def lazy_mask(
     return mask
 
 
-def mask_block(bias: Tensor, examples: slice, queries: slice) -> Tensor:
-    """The rows of a mask, or of another bias on the scores, that belong to a block; axes of size 1 stay."""
+def mask_block(bias: Tensor, examples: slice, queries: slice, heads: slice = slice(None)) -> Tensor:
+    """The part of a mask, or of another bias on the scores, that belongs to a block; axes of size 1 stay.
+
+    It is finite, so that attention of 0 times a masked score is 0.
+    """
     rows: Callable[[slice, slice], Tensor] | None = getattr(bias, "rows", None)
     if rows is not None:
         return rows(examples, queries)
-    examples = examples if bias.shape[0] > 1 else slice(None)
-    return bias[examples, :, queries if bias.shape[2] > 1 else slice(None)]
+    whole = slice(None)
+    parts = zip(bias.shape[:3], (examples, heads, queries), strict=True)
+    return bias[tuple(part if size > 1 else whole for size, part in parts)].clamp_min(
+        max(MASKED, torch.finfo(bias.dtype).min)
+    )
 
 
 def _rows(

@@ -1,19 +1,31 @@
 """Protocols of observers, which read attention, and interventions, which change it; the blocks of rows they receive."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# Two BERT-base maps of 128 tokens: a block stays in a core's cache, which is what makes looking at it cheap.
-BLOCK_ELEMENTS = 2 * 12 * 128 * 128
+# On a processor a block stays in a core's cache of 2 MiB, which is what makes looking at it cheap.
+BLOCK_ELEMENTS = 2**18
+# On an accelerator few kernels matter more: a block of 512 MiB is a whole layer of most batches.
+ACCELERATOR_ELEMENTS = 2**27
 # Fewer rows than this make slow matrix products; long inputs get larger blocks instead.
 LEAST_ROWS = 64
+CPU = torch.device("cpu")
+
+
+# A function that computes the entropy of each row of a block, in nats.
+RowEntropy = Callable[[], Float[Tensor, "example head query"]]
 
 
 class Observer(Protocol):
-    """A function that receives every block of every layer once: examples in order, queries in order within them."""
+    """A function that receives every block of every layer once: examples in order, queries in order within them.
+
+    An observer with a true attribute `some_heads` may receive a block of some heads: within examples heads are in
+    order, and queries within them. Another observer receives all heads at once.
+    """
 
     def __call__(
         self,
@@ -21,12 +33,13 @@ class Observer(Protocol):
         attention: Float[Tensor, "example head query key"],
         examples: slice,
         queries: slice,
-        scores: Float[Tensor, "example head query key"] | None,
+        entropy: RowEntropy | None,
+        heads: slice,
         /,
     ) -> None:
-        """`attention` is that of the batch's `examples` and `queries` in `layer` (from 0), and is not kept.
+        """`attention` is that of the batch's `examples`, `heads` and `queries` in `layer` (from 0), and is not kept.
 
-        `scores` are what went into the softmax, less the largest of each row; None at a softmax tap.
+        `entropy` computes that of its rows; None at a softmax tap, and where an intervention has changed attention.
         """
         ...
 
@@ -55,14 +68,27 @@ class Intervention(Protocol):
 HIDDEN = -9e3
 
 
-def blocks(examples: int, heads: int, queries: int, keys: int) -> Iterator[tuple[slice, slice]]:
-    """The slices of examples and queries that bound a block's size.
+def blocks(
+    examples: int, heads: int, queries: int, keys: int, device: torch.device = CPU, *, some_heads: bool = False
+) -> Iterator[tuple[slice, slice, slice]]:
+    """The slices of examples, heads and queries that bound a block's size on a device.
 
-    >>> list(blocks(examples=4, heads=12, queries=128, keys=128))
-    [(slice(0, 2, None), slice(0, 128, None)), (slice(2, 4, None), slice(0, 128, None))]
+    `some_heads`: where one example is too large, divide its heads before its queries.
+
+    >>> list(blocks(examples=4, heads=4, queries=128, keys=128))
+    [(slice(0, 4, None), slice(0, 4, None), slice(0, 128, None))]
+    >>> [(heads, queries) for _, heads, queries in blocks(1, 2, 512, 512, some_heads=True)]
+    [(slice(0, 1, None), slice(0, 512, None)), (slice(1, 2, None), slice(0, 512, None))]
     """
-    rows = max(LEAST_ROWS, BLOCK_ELEMENTS // max(1, heads * keys))
-    together = max(1, rows // queries)
+    cells = BLOCK_ELEMENTS if device.type == "cpu" else ACCELERATOR_ELEMENTS
+    side_by_side = max(1, min(heads, cells // max(1, queries * keys))) if some_heads else heads
+    rows = max(LEAST_ROWS, cells // max(1, side_by_side * keys))
+    together = max(1, rows // queries) if side_by_side == heads else 1
     for first in range(0, examples, together):
-        for row in range(0, queries, rows):
-            yield slice(first, min(first + together, examples)), slice(row, min(row + rows, queries))
+        for head in range(0, heads, side_by_side):
+            for row in range(0, queries, rows):
+                yield (
+                    slice(first, min(first + together, examples)),
+                    slice(head, min(head + side_by_side, heads)),
+                    slice(row, min(row + rows, queries)),
+                )

@@ -89,7 +89,7 @@ def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Obse
     examples, tokens = inputs["input_ids"].shape
     layers: dict[int, Tensor] = {}
 
-    def keep(layer: int, attention: Tensor, examples_: slice, queries: slice, scores: Tensor | None) -> None:
+    def keep(layer: int, attention: Tensor, examples_: slice, queries: slice, *_: object) -> None:
         empty = attention.new_full((examples, attention.shape[1], tokens, tokens), torch.nan)
         layers.setdefault(layer, empty)[examples_, :, queries] = attention
 

@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
 from headscope.capture.observer import Intervention, Observer, blocks
-from headscope.capture.watch import Watch, change, count, current, during_forward, show, watching
+from headscope.capture.watch import Watch, change, count, current, during_forward, show, some_heads, watching
 
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
 
@@ -41,8 +41,9 @@ class SoftmaxTap(TorchFunctionMode):
             scores = self._maps(scores).to(torch.promote_types(scores.dtype, torch.float32))
             scores = scores - scores.detach().amax(-1, keepdim=True)
             changed = change(watches, attention, slice(0, self.examples), slice(0, self.tokens), scores)
-        for examples, queries in blocks(*attention.shape):
-            show(watches, changed[examples, :, queries], examples, queries, None)
+        split = some_heads(watches)
+        for examples, heads, queries in blocks(*attention.shape, attention.device, some_heads=split):
+            show(watches, changed[examples, heads, queries], examples, queries, None, heads)
         count(watches)
         return result if changed is attention else changed.reshape(result.shape).to(result.dtype)
 

@@ -53,11 +53,16 @@ def change(watches: Watches, attention: Tensor, examples: slice, queries: slice,
     return attention
 
 
-def show(watches: Watches, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None) -> None:
-    """Show a block to the observer, if there is one."""
+def show(watches: Watches, attention: Tensor, *block: Any) -> None:
+    """Show a block to the observer, if there is one; `block` is what follows attention in `Observer`."""
     for watch in watches:
         if not watch.changes:
-            _called(watch, attention.to(torch.float32), examples, queries, scores)
+            _called(watch, attention.to(torch.float32), *block)
+
+
+def some_heads(watches: Watches) -> bool:
+    """True if a block may have some of the heads of a layer."""
+    return all(getattr(watch.look, "some_heads", False) for watch in watches)
 
 
 def _called(watch: Watch, *block: Any) -> Any:

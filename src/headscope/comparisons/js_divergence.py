@@ -24,7 +24,7 @@ def observe(one: Rows, other: Rows) -> Float[Tensor, "example head"]:
     """The divergence of each real query of the block, summed."""
     mixed = torch.special.entr((one.attention + other.attention) / 2).sum(-1)
     by_query = mixed - (one.entropy + other.entropy) / 2
-    return (by_query.unsqueeze(-2) @ one.real_queries)[..., 0, 0]
+    return one.sum_of_real(by_query)
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:

@@ -48,9 +48,7 @@ class MapObserver:
     def start(self, batch: Batch) -> None:
         self.batch = batch
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         for place, index in enumerate(self.batch.index[examples].tolist()):
             each = self.chosen[index]
             if each.layer == layer:

@@ -1,5 +1,7 @@
 """Refusal of attention that is not finite, such as after an overflow of float16; one column of a map is read."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -23,20 +25,19 @@ class FiniteAttention:
 
     def __init__(self, model: Model, observer: Observer):
         self.model, self.observer, self.locating = model, observer, False
+        self.some_heads = getattr(observer, "some_heads", False)
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
         shape = (len(self.model.capture.heads), *batch.real.shape)
         self.batch, self.first = batch, torch.zeros(shape, device=batch.real.device)
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *details: Any) -> None:
         """See `Observer`."""
         if self.locating or layer == len(self.first) - 1:
-            self.first[layer, examples, queries] = attention[..., 0].sum(1)
+            self.first[layer, examples, queries] += attention[..., 0].sum(1)
         if not self.locating:
-            self.observer(layer, attention, examples, queries, scores)
+            self.observer(layer, attention, examples, queries, *details)
 
     def refuse(self) -> None:
         """Raise `HeadscopeError` for the first layer and example of the batch with attention that is not finite.

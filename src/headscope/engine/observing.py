@@ -5,8 +5,10 @@ become values of each example at the end of a batch.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
@@ -14,6 +16,7 @@ import torch
 from torch import Tensor
 
 from headscope.batch import Batch, Rows, Values
+from headscope.capture.observer import RowEntropy
 from headscope.encoding.encoded import Encoded
 from headscope.engine.batches import collator
 from headscope.engine.finite_attention import FiniteAttention
@@ -32,7 +35,14 @@ class BatchObserver(Protocol[Observed]):
         ...
 
     def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None, /
+        self,
+        layer: int,
+        attention: Tensor,
+        examples: slice,
+        queries: slice,
+        entropy: RowEntropy | None,
+        heads: slice,
+        /,
     ) -> None:
         """See `Observer`."""
         ...
@@ -43,44 +53,65 @@ class BatchObserver(Protocol[Observed]):
 
 
 class MeasureObserver:
-    """An observer that keeps the parts of each measure for the current batch, by measure and layer."""
+    """An observer that keeps the parts of each measure for the current batch; measures may share what they observe."""
 
     batch: Batch
-    observed: dict[str, dict[int, list[Tensor]]]
+    some_heads = True
 
     def __init__(self, measures: Mapping[str, ModuleType]):
         self.measures = measures
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare for this one."""
-        self.batch, self.observed = batch, defaultdict(lambda: defaultdict(list))
+        self.batch = batch
+        # By function and layer, a part for each block of examples and heads, with the first of its examples.
+        self.observed: dict[Callable[..., Tensor], dict[int, list[tuple[int, Tensor]]]] = {
+            measure.observe: defaultdict(list) for measure in self.measures.values()
+        }
 
     def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+        self,
+        layer: int,
+        attention: Tensor,
+        examples: slice,
+        queries: slice,
+        entropy: RowEntropy | None = None,
+        *_: object,
     ) -> None:
         """See `Observer`."""
-        self.add(layer, Rows(attention, self.batch, examples, queries, scores))
+        self.add(layer, Rows(attention, self.batch, examples, queries, entropy))
 
     def add(self, layer: int, *rows: Rows) -> None:
         """Observe a block: the rows of one model, or the same rows of two.
 
-        The first block of an example's queries starts a new part, later ones are added to it.
+        The first block of some examples' and heads' queries starts a new part, later ones are added to it.
         """
-        for name, measure in self.measures.items():
-            part = measure.observe(*rows)
-            parts = self.observed[name][layer]
+        first = rows[0].examples.start
+        for observe, layers in self.observed.items():
+            part, parts = observe(*rows), layers[layer]
             if rows[0].queries.start == 0:
-                parts.append(part)
+                parts.append((first, part))
             else:
-                parts[-1] = parts[-1] + part
+                parts[-1] = first, parts[-1][1] + part
 
     def finish(self) -> dict[str, Values]:
         """Each measure's values; heads of all layers in a row."""
-        return {name: measure.finish(self._joined(name), self.batch) for name, measure in self.measures.items()}
+        joined = {observe: _joined(layers) for observe, layers in self.observed.items()}
+        return {name: measure.finish(joined[measure.observe], self.batch) for name, measure in self.measures.items()}
 
-    def _joined(self, name: str) -> Tensor:
-        layers = self.observed[name]
-        return torch.cat([torch.cat(layers[layer]) for layer in sorted(layers)], dim=1)
+
+def _joined(layers: Mapping[int, Sequence[tuple[int, Tensor]]]) -> Tensor:
+    """The parts of all layers: blocks of heads side by side, then blocks of examples, then the heads of all layers."""
+    return _cat([_cat(_examples(layers[layer]), dim=0) for layer in sorted(layers)], dim=1)
+
+
+def _examples(parts: Sequence[tuple[int, Tensor]]) -> list[Tensor]:
+    return [_cat([part for _, part in blocks], dim=1) for _, blocks in groupby(parts, key=itemgetter(0))]
+
+
+def _cat(tensors: list[Tensor], dim: int) -> Tensor:
+    """As `torch.cat`, without a copy of a single tensor."""
+    return tensors[0] if len(tensors) == 1 else torch.cat(tensors, dim)
 
 
 @contextmanager

@@ -112,9 +112,7 @@ class _MapKeeper:
     def __init__(self, heads: Sequence[int], inputs: int, side: int):
         self.maps = [np.zeros((inputs, each, side, side), np.float32) for each in heads]
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         self.maps[layer][examples, :, queries] = attention.float().cpu().numpy()
 
 

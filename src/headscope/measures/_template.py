@@ -24,8 +24,7 @@ def observe(rows: Rows) -> Float[Tensor, "example head"]:
 
     The first dimension is that of the block's examples (or rows of theirs, as links are), the second that of heads.
     """
-    own = rows.attention.diagonal(rows.queries.start, -2, -1)  # example head query
-    return (own[:, :, None] @ rows.real_queries)[..., 0, 0]
+    return rows.sum_of_real(rows.attention.diagonal(rows.queries.start, -2, -1))  # [example, head, query]
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:

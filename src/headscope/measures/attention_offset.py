@@ -4,10 +4,10 @@ Clark et al. 2019, section 3.1. The mean of A[i, i + o] over the queries i for w
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.batch import Batch, Place, Rows, Values
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import OFFSETS
 
@@ -22,7 +22,9 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "example head offset"]:
     """The attention at each offset, summed over the queries that have a real token there."""
-    return torch.stack([_diagonal_sum(rows, offset) for offset in OFFSETS], dim=-1)
+    keys, real = rows.place.once(_neighbours)
+    attention = rows.attention.gather(-1, keys.expand(*rows.attention.shape[:3], -1))  # [example, head, query, offset]
+    return (attention * real).sum(2)
 
 
 def finish(observed: Float[Tensor, "example head offset"], batch: Batch) -> Values:
@@ -31,9 +33,11 @@ def finish(observed: Float[Tensor, "example head offset"], batch: Batch) -> Valu
     return Values(observed / queries.clamp_min(1)[:, None], queries > 0)
 
 
-def _diagonal_sum(rows: Rows, offset: int) -> Float[Tensor, "example head"]:
-    column = rows.queries.start + offset
-    diagonal = rows.attention.diagonal(column, -2, -1)  # example head query
-    first = max(0, -column)
-    real = rows.real_queries[:, :, first : first + diagonal.shape[-1]]
-    return (diagonal.unsqueeze(-2) @ real)[..., 0, 0]
+def _neighbours(place: Place) -> tuple[Int[Tensor, "query offset"], Float[Tensor, "example 1 query offset"]]:
+    """The key at each offset from a query, and 1 where query and key are real tokens, else 0."""
+    real = place.batch.real
+    queries = torch.arange(place.queries.start, place.queries.stop, device=real.device)[:, None]
+    keys = queries + torch.tensor(OFFSETS, device=real.device)
+    inside = keys.clamp(0, real.shape[1] - 1)
+    both = real[place.examples, queries] & real[place.examples, inside] & (keys == inside)
+    return inside, both[:, None].to(torch.float32)

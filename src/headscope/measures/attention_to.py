@@ -8,7 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from headscope.batch import Batch, Rows, Values
+from headscope.batch import Batch, Values
+from headscope.measures._received import received
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import TOKEN_CLASSES
 
@@ -21,13 +22,11 @@ VARIABLE = Variable(
 )
 
 
-def observe(rows: Rows) -> Float[Tensor, "example head key"]:
-    """The attention that each key gets from the queries of the block, summed."""
-    return rows.received[:, :, 0]
+observe = received
 
 
-def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
+def finish(observed: Float[Tensor, "example head group key"], batch: Batch) -> Values:
     """Each class's share; classes that the tokenizer does not have are not valid, absent ones are 0."""
     members = one_hot(batch.token_class + 1, len(TOKEN_CLASSES) + 1)[..., 1:].to(observed.dtype)
-    shares = observed @ members / batch.lengths[:, None, None]
+    shares = observed[:, :, 0] @ members / batch.lengths[:, None, None]
     return Values(shares, batch.class_exists.expand(len(batch.real), -1))

@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.batch import Batch, Values
+from headscope.measures._received import received
 from headscope.results.variables import Variable
 
 VARIABLE = Variable(
@@ -18,11 +19,9 @@ VARIABLE = Variable(
 )
 
 
-def observe(rows: Rows) -> Float[Tensor, "example head key"]:
-    """The attention of [CLS] to each key; zero where [CLS] is not in the block."""
-    return rows.received[:, :, 2]
+observe = received
 
 
-def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
+def finish(observed: Float[Tensor, "example head group key"], batch: Batch) -> Values:
     """The entropy of that row; examples without [CLS] are not valid."""
-    return Values(torch.special.entr(observed).sum(-1), batch.query_groups[:, 2].sum(-1) == 1)
+    return Values(torch.special.entr(observed[:, :, 2]).sum(-1), batch.query_groups[:, 2].sum(-1) == 1)

@@ -7,8 +7,9 @@ over its tokens j of the feature of A[CLS, j].
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.batch import Batch, Values
 from headscope.measures._maximum import maximum_by_feature
+from headscope.measures._received import received
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import FEATURES
 
@@ -21,12 +22,10 @@ VARIABLE = Variable(
 )
 
 
-def observe(rows: Rows) -> Float[Tensor, "example head key"]:
-    """The attention of [CLS] to each key; zero where [CLS] is not in the block."""
-    return rows.received[:, :, 2]
+observe = received
 
 
-def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
+def finish(observed: Float[Tensor, "example head group key"], batch: Batch) -> Values:
     """The maximum over each feature's tokens; examples without the feature or [CLS] are not valid."""
-    maximum = maximum_by_feature(observed, batch)
+    maximum = maximum_by_feature(observed[:, :, 2], batch)
     return Values(maximum.values, maximum.valid & (batch.query_groups[:, 2].sum(-1) == 1)[:, None])

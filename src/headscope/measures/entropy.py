@@ -20,7 +20,7 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "example head"]:
     """The entropy of each real query of the block, summed."""
-    return (rows.entropy.unsqueeze(-2) @ rows.real_queries)[..., 0, 0]
+    return rows.sum_of_real(rows.entropy)
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:

@@ -8,8 +8,9 @@ counts most of them as 0.
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.batch import Batch, Values
 from headscope.measures._maximum import maximum_by_feature
+from headscope.measures._received import received
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import FEATURES
 
@@ -22,11 +23,9 @@ VARIABLE = Variable(
 )
 
 
-def observe(rows: Rows) -> Float[Tensor, "example head key"]:
-    """The attention that each key gets from the queries of the block, summed."""
-    return rows.received[:, :, 0]
+observe = received
 
 
-def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
+def finish(observed: Float[Tensor, "example head group key"], batch: Batch) -> Values:
     """The maximum over each feature's tokens; examples without the feature are not valid."""
-    return maximum_by_feature(observed / batch.lengths[:, None, None], batch)
+    return maximum_by_feature(observed[:, :, 0] / batch.lengths[:, None, None], batch)

@@ -7,7 +7,8 @@ to separators. The released code divides by 2 always; here it is divided by the 
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.batch import Batch, Values
+from headscope.measures._received import received
 from headscope.results.variables import Variable
 
 VARIABLE = Variable(
@@ -18,14 +19,12 @@ VARIABLE = Variable(
 )
 
 
-def observe(rows: Rows) -> Float[Tensor, "example head key"]:
-    """The attention that each key gets from the separators of the block, summed."""
-    return rows.received[:, :, 1]
+observe = received
 
 
-def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
+def finish(observed: Float[Tensor, "example head group key"], batch: Batch) -> Values:
     """The separators' share; examples without a separator are not valid."""
     separators = batch.query_groups[:, 1, :, None]  # example token 1
     count = separators.sum((1, 2))
-    share = (observed @ separators).squeeze(-1) / count.clamp_min(1)[:, None]
+    share = (observed[:, :, 1] @ separators).squeeze(-1) / count.clamp_min(1)[:, None]
     return Values(share, count > 0)

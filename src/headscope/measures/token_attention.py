@@ -5,10 +5,11 @@ Kovaleva et al. 2019, section 4.5 (token-to-token attention). For an example, th
 same sentence. The released code zips sources and targets; here all pairs count.
 """
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.batch import Batch, Place, Rows, Values
 from headscope.measures._maximum import maximum_by_example
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import RELATIONS
@@ -24,16 +25,23 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
     """The attention of each link of the block's examples; zero where its query is not in the block."""
-    first, last = (rows.batch.link_ends[end] for end in (rows.examples.start, rows.examples.stop))
-    example, _, query, key = rows.batch.links[first:last].unbind(-1)
-    size = rows.attention.shape[-2]
-    row = query - rows.queries.start
-    inside = (row >= 0) & (row < size)
-    attention = rows.attention[example - rows.examples.start, :, row.clamp(0, size - 1), key]
-    return attention * inside[:, None]
+    number, (link, example, row, key) = rows.place.once(_links)
+    attention = rows.attention[example, :, row, key]
+    if len(attention) == number:
+        return attention
+    return attention.new_zeros(number, attention.shape[1]).index_copy_(0, link, attention)
 
 
 def finish(observed: Float[Tensor, "link_row head"], batch: Batch) -> Values:
     """The maximum over the links of each relation; examples without one are not valid."""
     example, relation, _, _ = batch.links.unbind(-1)
     return maximum_by_example(observed, example, relation, (len(batch.real), len(RELATIONS)))
+
+
+def _links(place: Place) -> tuple[int, Int[Tensor, "4 link_row"]]:
+    """The number of links of the block's examples, and the link, example, row and key of those with a query in it."""
+    first, last = (place.batch.link_ends[end] for end in (place.examples.start, place.examples.stop))
+    example, _, query, key = place.batch.links[first:last].unbind(-1)
+    (inside,) = ((query >= place.queries.start) & (query < place.queries.stop)).nonzero(as_tuple=True)
+    places = (inside, example[inside] - place.examples.start, query[inside] - place.queries.start, key[inside])
+    return last - first, torch.stack(places)

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.batch import Batch, Rows
+from headscope.capture.observer import RowEntropy
 from headscope.engine.observing import MeasureObserver
 from headscope.linguistics.dependencies import ROOT, dependencies_of
 from headscope.measures import attention_to
@@ -41,10 +42,16 @@ class FocusObserver:
         self.links = _links(batch)
 
     def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+        self,
+        layer: int,
+        attention: Tensor,
+        examples: slice,
+        queries: slice,
+        entropy: RowEntropy | None = None,
+        *_: object,
     ) -> None:
         """See `Observer`."""
-        rows = Rows(attention, self.batch, examples, queries, scores)
+        rows = Rows(attention, self.batch, examples, queries, entropy)
         self.measure.add(layer, rows)
         if self.links:
             parts = self.parts[layer]

@@ -12,6 +12,7 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from headscope.batch import Batch
+from headscope.capture.observer import RowEntropy
 from headscope.engine.observing import observing
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -107,6 +108,7 @@ class _MapWriter:
     """An observer that writes the maps of one input as bytes, block by block."""
 
     batch: Batch
+    some_heads = True
 
     def __init__(
         self, maximum: Float[np.ndarray, "layer head query"], levels: UInt8[np.ndarray, "layer head query key"]
@@ -117,14 +119,20 @@ class _MapWriter:
         self.batch = batch
 
     def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
+        self,
+        layer: int,
+        attention: Tensor,
+        examples: slice,
+        queries: slice,
+        entropy: RowEntropy | None,
+        heads: slice,
     ) -> None:
         rows = attention[0]
         maximum = rows.amax(-1)  # [head, query]
         share = LEVELS / torch.where(maximum > 0, maximum, 1)
         levels = (rows * share[..., None]).round_().to(torch.uint8)
-        self.maximum[layer, : len(rows), queries] = maximum.cpu().numpy()
-        self.levels[layer, : len(rows), queries] = levels.cpu().numpy()
+        self.maximum[layer, heads, queries] = maximum.cpu().numpy()
+        self.levels[layer, heads, queries] = levels.cpu().numpy()
 
     def finish(self) -> None:
         """See `BatchObserver`; `maximum` and `levels` are complete."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
@@ -50,11 +51,9 @@ class DivergenceObserver:
         self.batch, self.maps = batch, None
         self.collector.start(batch)
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *details: Any) -> None:
         """See `Observer`."""
-        self.collector(layer, attention, examples, queries, scores)
+        self.collector(layer, attention, examples, queries, *details)
         if self.maps is None:
             size, keys = self.batch.real.shape
             self.maps = attention.new_empty(size, self.ends[-1], keys, keys)

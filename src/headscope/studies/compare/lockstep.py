@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Rows
+from headscope.capture.observer import RowEntropy
 from headscope.engine.finite_attention import FiniteAttention
 from headscope.models import Model
 
@@ -27,7 +28,8 @@ class AttentionBlock:
     attention: Float[Tensor, "example head query key"]
     examples: slice
     queries: slice
-    scores: Float[Tensor, "example head query key"] | None
+    entropy: RowEntropy | None
+    heads: slice
 
     @property
     def place(self) -> tuple[int, slice, slice]:
@@ -96,4 +98,4 @@ def blocks(model: Model, batch: Batch) -> Generator[AttentionBlock, None, None]:
 
 
 def _rows(block: AttentionBlock, batch: Batch) -> Rows:
-    return Rows(block.attention, batch, block.examples, block.queries, block.scores)
+    return Rows(block.attention, batch, block.examples, block.queries, block.entropy)

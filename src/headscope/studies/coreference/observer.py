@@ -69,9 +69,7 @@ class MentionObserver:
             # [example, token, candidate]
             self.targets = self.batch.sum_of_pieces.mT[examples, torch.from_numpy(target)].mT
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         """See `Observer`; a layer is read as soon as all queries of some examples are there."""
         if not self.allowed.shape[1]:
             return

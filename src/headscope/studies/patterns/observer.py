@@ -30,9 +30,7 @@ class PatternObserver:
         self.parts: list[Float[Tensor, "example head 2 row column"]] = []
         self.layers: list[Float[Tensor, "example head pattern"]] = []
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         """See `Observer`; after its last block a layer is classified."""
         part = pooled(attention, self.batch.token_class[examples], queries.start)
         if queries.start == 0:

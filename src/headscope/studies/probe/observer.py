@@ -27,9 +27,7 @@ class TreebankObserver:
         """Forget the batch before, and expect this one."""
         self.batch, self.attention = batch, WordAttention(batch, torch.float16)
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         """See `Observer`."""
         self.attention.add(layer, attention, examples, queries)
 

@@ -64,9 +64,7 @@ class LinkObserver:
         self.ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
         self.largest: dict[int, Float[Tensor, "row head direction"]] = {}
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         """See `Observer`: the parts of a layer add to the maxima of those before."""
         if layer not in self.largest:
             self.largest[layer] = attention.new_zeros(KINDS * len(self.rows), attention.shape[1], 2)

@@ -43,9 +43,7 @@ class DependencyObserver:
             [word.head for word in chain(*self.words)], dtype=torch.long, device=batch.real.device
         )
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         """See `Observer`; a layer is read as soon as all queries of some examples are there."""
         rows = Rows(attention, self.batch, examples, queries)
         part = rows.from_words(self.batch.first_of_pieces) if self.as_coded else rows.between_words

@@ -36,9 +36,7 @@ class TreeObserver:
         """Forget the batch before, and expect this one."""
         self.batch, self.attention = batch, WordAttention(batch)
 
-    def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor | None = None
-    ) -> None:
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
         """See `Observer`."""
         self.attention.add(layer, attention, examples, queries)
 

@@ -1,0 +1,47 @@
+"""Softmax of shifted scores, and the entropy of its rows."""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.capture.observer import RowEntropy
+
+Attention = tuple[Float[Tensor, "example head query key"], RowEntropy]
+
+
+def shifted(scores: Float[Tensor, "example head query key"]) -> Float[Tensor, "example head query key"]:
+    """The scores less the largest of each row, in the same memory."""
+    scores -= scores.detach().amax(-1, keepdim=True)
+    return scores
+
+
+def exact_softmax(scores: Float[Tensor, "example head query key"]) -> Attention:
+    """Attention as transformers' eager functions compute it, to the last bit, and a function for its entropy."""
+    attention = scores.softmax(-1)
+    return attention, lambda: _entropy(attention, scores, -attention.amax(-1).log())
+
+
+def fast_softmax(scores: Float[Tensor, "example head query key"]) -> Attention:
+    """Attention in fewer passes over the block, equal to the exact one up to rounding; for statistics, not gradients.
+
+    >>> attention, entropy = fast_softmax(shifted(torch.tensor([[[[2.0, 2.0], [90.0, -90.0]]]])))
+    >>> attention.tolist(), entropy().tolist()
+    ([[[[0.5, 0.5], [1.0, 0.0]]]], [[[0.693..., 0.0]]])
+    """
+    attention = scores.exp()
+    total = attention.sum(-1, keepdim=True)
+    attention *= total.reciprocal()
+    return attention, lambda: _entropy(attention, scores, total.squeeze(-1).log())
+
+
+def row_products(one: Tensor, other: Tensor) -> Tensor:
+    """The sum of the products of both tensors over the last axis; on a processor without a product in memory."""
+    if one.device.type == "cpu":
+        return torch.from_numpy(np.asarray(np.vecdot(one.detach().numpy(), other.detach().numpy())))
+    return torch.linalg.vecdot(one, other)
+
+
+def _entropy(attention: Tensor, scores: Tensor, log_sum: Tensor) -> Float[Tensor, "example head query"]:
+    # log A is the score less the logarithm of the sum: one logarithm a row instead of one a cell.
+    return (log_sum - row_products(attention, scores)).to(torch.float32)

@@ -1,0 +1,45 @@
+"""Softmax and entropy in few passes, against torch in double precision."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headscope.capture.attention_function import attend
+from headscope.capture.observer import RowEntropy
+from headscope.capture.softmax import exact_softmax, fast_softmax, shifted
+from headscope.capture.watch import Watch, watching
+
+STATES = 6 * torch.randn(3, 2, 4, 30, 8, generator=torch.Generator().manual_seed(0))
+REAL = torch.arange(30) <= torch.tensor([30, 17])[:, None, None, None]
+MASK = torch.zeros(2, 1, 30, 30).masked_fill_(~REAL, -torch.inf)
+
+
+@pytest.mark.parametrize("softmax", [exact_softmax, fast_softmax])
+def test_softmax_and_entropy_are_those_of_double_precision(softmax):
+    scores = STATES[0] @ STATES[1].mT + MASK.clamp_min(-1e30)
+    expected = scores.double().softmax(-1)
+    attention, entropy = softmax(shifted(scores.clone()))
+    torch.testing.assert_close(attention, expected.float(), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(entropy(), torch.special.entr(expected).sum(-1).float(), rtol=1e-5, atol=1e-5)
+    assert not attention[1, ..., 18:].any()
+
+
+@pytest.mark.parametrize("some_heads", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_statistics_are_float32_whatever_the_weights(dtype: torch.dtype, some_heads: bool):
+    seen: list[tuple[Tensor, Tensor]] = []
+
+    def look(layer: int, attention: Tensor, examples: slice, queries: slice, entropy: RowEntropy, heads: slice) -> None:
+        seen.append((attention, entropy()))
+
+    vars(look)["some_heads"] = some_heads
+    query, key, value = (states.to(dtype) for states in STATES)
+    with watching(Watch(look)):
+        output, _ = attend(nn.Identity(), query, key, value, MASK.to(dtype), scaling=0.125)
+    ((attention, entropy),) = seen
+    assert (output.dtype, attention.dtype, entropy.dtype) == (dtype, torch.float32, torch.float32)
+    torch.testing.assert_close(attention.sum(-1), torch.ones(2, 4, 30))
+    torch.testing.assert_close(entropy, torch.special.entr(attention).sum(-1), rtol=1e-5, atol=1e-5)
+    exact = (0.125 * query.double() @ key.double().mT + MASK.double()).softmax(-1)
+    tolerance = {torch.float32: 1e-5, torch.bfloat16: 0.1, torch.float16: 0.02}[dtype]
+    torch.testing.assert_close(attention, exact.float(), rtol=0, atol=tolerance)
