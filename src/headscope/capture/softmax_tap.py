@@ -42,7 +42,7 @@ class SoftmaxTap(TorchFunctionMode):
             scores = scores - scores.detach().amax(-1, keepdim=True)
             changed = change(watches, attention, slice(0, self.examples), slice(0, self.tokens), scores)
         split = some_heads(watches)
-        for examples, heads, queries in blocks(*attention.shape, attention.device, some_heads=split):
+        for examples, heads, queries in blocks(*attention.shape, device=attention.device, some_heads=split):
             show(watches, changed[examples, heads, queries], examples, queries, None, heads)
         count(watches)
         return result if changed is attention else changed.reshape(result.shape).to(result.dtype)

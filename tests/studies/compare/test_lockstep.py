@@ -73,11 +73,11 @@ def test_each_model_shows_what_it_shows_alone(batch: Batch) -> None:
     for place, model in enumerate(models):
         expected = alone(model, batch)
         assert len(found) == len(expected) == 3 * 6  # layers, and blocks of 7 rows at most
-        for (layer, rows), (number, attention, examples, queries, scores) in zip(found, expected, strict=True):
+        for (layer, rows), (number, attention, examples, queries, entropy, _) in zip(found, expected, strict=True):
             mine = rows[place]
             assert (layer, mine.examples, mine.queries) == (number, examples, queries)
             assert torch.equal(mine.attention, attention)
-            assert (mine.scores is None) == (scores is None)
+            assert (mine.row_entropy is None) == (entropy is None)
 
 
 def test_no_model_is_further_than_the_block_that_was_asked_for(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:

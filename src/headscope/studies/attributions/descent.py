@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.capture.attention_function import HARMLESS, MASKED
+from headscope.capture.attention_function import HARMLESS
+from headscope.capture.attention_mask import MASKED
 from headscope.capture.attention_switch import attending
 from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
