@@ -78,4 +78,4 @@ class Scoring:
             return NoCheckpoints(FOLD)
         texts = "\0".join(candidate.text for item in items for candidate in item.candidates)
         fingerprint = {"scores": name, "items": sha256(texts.encode()).hexdigest()}
-        return self.settings.journal.begin(fingerprint | of_machine(predictor.model), FOLD)
+        return self.settings.journal.begin(fingerprint | of_machine(predictor.model, self.settings), FOLD)
