@@ -114,7 +114,7 @@ class StudyPage:
         """The figures of layers that stand beside their numbers."""
         part = self._part("layers")
         with refusing_incomplete(self.result):
-            return list(part.pictures(self.result)) if hasattr(part, "pictures") else []
+            return list(part.pictures(self.result)) if part and hasattr(part, "pictures") else []
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():

@@ -78,6 +78,7 @@ class LogisticSearch:
         descent = self._dot(self.slope, ahead)
         curvature = self._curvature(along) + self._dot(ahead * self.costs, ahead)
         size = torch.where(ended, 0.0, -descent / curvature.clamp_min(1e-30))
+        scores, shares, loss = self.scores, self.shares, self.loss
         for tries in range(HALVINGS + 1):
             scores = torch.addcmul(self.scores, self._spread(size), along)
             loss, shares = self._evaluate(self.weights + ahead * self._spread(size), scores)

@@ -33,7 +33,7 @@ def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSet
     uniform = torch.tensor(classes, device=device).log2().double()
     present = answers["train"] != ABSENT
     bits = (uniform * present[:, : ends[0]].sum(1))[:, None].repeat(1, len(given.choose))
-    axes, weights = principal_axes(given.train), None
+    axes, weights, chosen = principal_axes(given.train), None, None
     for end, following in zip(ends, [*ends[1:], cases], strict=True):
         weights = fit_logistic(
             given.train[:, :end],
@@ -49,6 +49,7 @@ def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSet
         if following > end:
             part = slice(end, following)
             bits += _scores(chosen.weights, given.train[:, part], answers["train"][:, part], classes).loss / np.log(2)
+    assert chosen is not None  # there is always a last portion
     report = _scores(chosen.weights, given.report, answers["report"], classes)
     penalty = np.array(settings.penalties)[chosen.place.cpu().numpy()]
     trained = []
