@@ -130,7 +130,7 @@ def test_a_missing_file_without_near_names(tmp_path, monkeypatch, name):
 
 
 def test_a_folder_needs_its_kind(tmp_path):
-    with pytest.raises(HeadscopeError, match="is a folder; name a file of it, or its --kind: glue, hub or penn"):
+    with pytest.raises(HeadscopeError, match="is a folder; name a file of it, or its --kind: table, glue, hub or penn"):
         read(tmp_path)
 
 

@@ -39,7 +39,9 @@ def existing(source: str, options: Options) -> list[str]:
     if path.is_file():
         return [source]
     if path.is_dir():
-        raise HeadscopeError(f"corpus '{source}' is a folder; name a file of it, or its --kind: glue, hub or penn")
+        raise HeadscopeError(
+            f"corpus '{source}' is a folder; name a file of it, or its --kind: table, glue, hub or penn"
+        )
     if os.path.lexists(source):
         raise HeadscopeError(f"corpus '{source}' is a pipe, a device or a link that leads nowhere; name a plain file")
     there = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []

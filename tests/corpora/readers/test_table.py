@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headscope.corpora import Options
+from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
 from support.written import corpus, texts
 
@@ -178,3 +179,16 @@ def test_what_is_written_as_parquet_is_read(table):
     premise, hypothesis, label = map(list, zip(*table, strict=True))
     found = corpus("x.parquet", parquet({"premise": premise, "hypothesis": hypothesis, "label": label}))
     assert rows(found) == [(first.strip(), second.strip(), label) for first, second, label in table]
+
+
+def test_the_tables_of_a_folder_are_one_corpus(tmp_path: Path):
+    for name, text in (("b.parquet", "It rained."), ("a.parquet", "We stayed in."), ("notes.md", "")):
+        (tmp_path / name).write_bytes(parquet({"text": [text, f"{text} Again."]}) if text else b"#")
+    read_ = read(f"table:{tmp_path}")
+    assert [example.id for example in read_] == ["a.parquet:1", "a.parquet:2", "b.parquet:1", "b.parquet:2"]
+    assert read_.files and read(str(tmp_path), kind="table").sha256 == read_.sha256
+    (tmp_path / "none").mkdir()
+    with pytest.raises(
+        HeadscopeError, match=r"none': no table in this folder; name one with .tsv, .csv, .jsonl, .parq"
+    ):
+        read(f"table:{tmp_path / 'none'}")

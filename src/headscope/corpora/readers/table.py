@@ -1,10 +1,11 @@
-"""Tables of sentences or sentence pairs (.tsv, .csv, .jsonl, .parquet)."""
+"""Tables of sentences or sentence pairs (.tsv, .csv, .jsonl, .parquet), or a folder of them (table:FOLDER)."""
 
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import columns
 from headscope.corpora.parsing.json_lines import Record, records
@@ -18,6 +19,19 @@ SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 
 Row = tuple[int, Mapping[str, object]]
 Rows = Iterator[Row | Bad | Skipped]
+
+
+def locate(source: str, options: Options) -> list[str]:
+    """The file, or the tables of a folder in the order of their names, which are read one after the other.
+
+    Raises `HeadscopeError` if there is none.
+    """
+    if not Path(source).is_dir():
+        return kinds.existing(source, options)
+    tables = sorted(str(path) for path in Path(source).iterdir() if suffix(path.name) in SUFFIXES)
+    if not tables:
+        raise HeadscopeError(f"corpus '{source}': no table in this folder; name one with {', '.join(SUFFIXES)} files")
+    return tables
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
