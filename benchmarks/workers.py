@@ -7,16 +7,17 @@ python -m benchmarks.workers speed|size|merge
 * `merge`: what the coordinator does with a shard of a BERT-base (read the line, decode it, add it up); 10,000 shards.
 """
 
-import json
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import torch
-from benchmarks.memory import of_own_process, peak
+from benchmarks.memory import peak
 from transformers import BertConfig, BertModel
 
 from headscope import Model, Settings, catalog, load, read, wrap
@@ -41,11 +42,11 @@ def sentences(folder: Path, number: int) -> Path:
     return path
 
 
-def profiled(model: Model, path: Path, settings: Settings) -> float:
+def profiled(model: Model, path: Path, settings: Settings, clock: Callable[[], float] = time.perf_counter) -> float:
     """Seconds of the pass of a profile."""
-    corpus, started = read(str(path)), time.perf_counter()
+    corpus, started = read(str(path)), clock()
     catalog.load("studies", "profile").run(model, corpus, settings)
-    return time.perf_counter() - started
+    return clock() - started
 
 
 def speed() -> None:
@@ -60,34 +61,32 @@ def speed() -> None:
 
 
 def size() -> None:
-    """Seconds and MiB by the number of sentences."""
+    """Seconds and MiB by the number of sentences, each in a process of its own."""
     for times in (1, 10, 100):
-        above, whole = of_own_process("workers", ["one", str(times * SENTENCES)])
-        print(f"{times}x: {above:.1f} MiB above the model, {whole:.0f} MiB", flush=True)
+        subprocess.run([sys.executable, "-m", "benchmarks.workers", "one", str(times * SENTENCES)], check=True)
 
 
 def one(number: int) -> None:
-    """The pass over so many sentences; seconds and the share of checkpoints on stderr, the peak as JSON."""
+    """The pass over so many sentences: processor time, the share of checkpoints, and the peak of memory."""
     config = BertConfig(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
     model, cost = wrap(BertModel(config).eval(), load("minilm").tokenizer), list[float]()
     write = Checkpoints._write
 
     def timed(self: Checkpoints, part: ReadShards) -> None:
-        started = time.perf_counter()
+        started = time.process_time()
         write(self, part)
-        cost.append(time.perf_counter() - started)
+        cost.append(time.process_time() - started)
 
     Checkpoints._write = timed  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as scratch:
         path, seconds = sentences(Path(scratch), number), list[float]()
         settings = Settings(journal=PassJournal(Path(scratch) / "journal", {}, print))
-        above, whole = peak(lambda: seconds.append(profiled(model, path, settings)))
+        above, whole = peak(lambda: seconds.append(profiled(model, path, settings, time.process_time)))
     print(
-        f"{number} sentences: {seconds[0]:.2f} s, {1000 * seconds[0] / number:.3f} ms each, "
-        f"{len(cost)} checkpoints, {sum(cost) / seconds[0]:.2%} of the time",
-        file=sys.stderr,
+        f"{number} sentences: {1000 * seconds[0] / number:.3f} ms each, {len(cost)} checkpoints with "
+        f"{sum(cost) / seconds[0]:.2%} of the time, {above:.1f} MiB above the model, {whole:.0f} MiB",
+        flush=True,
     )
-    print(json.dumps([above, whole]))
 
 
 def merge() -> None:
