@@ -20,6 +20,15 @@ CHROMIUM = (
 )
 
 
+# One process runs all tests of a file: those of these files take longest, and must not come last.
+LONG = ("test_docs.py", "test_examples.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of long files first."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of public data sets; without it a test is skipped, or fails where HEADSCOPE_STRICT is 1."""

@@ -121,7 +121,9 @@ def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if "```python" in page])
 def test_python_examples_of_the_page_run(name: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load, read = headscope.load, headscope.read
-    monkeypatch.setattr(headscope, "load", lambda source, **options: load(INSTEAD.get(source, source), **options))
+    monkeypatch.setattr(
+        headscope, "load", lambda source, **options: load(INSTEAD[source] if source in INSTEAD else source, **options)
+    )
     monkeypatch.setattr(headscope, "read", partial(read, limit=9))
     shutil.copytree("my-model", "out/pruned/model")
     run("headscope profile minilm texts.txt -o out/profile")

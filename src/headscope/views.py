@@ -18,6 +18,7 @@ from headscope.viewer.loading import load_with_head
 from headscope.viewer.result_folders import read_folders
 from headscope.viewer.result_session import result_session
 from headscope.viewer.session import ViewSession, index_about, results_about
+from headscope.viewer.view_state import parse_state
 from headscope.viewer.widget import FramedView, widget
 
 TEXT = "The old lighthouse keeper, who had not slept for days, finally saw the ship turn away from the rocks."
@@ -67,20 +68,24 @@ def export_page(
     second: str | None = None,
     *,
     results: Results = (),
+    corpus: Any = "sample",
     state: str = "",
     tokenizer: Any = None,
 ) -> Path:
     """Save a view of a model's attention on a text as an offline page (.html), or as a picture (.svg, .pdf, .png).
 
-    A picture is of the views lines ("v=lines"), heat map ("v=map") and grid of all heads ("v=heads").
+    A picture is of the view of `state`: lines ("v=lines"), "map", "compare", "card", "try" (with the heads that are
+    disabled: "x=3-7,4-*"), "examples", or the grid of all heads ("heads").
 
     * `path`: the file; its suffix is the format. See `show` for the other arguments.
+    * `corpus`: as for `show`; only "try" reads it.
 
     Returns: the path.
 
     Raises `HeadscopeError` as `show`, for another format, or if the file cannot be written.
     """
-    session, text = _opened(subject, (first, second), results, tokenizer)
+    needed = corpus if parse_state(state).view == "try" else None
+    session, text = _opened(subject, (first, second), results, tokenizer, corpus=needed)
     return export_file(session, text, path, state)
 
 

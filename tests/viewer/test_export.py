@@ -17,7 +17,7 @@ from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
 from headscope.viewer.embedded import embedded
 from headscope.viewer.export import export_file, exported
-from headscope.viewer.modules import joined
+from headscope.viewer.modules import script
 from headscope.viewer.result_session import result_session
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
@@ -113,10 +113,10 @@ def test_chosen_heads_come_first_where_there_is_no_room(session: ViewSession, te
 
 
 def test_modules_are_joined_in_the_order_of_their_imports() -> None:
-    script = joined("page.js")
-    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
-    assert script.index("function make(") < script.index("function headGrid(") < script.index("function mount(")
-    assert script.count("function mount(") == 1 and "</script" not in script
+    whole = script("page.js")
+    assert not re.search(r"^(import|export)\b", whole, re.MULTILINE)
+    assert whole.index("function make(") < whole.index("function headGrid(") < whole.index("function mount(")
+    assert whole.count("function mount(") == 1 and "</script" not in whole
 
 
 @pytest.mark.parametrize(("format", "start"), [("svg", b"<svg"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
@@ -146,7 +146,9 @@ def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str
         ("h=4.7", "svg", "state: '4.7' is no head; write layer and head, e.g. h=4-7"),
         ("h=9-1", "png", "there is no head 9-1: the model has 3 layers"),
         ("h=9-1", "html", "there is no head 9-1: the model has 3 layers"),
-        ("v=card", "pdf", "view 'card' has no picture; use lines, map, compare or heads"),
+        ("v=card&m=1", "pdf", "there are no results about this model"),
+        ("v=try&x=9-1", "pdf", "head '9-1' does not exist"),
+        ("v=examples", "pdf", "there is no index of examples"),
         ("m=1", "pdf", "there is no model 1: models are 0 to 0"),
     ],
 )
@@ -169,13 +171,13 @@ def test_server_sends_the_file(session: ViewSession, text: str) -> None:
 
 def test_python_reads_the_state_that_the_page_writes(browser: Chrome, tmp_path: Path) -> None:
     page = tmp_path / "state.html"
-    page.write_text(f"<script>{joined('state.js')}</script>", encoding="utf-8")
+    page.write_text(f"<script>{script('state.js')}</script>", encoding="utf-8")
     browser.get(page.as_uri())
-    script = (
+    call = (
         "return formatState({...parseState(''), view: 'map', heads: ['4-7', '5-1'], unit: 'words', special: false, "
         "across: true, model: 1, first: arguments[0]})"
     )
-    state = browser.execute_script(script, EVIL)
+    state = browser.execute_script(call, EVIL)
     assert parse_state(state) == ViewState("map", ((4, 7), (5, 1)), True, False, True, 1)
     views = browser.execute_script("return VIEWS")
     assert [*views, "heads"] == list(VIEWS)

@@ -5,9 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import headscope
+from headscope.web.modules import joined
 
 STATIC = Path(headscope.__path__[0]) / "viewer" / "static"
-MODULES = {path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))}
+SHARED = Path(headscope.__path__[0]) / "web" / "static"  # with the report
+MODULES = {path.name: path.read_text(encoding="utf-8") for path in sorted([*STATIC.glob("*.js"), *SHARED.glob("*.js")])}
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";$', re.MULTILINE)
 BANNED = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write", "http://")
 
@@ -18,6 +20,13 @@ def test_imports_take_one_line_and_rename_nothing() -> None:
         assert len(lines) == len(IMPORT.findall(text)), name
         assert set(IMPORT.findall(text)) <= set(MODULES), name
         assert " as " not in "".join(lines) and "import(" not in text, name
+
+
+def test_the_report_has_modules_of_the_viewer() -> None:
+    assert {path.name for path in SHARED.glob("*.js")} & set(IMPORT.findall(MODULES["head_grid.js"]))
+    report = joined(SHARED / "atlas.js")
+    assert "function startAtlas(" in report and "function neighbourOf(" in report
+    assert not {path.name for path in STATIC.glob("*.js")} & {path.name for path in SHARED.glob("*.js")}
 
 
 def test_what_is_imported_is_exported() -> None:

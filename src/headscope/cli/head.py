@@ -174,18 +174,21 @@ def _plain(card: "Card") -> list[dict[str, Any]]:
 
 def _index(models: "list[MeasuredModel]", show: Printer) -> None:
     from headscope.report.cards import index
+    from headscope.report.layer_numbers import highlights
+    from headscope.report.parts import Finding
 
     _say_models(models, show)
     for model in models:
-        table = index(model)
+        table, layers = index(model), list(highlights(model.layers))
         show.table(table, intervals=False)
+        show.facts([Finding(f"Layers: {each.topic}", each.text) for each in layers])
         show.line("columns that are not shown, and intervals: -o FOLDER or --json")
         names = [column.words for column in table.columns]
         rows = [
             {"head": place[0]} | {name: cell and cell[0] for name, cell in zip(names, cells, strict=True)}
             for place, cells in table.rows
         ]
-        show.add(_about(model) | {"heads": rows})
+        show.add(_about(model) | {"heads": rows, "layers": {each.topic: each.text for each in layers}})
 
 
 def _ranking(models: "list[MeasuredModel]", by: str, ascending: bool, top: int | None, show: Printer) -> None:

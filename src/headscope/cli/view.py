@@ -68,7 +68,8 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         if export:
             if text is None:
                 raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
-            typer.echo(escaped(_exported(export, places, with_, (text, second, state), given)))
+            subject = (places, with_, corpora or ["sample"])
+            typer.echo(escaped(_exported(export, subject, (text, second, state), given)))
             return
         for package in ("starlette", "uvicorn"):
             require(package)
@@ -98,9 +99,12 @@ def _session(places: list[str] | None, with_: str | None, corpora: list[str], gi
 
 
 def _exported(
-    path: Path, places: list[str] | None, with_: str | None, view: tuple[str, str | None, str], given: dict[str, Any]
+    path: Path,
+    subject: tuple[list[str] | None, str | None, list[str]],
+    view: tuple[str, str | None, str],
+    given: dict[str, Any],
 ) -> Path:
-    """Write a view to a file; `view` is the text, the second text and the state."""
+    """Write a view to a file; `subject` are places, second model and corpora, `view` the two texts and the state."""
     from headscope.figures.export import FORMATS
     from headscope.viewer.view_state import parse_state
 
@@ -108,8 +112,9 @@ def _exported(
     format = path.suffix.removeprefix(".").casefold()
     if format not in ("html", *FORMATS):
         raise HeadscopeError(f"--export '{path}' has no format; end its name with .html, .{', .'.join(FORMATS)}")
-    parse_state(state)  # a wrong state is refused before a model is loaded
-    session = _session(places, with_, [], given)
+    places, with_, corpora = subject
+    # a wrong state is refused before a model is loaded; predictions alone may need a corpus
+    session = _session(places, with_, corpora if parse_state(state).view == "try" else [], given)
     from headscope.viewer.export import export_file
 
     return export_file(session, session.text(first, second)["id"], path, state)

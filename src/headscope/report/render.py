@@ -16,6 +16,7 @@ from headscope.figures.fit import fitted
 from headscope.files import write_atomically
 from headscope.report.chart_data import digest, embedded, script_json
 from headscope.report.markup import readable
+from headscope.web.modules import STATIC, joined
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"
 # The widths for which each chart is laid out, in pixels: a wide page; half of it, a phone.
@@ -28,14 +29,18 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
     no_figures = missing("vl_convert")
     fits = {f"{name}@{width}": fitted(spec, width) for name, spec in specs.items() for width in NARROWER}
     wide = {name: fitted(spec, WIDE) for name, spec in specs.items()}
-    own = [(TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.js", "atlas.js")]
-    scripts = [*([vega()] if specs and not no_figures else []), *own]
+    scripts = [
+        *([vega()] if specs and not no_figures else []),
+        (TEMPLATES / "page.js").read_text(encoding="utf-8"),
+    ]
+    module = joined(STATIC / "atlas.js")
     return fragment(
         template,
         **contents,
         style="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "atlas.css")),
         scripts=scripts,
-        allowed=" ".join(f"'{digest(script)}'" for script in scripts),
+        module=module,
+        allowed=" ".join(f"'{digest(script)}'" for script in [*scripts, module]),
         no_figures=no_figures,
         json=script_json(embedded(wide | fits)),
     )

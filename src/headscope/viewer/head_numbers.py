@@ -1,18 +1,22 @@
-"""The numbers of all heads, as a page reads them."""
+"""The numbers of all heads and layers, as a page reads them."""
 
 from typing import Any
 
 from headscope.report.cards import MeasuredModel
 from headscope.report.kinds import COLOURS, MEANINGS, NAMES, head_kinds
+from headscope.report.layer_numbers import words_of
+from headscope.report.parts import LayerNumber
 
 DIGITS = 5
 
 
 def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
-    """All numbers of a model's heads, what the heads do by them, and the colours, names and meanings of these kinds."""
+    """All numbers of a model's heads and layers, what the heads do by them, and the colours, names and meanings of
+    these kinds."""
     kinds = head_kinds([source.result for source in measured.sources] if measured else [])
     return {
         "numbers": head_numbers(measured) if measured else [],
+        "layers": [_by_layer(each) for each in measured.layers] if measured else [],
         "kinds": [[*place, each.kind, each.word] for place, several in kinds.items() for each in several[:1]],
         "colours": COLOURS,
         "names": NAMES,
@@ -45,3 +49,10 @@ def head_numbers(measured: MeasuredModel) -> list[dict[str, Any]]:
             }
         )
     return entries
+
+
+def _by_layer(each: LayerNumber) -> dict[str, Any]:
+    """A number of every layer as texts; `best` is the layer that other data have chosen, if any have."""
+    layers = [int(layer) for layer, value in zip(each.array["layer"], each.array, strict=True) if bool(value.notnull())]
+    values = [[layer, words_of(each, layer)] for layer in layers]
+    return {"topic": each.topic, "words": each.words, "best": each.chosen, "values": values}

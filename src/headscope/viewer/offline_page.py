@@ -6,7 +6,7 @@ import jinja2
 
 from headscope.report.chart_data import digest, script_json
 from headscope.viewer.embedded import MOST_BYTES, embedded
-from headscope.viewer.modules import joined, style
+from headscope.viewer.modules import script, style
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import parse_state
 
@@ -26,15 +26,15 @@ def offline_page(
     """
     data = embedded(session, text, parse_state(state), most_bytes)
     names = [model["name"] for model in data["json"]["api/model"]["models"]]
-    script, styles = joined("page.js"), style()
+    content, styles = script("page.js"), style()
     template = jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         title=" and ".join(names),
         height=height,
         state=state.removeprefix("#"),
         json=script_json(data),
-        script=script,
+        script=content,
         style=styles,
-        script_digest=digest(script),
+        script_digest=digest(content),
         style_digest=digest(styles),
     )

@@ -1,4 +1,4 @@
-"""A view as a chart for a paper: lines between tokens, heat maps, or the grid of all heads."""
+"""A view as a chart for a paper: lines between tokens, heat maps, the grid of all heads, or lines of text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +13,7 @@ from headscope.figures.attention_lines import attention_lines
 from headscope.figures.map_image import map_image
 from headscope.report.kinds import COLOURS
 from headscope.viewer.embedded import usual_heads
+from headscope.viewer.listings import LISTINGS
 from headscope.viewer.session import MOST_WORDS, ViewSession
 from headscope.viewer.text_maps import TextMaps
 from headscope.viewer.text_tokens import TextTokens, word_pairs
@@ -26,15 +27,13 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
 
     * `text`: the identifier of a text that the session keeps.
 
-    Raises `HeadscopeError` for a view without a picture, a text of more tokens than it has room for, or heads that the
-    model does not have.
+    Raises `HeadscopeError` for a text of more tokens than the picture has room for, heads that the model does not have,
+    or results or examples that are not at hand.
     """
     if state.view == "heads":
         return _grid(session, text, state.model)
-    if state.view not in ("lines", "map", "compare"):
-        raise HeadscopeError(
-            f"view '{state.view}' has no picture; use lines, map, compare or heads, or save it as html"
-        )
+    if state.view in LISTINGS:
+        return LISTINGS[state.view](session, text, state)
     models = range(len(session.kept(text).maps)) if state.view == "compare" else [state.model]
     names = [model["name"] for model in session.description()["models"]]
     units = {model: _units(session.maps(text, model), state) for model in models}

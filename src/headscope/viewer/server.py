@@ -6,7 +6,6 @@ levels[layer, head, side, side]. A tile and the map between words: `tiles.pack`.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -20,11 +19,11 @@ from starlette.types import ASGIApp
 
 from headscope.viewer.answers import Answer, act, answer, failure
 from headscope.viewer.export import MEDIA_TYPES
+from headscope.viewer.modules import STATIC
 from headscope.viewer.session import ViewSession
 from headscope.web import json_body as bodies
 from headscope.web.local_only import LocalOnly
 
-STATIC = Path(__file__).parent / "static"
 MOST_BYTES = {"text": bodies.MOST_BYTES}  # a text may have 100,000 letters
 OTHER_BYTES = 64 * 1024
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -36,7 +35,7 @@ def application(session: ViewSession) -> ASGIApp:
         Route("/", _index),
         Route("/api/{path:path}", _answered(_read)),
         Route("/api/{path:path}", _answered(_act), methods=["POST"]),
-        Mount("/static", StaticFiles(directory=STATIC)),
+        Mount("/static", StaticFiles(directory=STATIC, packages=[("headscope.web", "static")])),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
     app.state.session, app.state.model_lock = session, asyncio.Lock()

@@ -15,7 +15,7 @@ from headscope.errors import HeadscopeError, suggest
 from headscope.extras import missing
 from headscope.models import Model
 from headscope.models.heads import name, parse
-from headscope.report.cards import MeasuredModel, card
+from headscope.report.cards import Card, MeasuredModel, card
 from headscope.report.cards.page import card_fragment
 from headscope.types import segment_text
 from headscope.viewer import saved_index, tiles
@@ -120,7 +120,10 @@ class ViewSession:
 
         Raises `HeadscopeError` for heads or a mode that do not exist, and for a text without a masked word.
         """
-        encoded, interventions = self.maps(text, model).text.encoded, self.interventions[model]
+        encoded = self.maps(text, model).text.encoded
+        if model >= len(self.models):
+            raise Missing("the model is not loaded; name it to see it without heads")
+        interventions = self.interventions[model]
         heads = interventions.model.capture.heads
         disabled = parse(names, heads)
         with time_limit(interventions.model.network, self.seconds):
@@ -150,11 +153,18 @@ class ViewSession:
 
         Raises `Missing` without results about it.
         """
+        return card_fragment(self.head_card(layer, head, model))
+
+    def head_card(self, layer: int, head: int, model: int = 0) -> Card:
+        """The report card of a head.
+
+        Raises `Missing` without results about it.
+        """
         measured = self.results_of(model)
         if measured is None:
             raise Missing("there are no results about this model; name folders of results behind the model")
         try:
-            return card_fragment(card([measured], layer, head)[0])
+            return card([measured], layer, head)[0]
         except HeadscopeError as error:
             raise Missing(str(error)) from error
 
@@ -171,6 +181,12 @@ class ViewSession:
         if layer not in self.index["layer"] or head not in self.index["head"]:
             raise Missing(f"the index has no head {layer}-{head}")
         return saved_index.entries(self.index, layer, head, by)
+
+    def usual_focus(self, layer: int, head: int) -> str:
+        """The class or relation of the kind of a head, or else the first of the index; as `usual` of examples.js."""
+        own = [(kind, word) for *place, kind, word in self.numbers()["kinds"] if place == [layer, head]]
+        fitting = [name for kind, word in own for name in self._focus if name == kind or name.startswith(f"{word}:")]
+        return next(iter([*fitting, *self._focus]), "")
 
     def page(self, corpus: str, page: int = 0) -> list[dict[str, str | None]]:
         """The texts of a page of a corpus, 20 a page.

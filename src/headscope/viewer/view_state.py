@@ -2,8 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from typing import get_args
 from urllib.parse import parse_qs
 
+from headscope.capture.interventions import Mode
 from headscope.errors import HeadscopeError, suggest
 
 VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
@@ -18,6 +20,7 @@ class ViewState:
     * `heads`: layer and head, from 1, of the chosen heads.
     * `words`: maps between words, not pieces; `special`: with special tokens; `across`: first to second text only.
     * `model`: 0, or 1 for the second model.
+    * `off`, `mode`: the heads that "try" disables, and how; `by`: the class or relation of "examples".
     """
 
     view: str = "lines"
@@ -26,6 +29,9 @@ class ViewState:
     special: bool = True
     across: bool = False
     model: int = 0
+    off: str = ""
+    mode: Mode = "uniform"
+    by: str = ""
 
 
 def parse_state(fragment: str) -> ViewState:
@@ -47,6 +53,9 @@ def parse_state(fragment: str) -> ViewState:
         special=given.get("s") != "0",
         across=given.get("b", "0") != "0",
         model=1 if given.get("m", "0") not in ("", "0") else 0,
+        off=given.get("x", ""),
+        mode=next((each for each in get_args(Mode) if each == given.get("xm")), "uniform"),
+        by=given.get("e", ""),
     )
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 from headscope.extras import require
 from headscope.viewer.answers import reply
 from headscope.viewer.embedded import embedded
-from headscope.viewer.modules import joined, style
+from headscope.viewer.modules import script, style
 from headscope.viewer.offline_page import offline_page
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import parse_state
@@ -44,7 +44,7 @@ def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
     page = FramedView(session, text, state, height)
 
     class HeadscopeWidget(anywidget.AnyWidget):
-        _esm = joined("widget.js") + RENDER
+        _esm = script("widget.js") + RENDER
         _css = style()
         data = traitlets.Dict().tag(sync=True)
         state = traitlets.Unicode().tag(sync=True)

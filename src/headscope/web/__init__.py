@@ -1,1 +1,1 @@
-"""Pages that are served on this machine alone."""
+"""What pages of this package share: modules of the browser, and servers that answer this machine alone."""

@@ -12,6 +12,7 @@ import xarray as xr
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.report.cards import Card, addressed, card, gather, index, numbers, ranking, write_card, write_heads
+from headscope.report.parts import LayerNumber
 from support.compare_result import compare_result
 from support.made_heads import model_of, with_maps
 from support.patterns_result import patterns_result
@@ -208,6 +209,15 @@ def test_numbers_of_few_cases_do_not_stand_out() -> None:
             result[f"{name}_n_examples"] = result[f"{name}_n_examples"] - 1
     (finding,) = Card(model_of(result), 2, 3).findings
     assert finding.text.startswith("Among the 3 highest heads in 0 of 0 numbers")
+
+
+def test_the_page_of_all_heads_names_the_best_layers_and_links_their_page(tmp_path: Path) -> None:
+    model = model_of(profile_result())
+    depth = xr.DataArray([0.1, 0.5], {"layer": [1, 2]}, ("layer",))
+    assert "layers.html" not in write_heads([model], tmp_path).read_text()
+    vars(model)["layers"] = [LayerNumber("Trees", "Depths", depth, 2)]
+    page = write_heads([model], tmp_path).read_text()
+    assert "<dd>Best: layer 2 for depths.</dd>" in page and '<a href="layers.html">' in page
 
 
 def test_the_index_has_the_main_numbers_and_words_of_each_head() -> None:

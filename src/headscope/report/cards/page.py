@@ -14,6 +14,7 @@ from headscope.report.cards.head_values import head_values
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.cards.tables import index, of_card
 from headscope.report.kinds import COLOURS, NAMES
+from headscope.report.layer_numbers import highlights
 from headscope.report.parts import Figure
 from headscope.report.render import fragment, rendered
 from headscope.report.tables import Table
@@ -43,6 +44,7 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
 def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
     """Write `directory/heads.html`, the atlas and index of all heads with the card of each; return its path.
 
+    Where results have numbers of every layer, it names the best layers and links `layers.html`; see `write_layers`.
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     contents, specs = [], {}
@@ -57,6 +59,7 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
                 "cards": head_cards(model, model.heads, figures),
                 "atlas": atlas_of_heads([source.result for source in model.sources], model.heads),
                 "numbers": head_values(model),
+                "layers": list(highlights(model.layers)),
             }
         )
     page = rendered("heads.html", specs, models=contents, most=MOST_DRAWN, colours=COLOURS, names=NAMES)

@@ -1,4 +1,4 @@
-/** Buttons that save the picture: SVG and PNG are made here, PDF and the offline page by the server. */
+/** Buttons that save the picture: SVG and PNG of maps are made here, those of texts, PDF and the offline page by the server. */
 
 import { make } from "./dom.js";
 import { formatState } from "./state.js";
@@ -18,12 +18,12 @@ export function exportButtons(context, pictures) {
   } }, words);
   const svg = () => pictures().find(([name]) => name === what.value)[1]();
   const server = context.source.live ? context.model.exports ?? [] : [];
-  const exported = (format) => context.source.exported({ format, state: formatState(context.store.get()), id: context.data.text.id });
+  context.exported = (format, view) => context.source.exported({ format, state: formatState({ ...context.store.get(), view }), id: context.data.text.id });
   const element = make("div", { class: "exports", role: "group", "aria-label": "Save" }, make("span", { class: "quiet" }, "Save"), what,
-    button("SVG", () => save(new Blob([svg()], { type: "image/svg+xml" }), `${what.value}.svg`)),
-    button("PNG", async () => save(await rastered(svg()), `${what.value}.png`)),
-    server.includes("pdf") ? button("PDF", async () => save(await exported("pdf"), "headscope.pdf")) : null,
-    server.includes("html") ? button("Offline page", async () => save(await exported("html"), "headscope.html")) : null);
+    button("SVG", async () => save(new Blob([await svg()], { type: "image/svg+xml" }), `${what.value}.svg`)),
+    button("PNG", async () => save(await rastered(await svg()), `${what.value}.png`)),
+    server.includes("pdf") ? button("PDF", async () => save(await context.exported("pdf", what.value), "headscope.pdf")) : null,
+    server.includes("html") ? button("Offline page", async () => save(await context.exported("html", context.store.get().view), "headscope.html")) : null);
   return {
     element,
     update() {

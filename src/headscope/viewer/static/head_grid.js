@@ -1,21 +1,23 @@
 /** All heads as small maps, layer by layer: framed, sorted and filtered by anything measured. */
 
-import { choice, focusItem, make } from "./dom.js";
+import { choice, focusItem, make, tabStop } from "./dom.js";
 import { describeHead, dressCell, gridPictures } from "./grid_cells.js";
+import { neighbourOf } from "./grid_keys.js";
 import { gridLegend } from "./grid_legend.js";
 import { differenceOfHeads } from "./grid_values.js";
+import { bestOfLayer, layerTable } from "./layer_table.js";
 import { SENTENCES } from "./words.js";
 
 export function headGrid(context) {
   const grid = {
-    context, cells: new Map(), colours: { values: new Map(), low: 0, high: 1 }, legend: gridLegend(context),
+    context, layers: layerTable(context), cells: new Map(), colours: { values: new Map(), low: 0, high: 1 }, legend: gridLegend(context),
     several: make("input", { type: "checkbox" }), controls: make("div", { class: "controls" }), explain: make("p", { class: "explain" }),
     status: make("output", { class: "readout", "aria-live": "polite" }),
     rows: make("div", { class: "grid-rows", role: "grid", "aria-label": "All heads, layers from top to bottom", "aria-multiselectable": "true", onkeydown: (event) => pressOnGrid(grid, event) }),
   };
   const names = context.model.models.map((each) => each.name).join(" and ");
   const element = make("section", { class: "grid-section", "aria-label": "All heads" },
-    make("h2", {}, `All heads of ${names}`), grid.explain, grid.controls, make("div", { class: "grid-scroll" }, grid.rows), grid.legend.element, grid.status);
+    make("h2", {}, `All heads of ${names}`), grid.explain, grid.controls, make("div", { class: "grid-scroll" }, grid.rows), grid.legend.element, grid.status, grid.layers.element);
   return { element, update: () => updateGrid(grid), choose: () => chooseCells(grid), pictures: () => gridPictures(grid) };
 }
 
@@ -27,6 +29,7 @@ function updateGrid(grid) {
   grid.explain.textContent = view === "compare" && context.comparable() ? SENTENCES.differences : SENTENCES.grid;
   drawControls(grid, numbers);
   drawRows(grid, valuesByHead(numberOf(sort)));
+  grid.layers.update();
   dressCells(grid, valuesByHead(numberOf(colour)), numberOf(colour));
 }
 
@@ -57,8 +60,15 @@ function drawRows(grid, order) {
   rows.replaceChildren(...counts.map((count, at) => {
     const names = Array.from({ length: count }, (_, head) => `${at + 1}-${head + 1}`);
     if (order.size) names.sort((one, other) => (order.get(other) ?? -Infinity) - (order.get(one) ?? -Infinity));
-    return make("div", { class: "grid-row", role: "row" }, make("span", { class: "grid-layer", role: "rowheader", "aria-label": `Layer ${at + 1}` }, String(at + 1)), names.map((name) => drawCell(grid, name)));
+    return make("div", { class: "grid-row", role: "row" }, layerLabel(context, at + 1), names.map((name) => drawCell(grid, name)));
   }));
+}
+
+/** The number of a layer; a tooltip says what the layer is best for. */
+function layerLabel(context, layer) {
+  const best = bestOfLayer(context, layer);
+  const words = [`Layer ${layer}`, best].filter(Boolean).join(": ");
+  return make("span", { class: "grid-layer", role: "rowheader", "aria-label": words, title: best && words }, String(layer));
 }
 
 function drawCell(grid, name) {
@@ -91,29 +101,17 @@ function pickCell({ context, cells }, name, add) {
 function chooseCells({ context, cells }) {
   const { heads: chosen } = context.store.get();
   const stop = cells.get(chosen[0]) ?? cells.values().next().value;
-  for (const [name, cell] of cells) {
-    cell.setAttribute("aria-selected", String(chosen.includes(name)));
-    cell.tabIndex = cell === stop ? 0 : -1;
-  }
+  for (const [name, cell] of cells) cell.setAttribute("aria-selected", String(chosen.includes(name)));
+  tabStop([...cells.values()], stop);
 }
 
 function pressOnGrid(grid, event) {
   const cell = event.target.closest("[data-head]");
   if (!cell) return;
   const picks = event.key === "Enter" || event.key === " ";
-  const next = picks ? cell : neighbourOf(grid.rows, cell, event.key);
+  const next = picks ? cell : neighbourOf([...grid.rows.children].map((row) => [...row.querySelectorAll("[data-head]")]), cell, event.key);
   if (!next) return;
   event.preventDefault();
   if (picks) pickCell(grid, cell.dataset.head, event.key === " " || grid.several.checked);
   else focusItem([...grid.cells.values()], next);
-}
-
-/** The cell to which a key moves from a cell, as the cells lie. */
-function neighbourOf(rows, cell, key) {
-  const cells = [...rows.children].map((row) => [...row.querySelectorAll("[data-head]")]);
-  const row = cells.findIndex((each) => each.includes(cell));
-  const column = cells[row].indexOf(cell);
-  const inRow = (at) => cells[at]?.[Math.min(column, cells[at].length - 1)];
-  const moves = { ArrowUp: () => inRow(row - 1), ArrowDown: () => inRow(row + 1), ArrowLeft: () => cells[row][column - 1], ArrowRight: () => cells[row][column + 1], Home: () => cells[row][0], End: () => cells[row].at(-1) };
-  return moves[key]?.();
 }

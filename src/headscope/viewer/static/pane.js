@@ -15,6 +15,7 @@ import { SENTENCES, VIEW_NAMES } from "./words.js";
 
 const MAKERS = { lines: linesView, map: mapView, card: cardView, compare: compareView, try: tryView, examples: examplesView };
 const PICTURES = ["lines", "map", "compare"];
+const MADE_BY_SERVER = ["card", "try", "examples"]; // their pictures
 
 /** `gridFigure()` gives the figure of all heads as SVG. */
 export function headPane(context, gridFigure) {
@@ -22,7 +23,7 @@ export function headPane(context, gridFigure) {
   const bar = toolbar(context);
   const table = factTable(context);
   const row = tabs(possibleViews(context), "Views of the chosen head", (view) => store.set({ view }));
-  const saves = exportButtons(context, () => [...(context.view?.svg ? [[store.get().view, context.view.svg]] : []), ["heads", gridFigure]]);
+  const saves = exportButtons(context, () => [...ownPicture(context), ["heads", gridFigure]]);
   const [title, explain, place] = [make("h2"), make("p", { class: "explain" }), make("div", { class: "view-place" })];
   const only = make("button", { type: "button", class: "toggle", onclick: () => store.set({ grid: !store.get().grid }) }, "Only this head");
   const element = make("section", { class: "pane", "aria-label": "The chosen head" }, make("div", { class: "pane-head" }, title, only), row.element,
@@ -49,6 +50,14 @@ export function headPane(context, gridFigure) {
     table.update();
   }
   return { element, update, arrived };
+}
+
+/** The picture of the view on show, as [name, svg()] where there is one. */
+function ownPicture({ model, source, store, view, exported }) {
+  const { view: name } = store.get();
+  if (view?.svg) return [[name, view.svg]];
+  const possible = MADE_BY_SERVER.includes(name) && source.live && model.exports?.includes("pdf");
+  return possible ? [[name, async () => (await exported("svg", name)).text()]] : [];
 }
 
 /** The views that the page can fill: a second model to compare, a server that runs models and has an index. */

@@ -1,12 +1,15 @@
-{
-"use strict";
-const MOST_TOKENS = 32; // more of them are too small to read beside a map
+/** The atlas of a report: all heads as small maps, which the page holds; one can order, dim and enlarge them. */
+
+import { focusItem, make, tabStop } from "./dom.js";
+import { neighbourOf } from "./grid_keys.js";
+
+const MOST_LABELS = 32; // more of them are too small to read beside a map
 
 /** What the address of the page says after "#": how each atlas of the page is ordered and dimmed. */
-const inAddress = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+const addressFields = () => new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 
 /** One atlas: its heads can be ordered, dimmed and looked at; its state is kept in the address. */
-function start(section) {
+function startAtlas(section) {
   const atlas = section.querySelector(".atlas");
   const { inputs, raw, numbers } = JSON.parse(section.querySelector(".atlas-data").textContent);
   const { prefix, opensPrefix } = section.dataset;
@@ -69,7 +72,7 @@ function start(section) {
 
   /** Take the state from the address; what it does not know is left out. */
   function read() {
-    const given = inAddress();
+    const given = addressFields();
     const known = {
       sort: ["", "kind", ...numbers.map((each) => each.title)], all: ["", "1"], only: ["", ...kindOrder],
       text: ["", ...inputs.map((_, at) => String(at))], head: ["", ...heads.map((head) => head.dataset.name)],
@@ -88,7 +91,7 @@ function start(section) {
     Object.assign(state, changed);
     if (!state.sort) state.all = "";
     show();
-    const next = inAddress();
+    const next = addressFields();
     for (const [name, value] of Object.entries(state)) {
       if (value) next.set(prefix + name, value);
       else next.delete(prefix + name);
@@ -99,15 +102,13 @@ function start(section) {
   /** The map of a head, large, with its tokens and its numbers. */
   function enlarge(head) {
     const input = Number(state.text);
-    const words = make("p", `${head.getAttribute("aria-label")}.`);
+    const words = make("p", {}, `${head.getAttribute("aria-label")}.`);
     const [image] = [...head.querySelectorAll("img")].slice(input, input + 1);
     const peak = image && ["largest attention", Number(head.dataset.maxima.split(" ")[input])];
     const own = numbers.map(({ title, values }) => [title, values[head.dataset.name]]);
     const list = make("dl");
     for (const [title, value] of [...(peak ? [peak] : []), ...own.filter(([, value]) => value !== undefined)].slice(0, 9)) {
-      const line = make("div");
-      line.append(make("dt", title), make("dd", String(Number(value.toPrecision(2)))));
-      list.append(line);
+      list.append(make("div", {}, make("dt", {}, title), make("dd", {}, String(Number(value.toPrecision(2))))));
     }
     large.replaceChildren(words, ...(image ? [framed(image, inputs[input], raw[input])] : []), list);
     const { left, right } = head.getBoundingClientRect();
@@ -118,50 +119,27 @@ function start(section) {
   function framed(image, tokens, names) {
     const copy = image.cloneNode();
     copy.hidden = false;
-    const frame = make("div");
-    frame.className = "atlas-framed";
-    if (tokens.length <= MOST_TOKENS) {
+    const frame = make("div", { class: "atlas-framed" });
+    if (tokens.length <= MOST_LABELS) {
       for (const side of ["keys", "queries"]) {
-        const labels = make("div");
-        labels.className = `atlas-${side}`;
-        labels.append(...tokens.map((token, at) => Object.assign(make("span", token), token === names[at] ? {} : { title: names[at] })));
-        frame.append(labels);
+        frame.append(make("div", { class: `atlas-${side}` }, tokens.map((token, at) => make("span", { title: token !== names[at] && names[at] }, token))));
       }
     }
     frame.append(copy);
     return frame;
   }
 
-  function make(tag, text = "") {
-    const element = document.createElement(tag);
-    element.textContent = text;
-    return element;
-  }
-
-  /** One head is a stop of the Tab key; arrow keys go on from it, as the heads lie. */
-  function stop(head) {
-    for (const each of heads) each.tabIndex = each === head ? 0 : -1;
-  }
   function move(event) {
-    const grid = rows.map((row) => [...row.querySelectorAll(".atlas-head")]);
-    const y = grid.findIndex((row) => row.includes(event.target));
-    if (y < 0) return;
-    const x = grid[y].indexOf(event.target);
-    const clamped = (list, at) => list[Math.max(0, Math.min(list.length - 1, at))];
-    const next = {
-      ArrowLeft: () => clamped(grid[y], x - 1), ArrowRight: () => clamped(grid[y], x + 1),
-      ArrowUp: () => clamped(clamped(grid, y - 1), x), ArrowDown: () => clamped(clamped(grid, y + 1), x),
-      Home: () => grid[y][0], End: () => grid[y].at(-1),
-    }[event.key]?.();
     if (event.key === "Escape") change({ only: "" });
+    const next = neighbourOf(rows.map((row) => [...row.querySelectorAll(".atlas-head")]), event.target, event.key);
     if (!next) return;
     event.preventDefault();
-    next.focus();
+    focusItem(heads, next);
   }
 
   for (const head of heads) {
     head.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse") enlarge(head); });
-    head.addEventListener("focus", () => { stop(head); if (head.matches(":focus-visible")) enlarge(head); });
+    head.addEventListener("focus", () => { tabStop(heads, head); if (head.matches(":focus-visible")) enlarge(head); });
     for (const event of ["pointerleave", "blur"]) head.addEventListener(event, () => { large.hidden = true; });
     head.addEventListener("click", (event) => {
       event.preventDefault();
@@ -177,9 +155,8 @@ function start(section) {
   within.addEventListener("change", () => change({ all: within.checked ? "" : "1" }));
   select?.addEventListener("change", () => change({ text: select.value === "0" ? "" : select.value }));
   addEventListener("hashchange", () => { if (location.hash.includes("=")) read(); });
-  stop(heads[0]);
+  tabStop(heads, heads[0]);
   read();
 }
 
-document.querySelectorAll(".atlas-section").forEach(start);
-}
+document.querySelectorAll(".atlas-section").forEach(startAtlas);

@@ -58,9 +58,14 @@ export function afterRest(act, wait) {
   return wanted;
 }
 
+/** Make an item the one tab stop of a group. */
+export function tabStop(items, item) {
+  for (const each of items) each.tabIndex = each === item ? 0 : -1;
+}
+
 /** Move the one tab stop of a group to an item and focus it. */
 export function focusItem(items, item) {
-  for (const each of items) each.tabIndex = each === item ? 0 : -1;
+  tabStop(items, item);
   item.focus();
 }
 

@@ -1,0 +1,95 @@
+"""Card, Try it and Examples as pictures, and what each layer knows."""
+
+import re
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from selenium.webdriver import Chrome
+from selenium.webdriver.support.wait import WebDriverWait
+
+from headscope.figures.labels import head_name
+from headscope.report.parts import LayerNumber
+from headscope.viewer.export import exported
+from headscope.viewer.session import ViewSession
+from headscope.viewer.view_state import ViewState, parse_state
+from support.viewer_page import opened, served, session_of
+
+EVIL = "The <img src=x onerror=document.title=1> cat slept."
+
+
+@pytest.fixture(scope="module")
+def session() -> ViewSession:
+    made = session_of()
+    depth = LayerNumber("Trees", "tree depth", xr.DataArray([0.1, 0.5, 0.3], {"layer": [1, 2, 3]}, ("layer",)), 2)
+    vars(made.measured[0])["layers"] = [depth]
+    return made
+
+
+@pytest.fixture(scope="module")
+def text(session: ViewSession) -> str:
+    return session.text(EVIL)["id"]
+
+
+def words_of(svg: bytes) -> str:
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg.decode()))
+
+
+def test_a_picture_of_a_card_has_its_sentences(session: ViewSession, text: str) -> None:
+    words = words_of(exported(session, text, "v=card&h=2-3", "svg"))
+    assert "Head 2-3 of" in words and "profile on sample" in words
+    sentences = [finding.text for part in session.head_card(2, 3).parts for finding in part.findings]
+    assert sentences and all(each[:40] in words for each in sentences)
+
+
+def test_a_picture_of_try_it_has_the_predictions_of_both_sides(session: ViewSession, text: str) -> None:
+    words = words_of(exported(session, text, "v=try&x=1-*,2-1&xm=zero", "svg"))
+    answer = session.try_heads(text, "1-*,2-1", "zero")
+    assert "all heads" in words and f"without {answer['heads']}" in words
+    for side in ("before", "after"):
+        for item in answer[side][0]["items"]:
+            assert item["text"] in words and f"{item['value']:.3f}" in words
+    assert "&lt;img" in exported(session, text, "v=try&x=1-1", "svg").decode()
+
+
+def test_a_picture_of_examples_has_those_of_the_page(session: ViewSession, text: str) -> None:
+    words = words_of(exported(session, text, "v=examples&h=1-1&e=sep", "svg"))
+    examples = session.examples(1, 1, "sep")
+    assert examples and all(each["text"] in words and f"{each['value']:.3f}" in words for each in examples)
+
+
+def test_examples_are_by_the_kind_of_the_head(session: ViewSession) -> None:
+    for layer, head, kind, word in session.numbers()["kinds"]:
+        focus = session.usual_focus(layer, head)
+        fitting = [each for each in session.description()["examples_by"] if each == kind or each.startswith(f"{word}:")]
+        assert focus == (fitting or session.description()["examples_by"])[0], head_name(layer, head)
+
+
+@pytest.mark.parametrize(("format", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_such_pictures_have_the_other_formats(session: ViewSession, text: str, format: str, start: bytes) -> None:
+    assert exported(session, text, "v=card&h=1-1", format).startswith(start)
+
+
+def test_the_state_names_heads_that_are_off() -> None:
+    assert parse_state("v=try&x=3-7,4-*&xm=mean&e=cls") == ViewState("try", off="3-7,4-*", mode="mean", by="cls")
+    assert parse_state("xm=other").mode == "uniform"
+
+
+def test_the_page_saves_a_card_and_shows_what_layers_know(
+    browser: Chrome, session: ViewSession, tmp_path: Path
+) -> None:
+    with served(session) as address:
+        opened(browser, address, {"v": "card", "h": "2-3"})
+        browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+        browser.find_element("xpath", "//button[.='SVG']").click()
+        browser.find_element("xpath", "//button[.='PNG']").click()
+        svg, png = tmp_path / "card.svg", tmp_path / "card.png"
+        WebDriverWait(browser, 10).until(lambda _: svg.exists() and png.exists() and png.stat().st_size)
+        assert "profile on sample" in words_of(svg.read_bytes())
+        browser.find_element("css selector", ".layers summary").click()
+        rows = browser.find_elements("css selector", ".layers tbody tr")
+        assert [row.text for row in rows] == ["tree depth trees 10.0% 50.0% best 30.0%"]
+        assert (
+            browser.find_elements("css selector", ".grid-layer")[1].get_attribute("title")
+            == "Layer 2: best for tree depth"
+        )
