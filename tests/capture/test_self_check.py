@@ -67,6 +67,11 @@ def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention_function, "Watch", lambda observer, changes: Watch(swapped(observer), changes))
 
 
+def wrong_softmax_of_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = attention_function.fast_softmax
+    monkeypatch.setattr(attention_function, "fast_softmax", lambda scores: fast(scores * 1.01))
+
+
 def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     for name in attention_function.MASKS:
@@ -85,6 +90,7 @@ PLANTED = {
     without_mask: "attention of layer 1 differs from eager",
     without_mask_in_the_function: "attention of layer 1 differs from eager",
     wrong_scale: "attention of layer 1 differs from eager",
+    wrong_softmax_of_statistics: "attention of layer 1 differs from eager",
     last_block_dropped: "rows of layer 1 do not sum to 1",
     layers_swapped: "attention of layer 1 differs from eager",
     one_layer_missing: "2 attention calls, expected 3",

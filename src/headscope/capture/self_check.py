@@ -5,7 +5,7 @@ by layer; its rows must sum to 1, and the outputs must be those of the eager mod
 """
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -41,8 +41,12 @@ CAPTURES: dict[str, Observe] = {
 TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 # Largest difference of a faster pass from a full one, as a fraction of the largest output (at least of 1).
 CLOSE = TOLERANCE | {torch.float32: 1e-5}
-# The check's short input gets the masks that long inputs get, too.
-TRIALS: dict[str, tuple[Observe, ...]] = {"attention interface": (observed, partial(observed, name=LAZY))}
+# The check's short input gets the masks that long inputs get, too; with them, attention by blocks of some heads, which
+# is computed in another way.
+TRIALS: dict[str, tuple[tuple[Observe, bool], ...]] = {
+    "attention interface": ((observed, False), (partial(observed, name=LAZY), True)),
+    "attention interface, whole masks": ((partial(observed, name=WHOLE), False), (partial(observed, name=WHOLE), True)),
+}
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,23 @@ class Capture:
 
     method: str
     heads: tuple[int, ...]
+
+
+@dataclass
+class _Maps:
+    """An observer that keeps the blocks of each layer, each with its place [example, head, query]."""
+
+    some_heads: bool
+    blocks: dict[int, list[tuple[tuple[slice, slice, slice], Tensor]]] = field(default_factory=dict)
+
+    def __call__(
+        self, layer: int, attention: Tensor, examples: slice, queries: slice, entropy: object, heads: slice
+    ) -> None:
+        self.blocks.setdefault(layer, []).append(((examples, heads, queries), attention.clone()))
+
+    def layers(self, shape: torch.Size) -> list[Tensor]:
+        """The maps of each layer, of a batch [example, token]; NaN where there was no block."""
+        return [_whole(self.blocks[layer], *shape) for layer in sorted(self.blocks)]
 
 
 def check(network: PreTrainedModel) -> Capture:
@@ -75,9 +96,9 @@ def check(network: PreTrainedModel) -> Capture:
 def _refusal(network: PreTrainedModel, inputs: dict[str, Tensor], expected: Seen, method: str) -> str | None:
     """The error of the first trial of a method that differs from the eager pass; None if none differs."""
     real = inputs["attention_mask"].bool()
-    for observe in TRIALS.get(method, (CAPTURES[method],)):
+    for observe, some_heads in TRIALS.get(method, ((CAPTURES[method], False),)):
         try:
-            seen = _captured(network, inputs, observe)
+            seen = _captured(network, inputs, observe, some_heads=some_heads)
         except Exception as error:  # whatever a model does with an attention function that it does not know
             return f"{type(error).__name__}: {error}".splitlines()[0]
         if reason := _compare(seen, expected, real, TOLERANCE[network.dtype]):
@@ -85,17 +106,19 @@ def _refusal(network: PreTrainedModel, inputs: dict[str, Tensor], expected: Seen
     return None
 
 
-def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Observe) -> Seen:
-    examples, tokens = inputs["input_ids"].shape
-    layers: dict[int, Tensor] = {}
-
-    def keep(layer: int, attention: Tensor, examples_: slice, queries: slice, *_: object) -> None:
-        empty = attention.new_full((examples, attention.shape[1], tokens, tokens), torch.nan)
-        layers.setdefault(layer, empty)[examples_, :, queries] = attention
-
-    with observe(network, keep):
+def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Observe, *, some_heads: bool) -> Seen:
+    maps = _Maps(some_heads)
+    with observe(network, maps):
         output = network(**inputs)
-    return Seen([layers[layer] for layer in sorted(layers)], output[0])
+    return Seen(maps.layers(inputs["input_ids"].shape), output[0])
+
+
+def _whole(blocks: list[tuple[tuple[slice, slice, slice], Tensor]], examples: int, tokens: int) -> Tensor:
+    count = max(heads.stop for (_, heads, _), _ in blocks)
+    whole = blocks[0][1].new_full((examples, count, tokens, tokens), torch.nan)
+    for place, attention in blocks:
+        whole[place] = attention
+    return whole
 
 
 def _compare(seen: Seen, expected: Seen, real: Bool[Tensor, "example token"], tolerance: float) -> str | None:
