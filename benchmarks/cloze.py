@@ -41,8 +41,11 @@ def network(size: str, pieces: int, causal: bool = False) -> PreTrainedModel:
     shape = BertConfig(vocab_size=pieces, **SIZES[size])
     if not causal:
         return BertForMaskedLM(shape).eval()
-    sizes = {"n_embd": shape.hidden_size, "n_layer": shape.num_hidden_layers, "n_head": shape.num_attention_heads}
-    return GPT2LMHeadModel(GPT2Config(vocab_size=pieces, bos_token_id=101, eos_token_id=102, **sizes)).eval()
+    width, layers, heads = shape.hidden_size, shape.num_hidden_layers, shape.num_attention_heads
+    config = GPT2Config(
+        vocab_size=pieces, n_embd=width, n_layer=layers, n_head=heads, bos_token_id=101, eos_token_id=102
+    )
+    return GPT2LMHeadModel(config).eval()
 
 
 @torch.inference_mode()

@@ -9,6 +9,7 @@ import pytest
 
 from headscope import HeadscopeError
 from headscope.ablation.journal import Journal, opened
+from headscope.engine.fingerprint import Fingerprint
 from headscope.journal import lines
 from headscope.journal.lines import line_of
 
@@ -78,11 +79,12 @@ def test_a_spoilt_record_counts_as_not_written(tmp_path: Path) -> None:
 
 
 def test_the_journal_of_another_run_is_begun_anew_and_says_why(tmp_path: Path) -> None:
-    for other, words in (
+    others: tuple[tuple[Fingerprint, str], ...] = (
         ({"model": "ee01", "seed": 0}, "was begun with model 53aa, now it is ee01; the sweep starts anew"),
         ({"model": "53aa", "seed": 0, "mode": "zero"}, "begun with mode None, now it is zero"),
         ({"model": "53aa"}, "begun with seed 0, now it is None"),
-    ):
+    )
+    for other, words in others:
         written(tmp_path / "journal")
         notices = list[str]()
         with opened(tmp_path / "journal", other, notices.append) as journal:

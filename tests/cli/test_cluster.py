@@ -68,7 +68,7 @@ def test_two_passes_with_a_killed_worker_and_a_lost_machine_give_the_bits_of_one
         ready = wait(self, workers)
         messages.append(1)
         if len(messages) == 6:
-            process = ray.get(self.members[0].actor.__ray_call__.remote(lambda actor: os.getpid()))
+            process: Any = ray.get(self.members[0].actor.__ray_call__.remote(lambda actor: os.getpid()))
             os.kill(process, signal.SIGKILL)
         if len(messages) == 14:
             machines.remove_node(machine, allow_graceful=False)

@@ -1,9 +1,12 @@
 """Batches have each example once an epoch, lengths alike, padded as the tokenizer pads."""
 
+from typing import cast
+
 import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 from transformers import BertForMaskedLM
 
 from headscope import read
@@ -80,7 +83,9 @@ def test_masked_words_have_few_shapes_and_padding_changes_no_loss() -> None:
     real = max(len(encoded) for encoded, _ in group)
     assert {tensor.shape for tensor in batch.values()} == {(5, -(-real // LENGTHS) * LENGTHS)} and real % LENGTHS
     logits: list[int] = []
-    hook = network.cls.register_forward_hook(lambda module, args, output: logits.append(output.shape[1]))
+    hook = cast(nn.Module, network.cls).register_forward_hook(
+        lambda module, args, output: logits.append(output.shape[1])
+    )
     loss = examples.loss(network, batch)
     hook.remove()
     assert logits == [MASKS]

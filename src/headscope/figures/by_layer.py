@@ -33,9 +33,9 @@ def by_layer(
         raise ValueError(f"by_layer: '{array.name}' has {array.dims}; select one of {series} first")
     n_layers = array.sizes["layer"]
     top = max(extent(array)[1], reference or 0.0)
+    look: dict[str, Any] = _series(array, series[0]) if series else {"color": alt.ColorValue(CATEGORIES[0])}
     base = alt.Chart(inline(rows(array))).encode(
-        x=alt.X("layer:O", title="Layer", axis=alt.Axis(values=ticks(n_layers), labelAngle=0)),
-        **(_series(array, series[0]) if series else {"color": alt.ColorValue(CATEGORIES[0])}),
+        x=alt.X("layer:O", title="Layer", axis=alt.Axis(values=ticks(n_layers), labelAngle=0)), **look
     )
     scale = alt.Scale(domain=[extent(array)[0], top], nice=True)
     beside: dict[str, Any] = (

@@ -84,7 +84,7 @@ def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredi
     network, tokens = predictor.model.network, dict[str, Any]()
     last, head = predictor.model.projections[-1].output, cast(nn.Module, network.get_output_embeddings())
     hooks = [
-        module.register_forward_pre_hook(lambda _, args, name=name: tokens.update({name: args[0].shape[1]}))
+        module.register_forward_pre_hook(lambda _, args, name=name: tokens.__setitem__(name, args[0].shape[1]))
         for name, module in (("last layer", last), ("head", head))
     ]
     fewer = text_scores(predictor, TEXTS[7:]).values

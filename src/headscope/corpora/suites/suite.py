@@ -69,8 +69,9 @@ def _read(given: str, data: str | Path | None, limit: int | None, each: int | No
     for item in reader.items(files):
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
-        elif isinstance(item, Bad) or (problem := _problem(item, ids)):
-            problem = item if isinstance(item, Bad) else problem
+            continue
+        problem = item if isinstance(item, Bad) else _problem(item, ids)
+        if isinstance(item, Bad) or problem:
             _refuse(given, files, problem, skip_bad)
             skipped["bad"] += 1
         elif each is None or len(kept[item.phenomenon] | {item.fact or item.id}) <= each:

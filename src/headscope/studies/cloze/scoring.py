@@ -69,6 +69,7 @@ class Scoring:
             if not self.settings.keep_interrupted:
                 raise
             self.interrupted = f"before {name} were scored"
+            return {}
         return {} if self.interrupted else {name: scores}
 
     def _checkpoints(

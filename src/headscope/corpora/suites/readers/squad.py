@@ -26,4 +26,5 @@ def _item(record: Record) -> ClozeItem | Skipped:
         raise Bad(record.line, f"'masked_sentences' has no {GAP}")
     if len(sentences) > 1 or gaps > 1:
         return Skipped("sentences with several gaps")
-    return ClozeItem(id, "squad", filled(sentences[0], answer), (), answer)
+    (sentence,) = sentences
+    return ClozeItem(id, "squad", filled(sentence, answer), (), answer)
