@@ -11,6 +11,7 @@ import ray
 from ray.cluster_utils import Cluster
 from typer.testing import CliRunner, Result
 
+import support
 from headscope import results
 from headscope.cli import cluster
 from headscope.cli.app import application
@@ -25,10 +26,12 @@ OPTIONS = ("--limit", 30, "--resamples", 5, "--batch-tokens", 100, "--examples",
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Cluster]:
-    """A cluster of one machine with one processor."""
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    yield made
-    made.shutdown()
+    """A cluster of one machine with one processor, whose workers find the package `support`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(support.__path__[0]).parent), prepend=os.pathsep)
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        yield made
+        made.shutdown()
 
 
 @pytest.fixture(autouse=True)

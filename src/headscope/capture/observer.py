@@ -81,11 +81,11 @@ def blocks(
     [(slice(0, 1, None), slice(0, 512, None)), (slice(1, 2, None), slice(0, 512, None))]
     """
     cells = BLOCK_ELEMENTS if device.type == "cpu" else ACCELERATOR_ELEMENTS
-    side_by_side = max(1, min(heads, cells // max(1, queries * keys))) if some_heads else heads
+    side_by_side = min(heads, max(1, cells // max(1, queries * keys))) if some_heads else heads
     rows = max(LEAST_ROWS, cells // max(1, side_by_side * keys))
     together = max(1, rows // queries) if side_by_side == heads else 1
     for first in range(0, examples, together):
-        for head in range(0, heads, side_by_side):
+        for head in range(0, heads, side_by_side) if heads else (0,):  # without heads, blocks are empty
             for row in range(0, queries, rows):
                 yield (
                     slice(first, min(first + together, examples)),

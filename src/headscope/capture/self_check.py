@@ -41,8 +41,9 @@ CAPTURES: dict[str, Observe] = {
 TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 # Largest difference of a faster pass from a full one, as a fraction of the largest output (at least of 1).
 CLOSE = TOLERANCE | {torch.float32: 1e-5}
-# The check's short input gets the masks that long inputs get, too; with them, attention by blocks of some heads, which
-# is computed in another way.
+# The check's short input gets the masks that long inputs get, too; with them, attention by blocks of some heads, whose
+# softmax rounds in another way: layers with very large weights enlarge that, and it may differ ten times as much.
+BY_HEADS = 10
 TRIALS: dict[str, tuple[tuple[Observe, bool], ...]] = {
     "attention interface": ((observed, False), (partial(observed, name=LAZY), True)),
     "attention interface, whole masks": ((partial(observed, name=WHOLE), False), (partial(observed, name=WHOLE), True)),
@@ -101,7 +102,8 @@ def _refusal(network: PreTrainedModel, inputs: dict[str, Tensor], expected: Seen
             seen = _captured(network, inputs, observe, some_heads=some_heads)
         except Exception as error:  # whatever a model does with an attention function that it does not know
             return f"{type(error).__name__}: {error}".splitlines()[0]
-        if reason := _compare(seen, expected, real, TOLERANCE[network.dtype]):
+        tolerance = TOLERANCE[network.dtype] * (BY_HEADS if some_heads else 1)
+        if reason := _compare(seen, expected, real, tolerance):
             return reason
     return None
 

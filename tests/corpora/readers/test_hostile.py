@@ -67,7 +67,7 @@ def test_two_columns_of_one_name_are_refused():
 
 @pytest.mark.parametrize("number", ["5", "5.0", DIGITS])
 def test_a_number_is_no_text(number):
-    refused("x.jsonl", f'{{"text": {number}}}', f"column 'text' is the number {number}, expected text")
+    refused("x.jsonl", f'{{"text": {number}}}', f"column 'text' is the number {number[:500]}")
 
 
 def test_numbers_that_are_none_are_refused():
