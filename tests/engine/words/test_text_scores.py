@@ -83,10 +83,11 @@ def test_scores_do_not_depend_on_batches_or_order(predictor: WordPredictor) -> N
 def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredictor) -> None:
     network, tokens = predictor.model.network, dict[str, Any]()
     last, head = predictor.model.projections[-1].output, cast(nn.Module, network.get_output_embeddings())
-    hooks = [
-        module.register_forward_pre_hook(lambda _, args, name=name: tokens.__setitem__(name, args[0].shape[1]))
-        for name, module in (("last layer", last), ("head", head))
-    ]
+
+    def counted(name: str) -> Callable[[nn.Module, Any], None]:
+        return lambda module, args: tokens.update({name: args[0].shape[1]})
+
+    hooks = [module.register_forward_pre_hook(counted(name)) for name, module in (("last layer", last), ("head", head))]
     fewer = text_scores(predictor, TEXTS[7:]).values
     for hook in hooks:
         hook.remove()

@@ -26,5 +26,4 @@ def _item(record: Record) -> ClozeItem | Skipped:
         raise Bad(record.line, f"'masked_sentences' has no {GAP}")
     if len(sentences) > 1 or gaps > 1:
         return Skipped("sentences with several gaps")
-    (sentence,) = sentences
-    return ClozeItem(id, "squad", filled(sentence, answer), (), answer)
+    return ClozeItem(id, "squad", filled("".join(sentences), answer), (), answer)
