@@ -10,18 +10,15 @@
     python -m benchmarks.attributions texts.txt
 """
 
-import resource
 import sys
-import time
-from collections.abc import Callable
 from statistics import median
-from typing import Any
 
 import numpy as np
 import torch
+from benchmarks.memory import highest
+from benchmarks.passes import plain_passes, timed
 
 from headscope import Settings, load, read
-from headscope.capture.fused_attention import fast
 from headscope.corpora import Options
 from headscope.encoding.encoder import Words
 from headscope.engine.batches import by_length, collator
@@ -31,13 +28,6 @@ from headscope.studies.attributions.study import OPTIONS, run
 from headscope.studies.attributions.targets import target_of
 
 ROUNDS, INPUTS, SCORED, LONG = 5, 60, 4, 512
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    """The processor time of a call."""
-    started = time.process_time()
-    call()
-    return time.process_time() - started
 
 
 def times(source: str) -> None:
@@ -51,27 +41,22 @@ def times(source: str) -> None:
     batches = [collator(model)(group) for group in by_length(inputs, settings.batch_tokens)]
     none, target = {len(each.real): torch.zeros(len(each.real), dtype=torch.bool) for each in batches}, target_of(model)
 
-    def plain() -> None:
-        with torch.inference_mode(), fast(model.network):
-            for batch in batches:
-                model.network(**batch.inputs)
-
     def streamed() -> None:
         with explainer(model, target) as explain:
             for batch in batches:
                 size = len(batch.real)
                 explain.explain(batch, torch.zeros(size, dtype=torch.long), none[size], none[size])
 
-    plain()
-    rounds = [(seconds(plain), seconds(streamed)) for _ in range(ROUNDS)]
+    plain_passes(model, batches)
+    rounds = [(timed(lambda: plain_passes(model, batches))[0], timed(streamed)[0]) for _ in range(ROUNDS)]
     each = median(one for one, _ in rounds) / len(inputs)
     print(f"plain: {1000 * each:.1f} ms an input of {np.mean([len(one) for one in inputs]):.0f} tokens")
     print(f"streamed: {median(other / one for one, other in rounds):.1f} times a plain pass")
-    without = seconds(lambda: run(model, corpus, settings, scored=0, flow=0))
-    scored = (seconds(lambda: run(model, corpus, settings, scored=SCORED, flow=0)) - without) / SCORED
+    without, _ = timed(lambda: run(model, corpus, settings, scored=0, flow=0))
+    scored = (timed(lambda: run(model, corpus, settings, scored=SCORED, flow=0))[0] - without) / SCORED
     print(f"scored: {scored:.2f} s an input, {scored / each:.0f} plain passes")
     random = list(np.random.default_rng(0).dirichlet(np.ones(21), (6, 21)))
-    print(f"flow: {seconds(lambda: flows(random, np.ones(21) / 21)):.2f} s an input of 21 tokens, six layers")
+    print(f"flow: {timed(lambda: flows(random, np.ones(21) / 21))[0]:.2f} s an input of 21 tokens, six layers")
 
 
 def memory() -> None:
@@ -83,10 +68,10 @@ def memory() -> None:
         for each in Words(model.tokenizer, LONG, "truncate").encode(read([model.tokenizer.decode(ids[0])]))
     )
     none = torch.zeros(1, dtype=torch.bool)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = highest()
     with explainer(model, target_of(model)) as explain:
         explain.explain(batch, torch.zeros(1, dtype=torch.long), none, none)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    grown = highest() - before
     maps = sum(model.capture.heads) * batch.real.numel() ** 2 * 4 / 2**20
     print(f"memory: {grown:.0f} MiB for {batch.real.numel()} tokens; the maps of all layers are {maps:.0f} MiB")
 

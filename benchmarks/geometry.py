@@ -13,19 +13,16 @@ thread), ratios are medians over rounds; memory is the peak of the process after
 """
 
 import argparse
-import resource
-import time
 from collections import defaultdict
-from collections.abc import Callable
 from statistics import median
-from typing import Any
 
 import numpy as np
 import torch
+from benchmarks.memory import highest
+from benchmarks.passes import plain_passes, timed
 
 from headscope import Model, load, read
 from headscope.batch import Batch
-from headscope.capture.fused_attention import fast
 from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Options
 from headscope.encoding.encoder import Words
@@ -37,13 +34,6 @@ from headscope.studies.geometry.study import run
 
 SAMPLE = 4096
 NAMES = ("self_similarity", "anisotropy", "intra_sentence")
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Returns: seconds of the processor, and the value."""
-    start = time.process_time()
-    value = work()
-    return time.process_time() - start, value
 
 
 def loop(model: Model, batches: list[Batch]) -> np.ndarray:
@@ -85,11 +75,6 @@ def _pairs(units: np.ndarray) -> float:
     return float((cosines.sum() - np.trace(cosines)) / (len(units) * (len(units) - 1)))
 
 
-def memory() -> float:
-    """The peak of the process, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -103,19 +88,15 @@ def main() -> None:
     inputs = list(Words(model.tokenizer, model.max_tokens).encode(corpus))
     batches = [collator(model)(group) for group in by_length(inputs, settings.batch_tokens)]
 
-    def plain() -> None:
-        with torch.inference_mode(), fast(model.network):
-            for batch in batches:
-                model.network(**batch.inputs)
-
     rows = []
     for _ in range(given.rounds):
-        (one, _), (study, result) = timed(plain), timed(lambda: run(model, corpus, settings))
-        peak = memory()
+        one, _ = timed(lambda: plain_passes(model, batches))
+        study, result = timed(lambda: run(model, corpus, settings))
+        peak = highest()
         naive, numbers = timed(lambda: loop(model, batches))
         rows.append((one, study, naive))
         gap = abs(np.stack([result[name].values for name in NAMES]) - numbers).max()
-        print(f"plain {one:.2f} s, geometry {study:.2f}, loop {naive:.2f}; peak {peak:.0f} and {memory():.0f} MiB; "
+        print(f"plain {one:.2f} s, geometry {study:.2f}, loop {naive:.2f}; peak {peak:.0f} and {highest():.0f} MiB; "
               f"largest difference {gap:.3f}", flush=True)  # fmt: skip
     print(f"geometry / plain: {median(study / one for one, study, _ in rows):.2f}")
     print(f"loop / geometry: {median(naive / study for _, study, naive in rows):.2f}")

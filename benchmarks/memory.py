@@ -1,6 +1,7 @@
 """Peak memory of a run."""
 
 import json
+import resource
 import subprocess
 import sys
 import threading
@@ -26,6 +27,11 @@ def peak(run: Callable[[], object]) -> tuple[float, float]:
     done.set()
     thread.join()
     return (highest[0] - before) / MIB, highest[0] / MIB
+
+
+def highest() -> float:
+    """MiB of this process at its peak so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def of_own_process(benchmark: str, arguments: list[str]) -> tuple[float, float]:

@@ -13,27 +13,17 @@ medians over rounds.
 
 import argparse
 import time
-from collections.abc import Callable
 from statistics import median
-from typing import TypeVar
 
 import numpy as np
 import torch
+from benchmarks.passes import timed
 
 from headscope import load, read
 from headscope.corpora import Options
 from headscope.engine import Settings
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import TreebankStates, capture_states
-
-Value = TypeVar("Value")
-
-
-def timed(work: Callable[[], Value]) -> tuple[float, Value]:
-    """Returns: seconds of the processor, and the value."""
-    start = time.process_time()
-    value = work()
-    return time.process_time() - start, value
 
 
 def main() -> None:

@@ -13,20 +13,18 @@ thread), ratios are medians over rounds; memory is the peak of the process after
 """
 
 import argparse
-import resource
-import time
 from collections import Counter
-from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import torch
+from benchmarks.memory import highest
+from benchmarks.passes import plain_passes, timed
 
 from headscope import Model, load, read
 from headscope.batch import Batch
-from headscope.capture.fused_attention import fast
 from headscope.corpora import Corpus, Options
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
@@ -38,13 +36,6 @@ from headscope.studies.trees.attachments import scored
 from headscope.studies.trees.observer import TreeObserver
 from headscope.studies.trees.rows import TreeRows
 from headscope.studies.trees.scores import joined
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Returns: seconds of the processor, and the value."""
-    start = time.process_time()
-    value = work()
-    return time.process_time() - start, value
 
 
 def streamed(model: Model, corpus: Corpus, settings: Settings) -> TreeRows:
@@ -83,11 +74,6 @@ def of_head(attention: np.ndarray, member: np.ndarray, sentence: Parsed) -> int:
     return sum(tree.has_edge(int(sentence.heads[word]) - 1, int(word)) for word in scored(sentence))
 
 
-def memory() -> float:
-    """The peak of the process, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -101,19 +87,15 @@ def main() -> None:
     inputs = list(Words(model.tokenizer, model.max_tokens, aligned=True).encode(corpus))
     batches = [collator(model)(group) for group in by_length(inputs, settings.batch_tokens)]
 
-    def plain() -> None:
-        with torch.inference_mode(), fast(model.network):
-            for batch in batches:
-                model.network(**batch.inputs)
-
     rows = []
     for _ in range(given.rounds):
-        (one, _), (study, counted) = timed(plain), timed(lambda: streamed(model, corpus, settings))
-        peak = memory()
+        one, _ = timed(lambda: plain_passes(model, batches))
+        study, counted = timed(lambda: streamed(model, corpus, settings))
+        peak = highest()
         naive, right = timed(lambda: loop(model, batches))
         rows.append((one, study, naive))
         own = counted.uas[:, : len(right), 0, 1, 0].sum(0, dtype=np.int64)
-        print(f"plain {one:.2f} s, trees {study:.2f}, loop {naive:.2f}; peak {peak:.0f} and {memory():.0f} MiB; "
+        print(f"plain {one:.2f} s, trees {study:.2f}, loop {naive:.2f}; peak {peak:.0f} and {highest():.0f} MiB; "
               f"words right differ by {abs(own - right).max()} of {counted.words.sum()}", flush=True)  # fmt: skip
     print(f"trees / plain: {median(study / one for one, study, _ in rows):.2f}")
     print(f"loop / trees: {median(naive / study for _, study, naive in rows):.1f} (one of eight trees)")

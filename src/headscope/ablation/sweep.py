@@ -5,6 +5,7 @@ once. Batches and stacked variants do not depend on where a sweep has stopped, s
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -23,7 +24,7 @@ from headscope.engine.fingerprint import Fingerprint, of_machine, of_model
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.workers.channel import Json, TaskChannel
 from headscope.engine.workers.engine import Tasks
-from headscope.engine.workers.forked import ForkedEngine
+from headscope.engine.workers.forked import engine_for
 from headscope.journal.codec import decode, encode
 from headscope.models.heads import existing, name
 
@@ -120,13 +121,14 @@ def _fill_by_workers(
         return {"model": of_model(task_inputs.model)} | of_machine(task_inputs.model, settings)
 
     numbers = [each.number for each in batches if each.incomplete]
-    engine = settings.engine or ForkedEngine(settings.workers, task_inputs.model.device)
+    engine = engine_for(settings, task_inputs.model.device)
     if numbers and settings.engine is None:
         strategy()  # once, for all children
-    for json in engine.values(Tasks(do, numbers, "batch", fingerprint, settings.on_progress)):
-        for unit, values in decode(json, list[tuple[str, np.ndarray]]):
-            if unit not in journal:
-                journal.add_array(unit, values)
+    with closing(engine.values(Tasks(do, numbers, "batch", fingerprint, settings.on_progress))) as outcomes:
+        for json in outcomes:
+            for unit, values in decode(json, list[tuple[str, np.ndarray]]):
+                if unit not in journal:
+                    journal.add_array(unit, values)
     engine.finish(lambda: encode([(unit, journal[unit]) for each in batches for unit in each.units]))
 
 

@@ -5,7 +5,7 @@ and the interventions of the surrounding `observed`; no map is ever whole in mem
 transformers' eager attention: softmax in float32 (of double precision in double), dropout off.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
@@ -100,9 +100,14 @@ def _watches(keywords: dict[str, object]) -> Watches:
     watches = current()
     if not watches:
         raise RuntimeError(f"attention implementation '{NAME}' works only when a model is called within `observed`")
+    refuse_unknown(keywords)
+    return watches
+
+
+def refuse_unknown(keywords: Mapping[str, object]) -> None:
+    """Raise `NotImplementedError` for a keyword that an attention function would ignore."""
     if unknown := [name for name, value in keywords.items() if value is not None and name not in HARMLESS]:
         raise NotImplementedError(f"attention is called with {unknown}, which would be ignored")
-    return watches
 
 
 for _name, _mask in MASKS.items():

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from headscope.capture.attention_function import HARMLESS
+from headscope.capture.attention_function import refuse_unknown
 from headscope.capture.attention_switch import attending
 from headscope.capture.layer_stack import Stack, instead
 from headscope.capture.projections import Projections
@@ -52,8 +52,7 @@ class LastLayerRows:
 
         Raises `NotImplementedError` where queries see different keys, and for a keyword that it would ignore.
         """
-        if unknown := [name for name, given in keywords.items() if given is not None and name not in HARMLESS]:
-            raise NotImplementedError(f"attention is called with {unknown}, which would be ignored")
+        refuse_unknown(keywords)
         _, heads, rows, width = query.shape
         groups, seen = value.shape[1], self._seen(attention_mask)
         query = query * (width**-0.5 if scaling is None else scaling)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headscope.cli.functions import read
-from headscope.cli.inputs import made
+from headscope.cli.inputs import made, reads_standard_input
 from headscope.errors import HeadscopeError
 
 ENTRY = f"{__name__}:work"
@@ -37,7 +37,7 @@ def engine_of(study: str, given: Mapping[str, Any]) -> Iterator[Any]:
 
 def refuse_standard_input(given: Mapping[str, Any]) -> None:
     """Raise `HeadscopeError` for a corpus that workers on other machines could not read."""
-    if given.get("engine") == "ray" and "-" in (given.get("corpus"), given.get("other"), *(given.get("corpora") or ())):
+    if given.get("engine") == "ray" and reads_standard_input(given):
         raise HeadscopeError("corpus '-': workers cannot read standard input; name a file that all machines have")
 
 

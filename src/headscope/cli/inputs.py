@@ -34,6 +34,7 @@ FLOAT32 = ("device", "revision", "remote_code")  # without dtype: weights are tr
 READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
 TREEBANK = tuple(name for name in READING if name != "task")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
+STANDARD_INPUT = "-"
 RUNNING = ("long", "seed", "batch_tokens", "workers", "resamples")
 
 
@@ -168,11 +169,20 @@ def _read_corpus(source: str, given: Given) -> Any:
     return _read(source, corpora.Options(**options), offsets)
 
 
+def reads_standard_input(given: Mapping[str, Any]) -> bool:
+    """Whether a corpus is standard input, which can be read once, and by this process alone.
+
+    >>> reads_standard_input({"corpus": "texts.txt", "other": "-"})
+    True
+    """
+    return STANDARD_INPUT in (given.get("corpus"), given.get("other"), *(given.get("corpora") or ()))
+
+
 def _read(source: str, options: Any, offsets: Any) -> Any:
     """A corpus; `-` is what standard input has, by default one text a line."""
     from headscope import corpora
 
-    if source != "-":
+    if source != STANDARD_INPUT:
         return corpora.read(source, options, offsets=offsets)
     with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)

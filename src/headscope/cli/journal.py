@@ -1,11 +1,11 @@
 """The journal of a run of a study: the options on which its numbers depend, beside its models and corpora."""
 
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from headscope.cli.errors import notice
+from headscope.source_files import sha256_of
 
 FOLDER = ".headscope.journal"
 # They change no number, or name what has a hash of its own.
@@ -31,5 +31,5 @@ def journal_of(study: str, given: Mapping[str, Any], ready: Mapping[str, Any]) -
 def _text(value: Any) -> str:
     """A value as text; of a file the hash of its bytes."""
     if isinstance(value, Path) and value.is_file():
-        return sha256(value.read_bytes()).hexdigest()
+        return sha256_of([value])
     return str(value)

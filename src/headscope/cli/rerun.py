@@ -13,6 +13,7 @@ import typer
 from headscope import catalog
 from headscope.cli.clock import Clock
 from headscope.cli.errors import notice, user_errors
+from headscope.cli.inputs import reads_standard_input
 from headscope.cli.options import Debug, RemoteCode
 from headscope.cli.output_folder import output_folder
 from headscope.cli.printable import escaped
@@ -85,7 +86,7 @@ def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
 def _run(study: str, words: Sequence[str], out: Path, *, remote_code: bool) -> "xr.Dataset":
     """The result of the command, written to another folder, without a page."""
     given = _given(study, words)
-    if given.get("corpus") == "-":
+    if reads_standard_input(given):
         raise HeadscopeError("the corpus was standard input, which is not kept; save the texts in a file")
     if given.get("remote_code") and not remote_code:
         raise HeadscopeError("the command runs code of the model's folder; read it, then add --trust-remote-code")

@@ -15,7 +15,7 @@ from headscope.engine.settings import Settings
 from headscope.engine.shards import Fold, OpenShard, ReadShards, State, groups_of
 from headscope.engine.workers.channel import Json, TaskChannel
 from headscope.engine.workers.engine import Tasks
-from headscope.engine.workers.forked import ForkedEngine
+from headscope.engine.workers.forked import engine_for
 from headscope.journal.codec import decode, encode
 from headscope.models import Model
 from headscope.types import Example
@@ -71,8 +71,7 @@ class ShardReader(Generic[State]):
             self.settings.on_progress,
             preceding=done.coverage.inputs,
         )
-        engine = self.settings.engine or ForkedEngine(self.settings.workers, self.model.device)
-        with closing(engine.values(tasks)) as values:
+        with closing(engine_for(self.settings, self.model.device).values(tasks)) as values:
             for json in values:
                 part = decode(json, ReadShards[self.fold.kind])
                 self.words.counts.update(part.counts)

@@ -8,6 +8,7 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value
 
 from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.sentence_blocks import between_empty
 from headscope.corpora.problems import Bad
 
 
@@ -38,23 +39,11 @@ class Block(NamedTuple):
 
 def blocks(source: str) -> Iterator[Block | Bad]:
     """The sentences of a file, each checked for its columns and the order of its ids."""
-    for raw in _paragraphs(source):
+    for raw in between_empty(lines(source)):
         try:
             yield _block(raw)
         except Bad as bad:
             yield bad
-
-
-def _paragraphs(source: str) -> Iterator[list[tuple[int, str]]]:
-    paragraph = []
-    for number, line in lines(source):
-        if line.strip():
-            paragraph.append((number, line))
-        elif paragraph:
-            yield paragraph
-            paragraph = []
-    if paragraph:
-        yield paragraph
 
 
 def _block(raw: list[tuple[int, str]]) -> Block:

@@ -13,7 +13,7 @@ Block = list[tuple[int, str]]
 
 def sentences(source: str, sentence: Callable[[Block], Sentence]) -> Iterator[Example | Bad]:
     """The sentence of each block of lines between empty ones; one that has a bad line is bad."""
-    for block in _between_empty(lines(source)):
+    for block in between_empty(lines(source)):
         yield example(source, block, sentence)
 
 
@@ -25,7 +25,8 @@ def example(source: str, block: Block, sentence: Callable[[Block], Sentence]) ->
         return bad
 
 
-def _between_empty(numbered: Iterable[tuple[int, str]]) -> Iterator[Block]:
+def between_empty(numbered: Iterable[tuple[int, str]]) -> Iterator[Block]:
+    """The blocks of numbered lines that empty lines set apart."""
     block: Block = []
     for number, line in numbered:
         if line.strip():

@@ -14,9 +14,10 @@ from multiprocessing.connection import Connection, wait
 
 import torch
 
+from headscope.engine.settings import Settings
 from headscope.engine.workers.channel import ChannelClosed, Json, TaskChannel
 from headscope.engine.workers.coordinator import ordered_values
-from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.engine import Engine, Tasks
 from headscope.errors import HeadscopeError
 from headscope.journal.lines import Record, line_of, record_of
 
@@ -85,6 +86,14 @@ class ForkedEngine:
 
     def close(self) -> None:
         """No child outlives its tasks."""
+
+
+def engine_for(settings: Settings, device: torch.device) -> Engine:
+    """The engine of the settings; without one, processes on this machine.
+
+    Raises `HeadscopeError` where processes cannot be forked with a model.
+    """
+    return settings.engine or ForkedEngine(settings.workers, device)
 
 
 @dataclass(frozen=True)

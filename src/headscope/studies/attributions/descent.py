@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.capture.attention_function import HARMLESS
+from headscope.capture.attention_function import refuse_unknown
 from headscope.capture.attention_mask import MASKED
 from headscope.capture.attention_switch import attending
 from headscope.capture.layer_stack import Call, Stack
@@ -61,8 +61,7 @@ class _Attend:
         **keywords: Any,
     ) -> tuple[Float[Tensor, "example query head head_width"], None]:
         """Raises `NotImplementedError` for a keyword that it would ignore."""
-        if unknown := [name for name, given in keywords.items() if given is not None and name not in HARMLESS]:
-            raise NotImplementedError(f"attention is called with {unknown}, which would be ignored")
+        refuse_unknown(keywords)
         groups = query.shape[1] // max(1, key.shape[1])
         key, values = (each.repeat_interleave(groups, dim=1) for each in (key, value))
         scores = (query @ key.mT).float() * (query.shape[-1] ** -0.5 if scaling is None else scaling)

@@ -5,7 +5,6 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from headscope import results
+from headscope.corpora.joint import joint_sha256
 from headscope.corpora.suites import Suite, read_suites
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
@@ -153,9 +153,7 @@ def _refuse_unscored(suites: Sequence[Suite], own: ItemScores) -> None:
 
 def _together(suites: Sequence[Suite]) -> Any:
     """Name and hash of all suites, as those of one corpus."""
-    digest = (
-        suites[0].sha256 if len(suites) == 1 else sha256("".join(each.sha256 for each in suites).encode()).hexdigest()
-    )
+    digest = joint_sha256([suite.sha256 for suite in suites])
     return Suite(", ".join(suite.name for suite in suites), digest, (), {})
 
 

@@ -1,6 +1,5 @@
 """Run the study: from its options to a labelled result."""
 
-import hashlib
 import json
 import time
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import Annotated, Any, Literal
 import xarray as xr
 
 from headscope import results
-from headscope.corpora import Corpus
+from headscope.corpora.joint import joint_corpus
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
@@ -145,9 +144,7 @@ def _plain(name: str) -> str:
 
 
 def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Settings) -> dict[str, Any]:
-    devs = [row.task.dev for row in rows]
-    sha256 = hashlib.sha256("".join(dev.sha256 for dev in devs).encode()).hexdigest() if devs[1:] else devs[0].sha256
-    corpus = Corpus(", ".join(dev.name for dev in devs), sha256, sum(map(len, devs)), {}, lambda: iter(()))
+    corpus = joint_corpus([row.task.dev for row in rows])
     checkpoint = environment.checkpoint
     model = replace(rows[0].reader, name=checkpoint.name, revision=checkpoint.revision, sha256=environment.sha256)
     return provenance("finetune", model, corpus, settings) | {

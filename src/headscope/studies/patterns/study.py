@@ -1,6 +1,5 @@
 """Run the study: from its options to a labelled result."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from headscope.models import Model
 from headscope.ranges import Range
 from headscope.results.variables import Variable, label
 from headscope.results.vocabulary import PATTERNS
+from headscope.source_files import sha256_of
 from headscope.studies.patterns.accumulator import read_patterns
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
@@ -72,7 +72,7 @@ def run(
     """
     classify, clearest = network.load(weights, model.device).classify, Clearest(model)
     attributes = provenance("patterns", model, joint_corpus(corpora), settings) | {
-        "classifier_sha256": _sha256(weights)
+        "classifier_sha256": sha256_of([weights or Path(network.__file__).with_name(network.WEIGHTS)])
     }
     by_corpus: dict[str, xr.Dataset] = {}
     read: list[Read] = []
@@ -133,7 +133,3 @@ def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
         skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(each.get("skipped", "{}")).items()})
     stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
     return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
-
-
-def _sha256(weights: Path | None) -> str:
-    return hashlib.sha256((weights or Path(network.__file__).with_name(network.WEIGHTS)).read_bytes()).hexdigest()

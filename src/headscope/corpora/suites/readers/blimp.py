@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from headscope.corpora.parsing.json_lines import Record, records
+from headscope.corpora.parsing.json_lines import Record
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import ClozeItem, pair
-from headscope.corpora.suites.readers.own import text
+from headscope.corpora.suites.readers.own import record_items, text
 
 FILES = ("blimp.jsonl",)
 
 
 def items(files: Sequence[str]) -> Iterator[ClozeItem | Bad | Skipped]:
     """The pairs of a file, in its order."""
-    for record in (record for file in files for record in records(file)):
-        try:
-            yield _item(record) if isinstance(record, Record) else record
-        except Bad as bad:
-            yield bad
+    for file in files:
+        yield from record_items(file, _item)
 
 
 def _item(record: Record) -> ClozeItem:

@@ -5,12 +5,16 @@ without alternatives the answer is ranked among all pieces of the vocabulary. `i
 `lemma` may be added.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import GAP, ClozeItem, gap, pair
+
+Item = TypeVar("Item", bound=ClozeItem | Skipped)
 
 FILES: tuple[str, ...] = ()
 LABELS = ("id", "phenomenon", "condition", "lemma")
@@ -20,12 +24,16 @@ MOST = 100
 def items(files: Sequence[str]) -> Iterator[ClozeItem | Bad | Skipped]:
     """The items of a file, in its order."""
     for file in files:
-        name = Path(file.removesuffix(".gz")).name
-        for record in records(file):
-            try:
-                yield _item(record, name) if isinstance(record, Record) else record
-            except Bad as bad:
-                yield bad
+        yield from record_items(file, partial(_item, file=Path(file.removesuffix(".gz")).name))
+
+
+def record_items(file: str, item: Callable[[Record], Item]) -> Iterator[Item | Bad | Skipped]:
+    """What `item` makes of each record of a file of JSON lines; where it raises `Bad`, that."""
+    for record in records(file):
+        try:
+            yield item(record) if isinstance(record, Record) else record
+        except Bad as bad:
+            yield bad
 
 
 def _item(record: Record, file: str) -> ClozeItem:
