@@ -3,6 +3,7 @@
 import errno
 import resource
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -76,6 +77,22 @@ def test_a_spoilt_record_counts_as_not_written(tmp_path: Path) -> None:
         with opened(path, RUN) as journal:
             journal.add_array("unit 1", VALUES)
         assert units_of(path) == {"unit 0", "unit 1", "unit 2"}
+
+
+def test_a_flipped_bit_costs_a_line_or_the_sweep_and_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    whole, random = written(path), Random(0)
+    header = whole.index(b"\n")
+    for place in (*random.sample(range(header), 4), *random.sample(range(header + 1, len(whole) - 1), 12)):
+        spoilt, notices = bytearray(whole), list[str]()
+        spoilt[place] ^= 1 << random.randrange(8)
+        path.write_bytes(spoilt)
+        with opened(path, RUN, notices.append) as journal:
+            for unit, values in journal.units.items():
+                assert values.tobytes() == (VALUES + int(unit[-1])).tobytes()
+            assert len(journal) == (0 if place < header else 2)
+        words = "is damaged; the sweep starts anew" if place < header else "is damaged; 1 of 3 units are computed again"
+        assert [words in each for each in notices] == [True]
 
 
 def test_the_journal_of_another_run_is_begun_anew_and_says_why(tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 import errno
 import json
 import math
+import re
+import shutil
 import signal
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ import headscope
 from headscope import HeadscopeError, Settings
 from headscope.engine.outputs import logits
 from headscope.engine.task_inputs import encode_for_task
+from headscope.journal.digests import add_digest
 from headscope.models.checkpoint import locate
 from headscope.studies.finetune.table1 import TableRow
 from headscope.tasks import Task, score
@@ -165,7 +169,7 @@ def test_interrupted_run_ends_with_the_same_weights(
     for key, expected in vars(whole[0]).items():
         np.testing.assert_array_equal(getattr(trained, key), expected)
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == whole[1].read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "run.safetensors", "settings.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["digests", "model", "run.safetensors", "settings.json"]
 
 
 SCRIPT = """
@@ -216,6 +220,7 @@ def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, m
     ):
         before = (step / name).read_bytes()
         (step / name).write_bytes(content)
+        add_digest(step, step)
         with pytest.raises(HeadscopeError, match=r"'.*step-.' is damaged \(.*\); remove it, and start"):
             run(folder, tmp_path)
         (step / name).write_bytes(before)
@@ -225,8 +230,38 @@ def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, m
     assert safe and all(one is True for one in safe)
     for name in ("run.safetensors", "settings.json"):
         (tmp_path / name).write_bytes(b"[1]")
+        add_digest(tmp_path / name, tmp_path / name)
         with pytest.raises(HeadscopeError, match=f"'.*{name}' is damaged"):
             RunRecord(tmp_path).open({}) if name == "settings.json" else RunRecord(tmp_path).completed()
+
+
+def test_a_flipped_bit_is_noticed_and_the_training_starts_anew(
+    folder: Path, whole: tuple[TrainedOutputs, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, killed, random = replace(RECIPE, keep="last"), tmp_path / "killed", Random(0)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
+        kill(patch, RunRecord, "keep_checkpoint", 8)
+        run(folder, killed, recipe=recipe)
+    files = [path.relative_to(killed) for path in killed.rglob("*") if path.is_file() and path.stat().st_size]
+    assert {path.parts[0].partition("-")[0].partition(".")[0] for path in files} == {
+        "checkpoint", "digests", "epoch", "model", "settings", "step",
+    }  # fmt: skip
+    for number, name in enumerate(files):
+        copy, notices = tmp_path / str(number), list[str]()
+        shutil.copytree(killed, copy)
+        content = bytearray((copy / name).read_bytes())
+        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+        (copy / name).write_bytes(content)
+        RunRecord(copy).open({"recipe": recipe.as_settings()}, notices.append)
+        if notices:
+            assert len(notices) == 1 and re.fullmatch(r"'.*' is damaged; the training starts anew", notices[0])
+            assert sorted(path.name for path in copy.iterdir()) == ["digests", "settings.json"]
+        else:
+            assert name.parts[0].startswith(("digests", "checkpoint-"))
+    trained = run(folder, tmp_path / "0", recipe=recipe)
+    for key, expected in vars(whole[0]).items():
+        np.testing.assert_array_equal(getattr(trained, key), expected)
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, task: Task, right: list[int]) -> list[torch.Tensor]:
@@ -355,7 +390,7 @@ def test_full_disk_is_said_and_the_run_goes_on_later(
         run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))
     assert "\n" not in str(raised.value)
     left = {path.name.partition("-")[0].partition(".")[0] for path in tmp_path.iterdir()}
-    assert left <= {"settings", "step", "epoch"}
+    assert left <= {"settings", "step", "epoch", "digests"}
     trained = run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))
     np.testing.assert_array_equal(trained.outputs, whole[0].outputs)
 

@@ -19,6 +19,7 @@ from headscope.journal.codec import decode_array, encode
 from headscope.journal.lines import Record, append_line, line_of, read_lines, replace_lines
 
 Json = TypeVar("Json")
+DIGEST = 64  # characters of a digest
 
 
 class Journal:
@@ -67,7 +68,7 @@ def opened(path: Path, run: Fingerprint, on_notice: Callable[[str], None] = lamb
     """Open a journal, new or as it was left; one of another run is begun anew.
 
     * `run`: everything that the numbers depend on.
-    * `on_notice`: called with one line if the file is that of another run.
+    * `on_notice`: called with one line if the file is that of another run, or damaged.
 
     Raises `HeadscopeError` if the file is no journal, or cannot be written; on Ctrl-C `KeyboardInterrupt` whose
     message tells how to resume.
@@ -83,14 +84,7 @@ def opened(path: Path, run: Fingerprint, on_notice: Callable[[str], None] = lamb
     header = line_of({"headscope": "journal", "run": dict(run)})
     if not path.exists():
         replace_lines(path, [header])
-    first, *records = list(read_lines(path)) or [None]
-    if first is None or not isinstance(before := first.get("run"), dict):
-        raise HeadscopeError(f"'{path}' is no journal of headscope; choose another folder with -o, or remove the file")
-    if changed := difference(before, run):
-        on_notice(f"'{path}' was begun with {changed}; the sweep starts anew")
-        replace_lines(path, [header])
-        records = []
-    units = dict(unit for record in records if record is not None and (unit := _unit(record)))
+    units = dict(unit for record in _kept(path, header, run, on_notice) if (unit := _unit(record)))
     with writing(path, resumable=True):
         file: Any = path.open("ab", buffering=0)
     with file:
@@ -100,6 +94,29 @@ def opened(path: Path, run: Fingerprint, on_notice: Callable[[str], None] = lamb
         except KeyboardInterrupt:
             done = f"{len(journal)} units are kept in '{path}'"
             raise KeyboardInterrupt(f"{done}; start the same command again to go on from there") from None
+
+
+def _kept(path: Path, header: bytes, run: Fingerprint, on_notice: Callable[[str], None]) -> list[Record]:
+    """The records after the first that are whole and of this run; all others are removed from the file."""
+    ours = _has_digest(path)
+    first, *records = list(read_lines(path)) or [None]
+    if not ours or (first and not isinstance(first.get("run"), dict)):
+        raise HeadscopeError(f"'{path}' is no journal of headscope; choose another folder with -o, or remove the file")
+    changed = difference(first["run"], run) if first else ""
+    kept = [record for record in records if record is not None and first and not changed]
+    if changed or not first:
+        on_notice(f"'{path}' {f'was begun with {changed}' if first else 'is damaged'}; the sweep starts anew")
+    elif len(kept) < len(records):
+        on_notice(f"'{path}' is damaged; {len(records) - len(kept)} of {len(records)} units are computed again")
+    if len(kept) < len(records) or not first or changed:
+        replace_lines(path, [header, *map(line_of, kept)])
+    return kept
+
+
+def _has_digest(path: Path) -> bool:
+    """Whether a file begins with a digest, even a damaged one."""
+    with writing(path, resumable=True), path.open("rb") as file:
+        return file.read(DIGEST + 1)[DIGEST:] == b" "
 
 
 def _unit(record: Record) -> tuple[str, Any] | None:

@@ -14,7 +14,6 @@ from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.masked_words import masked_outputs
 from headscope.engine.outputs import logits
-from headscope.files import new_folder
 from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.tasks import LOWER_IS_BETTER, Task, score
@@ -112,7 +111,7 @@ def train(
 
     def epoch_done(epoch: int) -> None:
         if save and keep(epoch) == epoch:
-            with new_folder(record.model, resumable=True) as folder:
+            with record.new_model() as folder:
                 write(initial.model, folder)
 
     with torch.random.fork_rng(), quiet():

@@ -1,12 +1,12 @@
 """The folder of a training run: settings, checkpoints, outputs after each epoch, and the final outputs.
 
-Files and folders are written beside their place and then renamed, so that each is complete. A killed run continues
-from its last checkpoint; a completed run is not repeated.
+Files and folders are written beside their place and then renamed, so that each is complete, and their digests are
+kept. A killed run continues from its last checkpoint; a completed run is not repeated; a damaged one starts anew.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,8 @@ from jaxtyping import Float, Int, jaxtyped
 from safetensors.numpy import load_file, save_file
 
 from headscope.errors import HeadscopeError
-from headscope.files import remove, replace_folder, replacing, write_atomically, writing
+from headscope.files import new_folder, remove, replace_folder, replacing, writing
+from headscope.journal import digests
 
 STEP = re.compile(r"step-\d{1,12}")
 
@@ -45,8 +46,10 @@ class RunRecord:
 
     folder: Path
 
-    def open(self, settings: dict[str, Any]) -> None:
+    def open(self, settings: dict[str, Any], on_notice: Callable[[str], None] = lambda line: None) -> None:
         """Begin or continue the run, and remove unfinished files of a killed one.
+
+        * `on_notice`: called with one line if a finished file is damaged, and so the run starts anew.
 
         Raises `HeadscopeError` if the folder holds a run with other settings.
         """
@@ -56,6 +59,10 @@ class RunRecord:
             *self.folder.glob(".*.old"),
         ]:
             remove(unfinished)
+        if damaged := digests.damaged(self._finished()):
+            on_notice(f"'{damaged}' is damaged; the training starts anew")
+            for finished in [*self._finished(), self.folder / digests.FILE]:
+                remove(finished)
         path, settings = self.folder / "settings.json", json.loads(json.dumps(settings))
         if path.is_file():
             with refusing_damaged(path):
@@ -67,12 +74,27 @@ class RunRecord:
                     "choose another folder with -o, or remove this one"
                 )
             return
-        write_atomically(path, json.dumps(settings, indent=1))
+        with self._replacing("settings.json") as scratch:
+            scratch.write_text(json.dumps(settings, indent=1), encoding="utf-8")
 
-    @property
-    def model(self) -> Path:
-        """The folder of the kept model during the run."""
-        return self.folder / "model"
+    @contextmanager
+    def new_model(self) -> Iterator[Path]:
+        """A folder to write the model into; at the end of the context it is the kept model.
+
+        Raises `HeadscopeError` if it cannot be written.
+        """
+        with new_folder(self.folder / "model", resumable=True) as folder:
+            yield folder
+            digests.add_digest(folder, self.folder / "model")
+
+    def move_model(self, target: Path) -> None:
+        """Move the kept model, if there is one, to its place after the run.
+
+        Raises `HeadscopeError` if it cannot be moved.
+        """
+        if (self.folder / "model").is_dir():
+            with writing(target, resumable=True):
+                replace_folder(self.folder / "model", target)
 
     def completed(self) -> TrainedOutputs | None:
         """The outputs of a completed run, else None.
@@ -109,16 +131,29 @@ class RunRecord:
     def keep_checkpoint(self, step: int) -> None:
         """Move the complete checkpoint of a step to its place and remove the others."""
         last = self.folder / f"step-{step}"
+        written = self.folder / f"checkpoint-{step}"
         with writing(last, resumable=True):
-            replace_folder(self.folder / f"checkpoint-{step}", last)
+            digests.add_digest(written, last)
+            replace_folder(written, last)
         for folder in self.folder.glob("step-*"):
             if folder != last:
                 remove(folder)
 
     def _write(self, name: str, arrays: dict[str, np.ndarray]) -> None:
-        path = self.folder / f"{name}.safetensors"
-        with replacing(path, resumable=True) as scratch:
+        with self._replacing(f"{name}.safetensors") as scratch:
             save_file({key: np.array(array, order="C") for key, array in arrays.items()}, scratch)
+
+    @contextmanager
+    def _replacing(self, name: str) -> Iterator[Path]:
+        """A place to write a file of the run to; at the end of the context its digest is kept and it is renamed."""
+        with replacing(self.folder / name, resumable=True) as scratch:
+            yield scratch
+            digests.add_digest(scratch, self.folder / name)
+
+    def _finished(self) -> list[Path]:
+        """All files and folders of the run that are finished."""
+        names = ("settings.json", "run.safetensors", "epoch-*.safetensors", "step-*", "model")
+        return [path for name in names for path in self.folder.glob(name)]
 
 
 def _checked(trained: TrainedOutputs) -> TrainedOutputs:

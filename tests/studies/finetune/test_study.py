@@ -105,6 +105,7 @@ def test_models_of_the_first_seed_are_kept(table: tuple[xr.Dataset, Path, list[i
     kept = load_file(directory / "runs" / "birds-finetuned-0" / "run.safetensors")["outputs"]
     np.testing.assert_allclose(logits(model, inputs), kept, atol=1e-5)
     assert {path.name for path in (directory / "runs" / "birds-finetuned-0").iterdir()} == {
+        "digests",
         "run.safetensors",
         "settings.json",
     }

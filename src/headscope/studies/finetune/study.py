@@ -99,6 +99,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     rows = [TableRow(task, max_tokens, start.model) for task in tasks]
     models = _models(environment.directory, tasks, inits)
     planned = list(runs(rows, recipes, range(settings.seed, settings.seed + seeds), environment.directory, models))
+    for one in planned:
+        one.open(environment, settings.on_notice)
     settings.on_total(sum(one.steps for one in planned))
     trained = {(one.row.task.name, one.init, one.seed): one.result(environment, settings) for one in planned}
     variables = to_variables(tasks, inits, sorted({one.seed for one in planned}), trained, settings)

@@ -1,7 +1,7 @@
 """The training runs of a table: each task with each init and each seed, kept one by one."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,6 @@ from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.outputs import logits
 from headscope.engine.task_inputs import encode_for_task
-from headscope.files import replace_folder, writing
 from headscope.models import Model
 from headscope.tasks import Task
 from headscope.tasks.task import unlearnable
@@ -79,6 +78,10 @@ class TrainingRun:
             return 0
         return self.recipe.epochs * -(-self.row.task.training().n_examples // self.recipe.batch)
 
+    def open(self, environment: RunEnvironment, on_notice: Callable[[str], None]) -> None:
+        """Begin or continue the run; see `RunRecord.open`."""
+        self.record.open(self.settings(environment), on_notice)
+
     def settings(self, environment: RunEnvironment) -> dict[str, Any]:
         """All settings that determine the numbers of the run."""
         task = self.row.task
@@ -93,12 +96,10 @@ class TrainingRun:
         } | self.recipe.as_settings()
 
     def result(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:
-        """The outputs of the run, which is done unless it was completed before."""
-        self.record.open(self.settings(environment))
+        """The outputs of the open run, which is done unless it was completed before."""
         trained = self.record.completed() or self._run(environment, replace(settings, seed=self.seed))
-        if self.model and self.record.model.is_dir():
-            with writing(self.model, resumable=True):
-                replace_folder(self.record.model, self.model)
+        if self.model:
+            self.record.move_model(self.model)
         return trained
 
     def _run(self, environment: RunEnvironment, settings: Settings) -> TrainedOutputs:

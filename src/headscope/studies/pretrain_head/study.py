@@ -14,7 +14,6 @@ from headscope.corpora import Corpus
 from headscope.encoding.masking import Masking
 from headscope.engine import DEFAULTS, Settings
 from headscope.engine.provenance import provenance
-from headscope.files import replace_folder, writing
 from headscope.models.masked_lm import mark_adapted
 from headscope.ranges import Range
 from headscope.studies.pretrain_head.scores import to_variables
@@ -113,7 +112,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settled = {"encoder": encoder, "held_out": held_out, "dropout": dropout} | {
         f"mask_{name}": each for name, each in vars(masking).items()
     }
-    record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings())
+    record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings(), settings.on_notice)
     before = dev_outputs(start.model, examples.outputs, settings)
     trained = _trained(start, corpus, examples, recipe, settings, record)
     variables = to_variables(before, trained, examples, frequencies, settings)
@@ -140,10 +139,7 @@ def _trained(
         trained = train(start, masked(corpus), examples, recipe, settings, record)
     else:
         settings.on_total(0)
-    if record.model.is_dir():
-        folder = record.folder.with_name("model")
-        with writing(folder, resumable=True):
-            replace_folder(record.model, folder)
+    record.move_model(record.folder.with_name("model"))
     return trained
 
 
