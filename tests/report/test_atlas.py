@@ -73,7 +73,7 @@ def test_kinds_frame_the_heads_and_make_the_legend(result: xr.Dataset) -> None:
     assert made is not None
     head = made.layers[0][1]
     assert (head.kind, head.second, head.word, head.words) == ("previous", "cls", "previous", "previous, [CLS]")
-    assert [(kind, count) for kind, _, _, count in made.legend] == [("previous", 1), ("cls", 1), ("mixed", 11)]
+    assert [(each["kind"], each["count"]) for each in made.legend] == [("previous", 1), ("cls", 1), ("mixed", 11)]
 
 
 def test_no_map_is_stored_or_wanted(result: xr.Dataset) -> None:
@@ -144,9 +144,11 @@ def planted(result: xr.Dataset) -> xr.Dataset:
 def test_legend_dims_all_heads_without_a_kind(planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path) -> None:
     browser.get(write(planted, tmp_path, formats=()).as_uri())
     assert chosen(browser) == set()
-    (button,) = browser.find_elements(By.CSS_SELECTOR, ".atlas-kind[data-kind=cls]")
+    (button,) = browser.find_elements(By.CSS_SELECTOR, ".kind[data-kind=cls]")
     button.click()
-    assert chosen(browser) == {"1-2", "3-1"} and button.get_attribute("aria-pressed") == "true"
+    assert chosen(browser) == {"1-2", "3-1"}
+    button = browser.switch_to.active_element  # drawn anew, the focus stays
+    assert button.get_attribute("aria-pressed") == "true"
     assert button.find_element(By.TAG_NAME, "small").text == "2"
     button.click()
     assert chosen(browser) == set()
@@ -157,17 +159,20 @@ def test_heads_are_ordered_by_a_number_by_kind_and_back(
 ) -> None:
     browser.get(write(planted, tmp_path, formats=()).as_uri())
     as_stored = names(browser)
-    order = Select(browser.find_element(By.CSS_SELECTOR, ".atlas-sort"))
-    order.select_by_value("entropy")
+
+    def order(value: str) -> None:
+        Select(browser.find_element(By.CSS_SELECTOR, ".atlas-order select")).select_by_value(value)
+
+    order("entropy")
     assert names(browser)[0] == ["1-1", "1-2", "1-3", "1-4"]
     assert names(browser)[1] == ["2-2", "2-3", "2-4", "2-1"]  # that without a value is the last
     value = browser.find_element(By.CSS_SELECTOR, ".atlas-head[data-name='1-4'] .atlas-value")
     assert value.text == "1-4: 0.36"
-    browser.find_element(By.CSS_SELECTOR, ".atlas-within input").click()
+    browser.find_element(By.CSS_SELECTOR, ".atlas-order input").click()
     assert names(browser)[2] == ["3-2", "3-3", "3-4", "2-1"]
-    order.select_by_value("kind")
+    order("kind")
     assert names(browser)[0][:2] == ["1-2", "3-1"]
-    order.select_by_value("")
+    order("")
     assert names(browser) == as_stored
 
 
@@ -176,9 +181,9 @@ def test_the_address_keeps_the_state_and_opens_it_again(
 ) -> None:
     page = write(planted, tmp_path, formats=()).as_uri()
     browser.get(page)
-    Select(browser.find_element(By.CSS_SELECTOR, ".atlas-sort")).select_by_value("entropy")
-    browser.find_element(By.CSS_SELECTOR, ".atlas-within input").click()
-    browser.find_element(By.CSS_SELECTOR, ".atlas-kind[data-kind=previous]").click()
+    Select(browser.find_element(By.CSS_SELECTOR, ".atlas-order select")).select_by_value("entropy")
+    browser.find_element(By.CSS_SELECTOR, ".atlas-order input").click()
+    browser.find_element(By.CSS_SELECTOR, ".kind[data-kind=previous]").click()
     Select(browser.find_element(By.CSS_SELECTOR, ".atlas-text")).select_by_index(1)
     address, order = browser.current_url, names(browser)
     assert address == f"{page}#sort=entropy&all=1&only=previous&text=1"

@@ -8,8 +8,10 @@ import headscope
 from headscope.web.modules import joined
 
 STATIC = Path(headscope.__path__[0]) / "viewer" / "static"
-SHARED = Path(headscope.__path__[0]) / "web" / "static"  # with the report
-MODULES = {path.name: path.read_text(encoding="utf-8") for path in sorted([*STATIC.glob("*.js"), *SHARED.glob("*.js")])}
+SHARED = Path(headscope.__path__[0]) / "web" / "static"
+REPORT = Path(headscope.__path__[0]) / "report" / "static"
+PATHS = sorted(path for folder in (STATIC, SHARED, REPORT) for path in folder.glob("*.js"))
+MODULES = {path.name: path.read_text(encoding="utf-8") for path in PATHS}
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";$', re.MULTILINE)
 BANNED = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write", "http://")
 
@@ -22,11 +24,14 @@ def test_imports_take_one_line_and_rename_nothing() -> None:
         assert " as " not in "".join(lines) and "import(" not in text, name
 
 
-def test_the_report_has_modules_of_the_viewer() -> None:
-    assert {path.name for path in SHARED.glob("*.js")} & set(IMPORT.findall(MODULES["head_grid.js"]))
-    report = joined(SHARED / "atlas.js")
-    assert "function startAtlas(" in report and "function neighbourOf(" in report
-    assert not {path.name for path in STATIC.glob("*.js")} & {path.name for path in SHARED.glob("*.js")}
+def test_the_report_and_the_viewer_share_modules() -> None:
+    own = {path.name: path for path in PATHS}
+    scripts = [joined(own["report.js"]), joined(own["page.js"]), joined(own["widget.js"])]
+    for shared in ("address.js", "dom.js", "grid_keys.js", "head_order.js", "kind_legend.js"):
+        names = re.findall(r"^export function (\w+)", MODULES[shared], re.MULTILINE)
+        assert own[shared].parent == SHARED and names
+        assert all(f"function {name}(" in script for name in names for script in scripts), shared
+    assert len(own) == len(PATHS)  # no module hides another of its name
 
 
 def test_what_is_imported_is_exported() -> None:

@@ -1,5 +1,6 @@
 """Every view of the page in a browser: opened, clicked, typed into, read as text, without a word of the console."""
 
+from itertools import groupby
 from urllib.parse import urlsplit
 
 import pytest
@@ -70,6 +71,15 @@ def test_heads_are_sorted_and_framed_by_a_number(browser: Chrome, address: str) 
     assert words == sorted(words, reverse=True) and len(set(words)) == 4
     assert find(browser, ".legend").text.startswith("Frames: entropy of attention, from ")
     assert "c=entropy" in state(browser) and "o=entropy" in state(browser)
+    find(browser, ".within input").click()
+    values = [float(each.text.split()[-1]) for each in browser.find_elements("css selector", ".grid-word")]
+    assert values == sorted(values, reverse=True) and len(values) == 12 and "a=1" in state(browser)
+    for choice in (1, 2):
+        Select(find(browser, f".controls label:nth-child({choice}) select")).select_by_value("kind")
+    settled(browser)
+    cells = browser.find_elements("css selector", ".grid-cell")
+    kinds = [kind for kind, _ in groupby(each.get_attribute("data-word") for each in cells)]
+    assert len(kinds) == len(set(kinds)) > 1 and "o=kind" in state(browser)
 
 
 def test_the_legend_shows_heads_of_one_kind(browser: Chrome, address: str) -> None:

@@ -93,10 +93,14 @@ class Atlas:
         return [each.text for each in self.inputs]
 
     @property
-    def legend(self) -> list[tuple[str, str, str, int]]:
+    def legend(self) -> list[dict[str, str | int]]:
         """The kinds that occur: name, colour, meaning, and the number of heads that have it, alone or beside others."""
         counts = Counter(kind for head in self.heads for kind in head.kinds)
-        return [(kind, COLOURS[kind], MEANINGS[kind], counts[kind]) for kind in COLOURS if counts[kind]]
+        return [
+            {"kind": kind, "name": NAMES[kind], "colour": colour, "meaning": MEANINGS[kind], "count": counts[kind]}
+            for kind, colour in COLOURS.items()
+            if counts[kind]
+        ]
 
     def figure(self) -> Figure:
         """The atlas of the first input as a figure for a paper."""

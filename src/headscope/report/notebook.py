@@ -6,7 +6,7 @@ from markupsafe import Markup
 from headscope import results
 from headscope.report.atlas import atlas_of
 from headscope.report.facts import lead, model_title, summary
-from headscope.report.kinds import COLOURS, NAMES
+from headscope.report.kinds import COLOURS
 from headscope.report.render import TEMPLATES, fragment
 from headscope.report.study_page import study_page
 
@@ -38,7 +38,6 @@ def result_html(result: xr.Dataset) -> str:
         findings=page.findings(),
         atlas=atlas_of(result),
         colours=COLOURS,
-        names=NAMES,
         style=(TEMPLATES / "notebook.css").read_text(encoding="utf-8"),
         dataset=Markup(result._repr_html_()),  # xarray escapes it
     )

@@ -23,7 +23,7 @@ from headscope.report.cards.head_values import head_values
 from headscope.report.cards.model_results import MeasuredModel, model_of
 from headscope.report.cards.page import head_cards
 from headscope.report.facts import command_line, glossary, lead, model_title, provenance, summary
-from headscope.report.kinds import COLOURS, NAMES
+from headscope.report.kinds import COLOURS
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
 from headscope.report.study_page import StudyPage, study_page
@@ -135,7 +135,6 @@ def _contents(page: StudyPage, failed: Failures, atlas: Atlas | None, others: Se
         "highlights": failed.attempt("the main findings", page.highlights, []),
         "atlas": atlas,
         "colours": COLOURS,
-        "names": NAMES,
         "numbers": failed.attempt("the order of heads", lambda: head_values(joint), []),
         "cards": cards,
         "without_cards": not cards,

@@ -16,12 +16,12 @@ from headscope.figures.fit import fitted
 from headscope.files import write_atomically
 from headscope.report.chart_data import digest, embedded, script_json
 from headscope.report.markup import readable
-from headscope.web.modules import STATIC, joined
+from headscope.web.modules import joined
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"
 # The widths for which each chart is laid out, in pixels: a wide page; half of it, a phone.
 WIDE, NARROWER = 1040, (640, 340)
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES, STATIC = (Path(__file__).parent / name for name in ("templates", "static"))
 
 
 def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
@@ -29,18 +29,14 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
     no_figures = missing("vl_convert")
     fits = {f"{name}@{width}": fitted(spec, width) for name, spec in specs.items() for width in NARROWER}
     wide = {name: fitted(spec, WIDE) for name, spec in specs.items()}
-    scripts = [
-        *([vega()] if specs and not no_figures else []),
-        (TEMPLATES / "page.js").read_text(encoding="utf-8"),
-    ]
-    module = joined(STATIC / "atlas.js")
+    library, script = vega() if specs and not no_figures else "", joined(STATIC / "report.js")
     return fragment(
         template,
         **contents,
         style="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "atlas.css")),
-        scripts=scripts,
-        module=module,
-        allowed=" ".join(f"'{digest(script)}'" for script in [*scripts, module]),
+        library=library,
+        script=script,
+        allowed=" ".join(f"'{digest(each)}'" for each in (library, script)),
         no_figures=no_figures,
         json=script_json(embedded(wide | fits)),
     )

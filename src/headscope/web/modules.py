@@ -15,7 +15,7 @@ def joined(*entries: Path) -> str:
     The modules keep to rules that make this possible: imports of one line that rename nothing, and top-level names that
     are unique among all modules.
 
-    >>> "import " in joined(STATIC / "atlas.js") or "export " in joined(STATIC / "atlas.js")
+    >>> "import " in joined(STATIC / "kind_legend.js") or "export " in joined(STATIC / "kind_legend.js")
     False
     """
     return "\n".join(_in_order(entries, set()))

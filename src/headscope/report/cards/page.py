@@ -13,7 +13,7 @@ from headscope.report.cards.card import Card
 from headscope.report.cards.head_values import head_values
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.cards.tables import index, of_card
-from headscope.report.kinds import COLOURS, NAMES
+from headscope.report.kinds import COLOURS
 from headscope.report.layer_numbers import highlights
 from headscope.report.parts import Figure
 from headscope.report.render import fragment, rendered
@@ -62,7 +62,7 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
                 "layers": list(highlights(model.layers)),
             }
         )
-    page = rendered("heads.html", specs, models=contents, most=MOST_DRAWN, colours=COLOURS, names=NAMES)
+    page = rendered("heads.html", specs, models=contents, most=MOST_DRAWN, colours=COLOURS)
     return write_atomically(Path(directory) / "heads.html", page)
 
 

@@ -3,13 +3,13 @@
 import { smallMap } from "./binary.js";
 import { afterRest } from "./dom.js";
 import { headColour } from "./palette.js";
-import { createStore, headPlace } from "./state.js";
+import { headPlace, viewStore } from "./state.js";
 import { SIDE, tileValue } from "./tile_store.js";
 
 /** The context of a viewer; `data` is filled with each text, `complain(message)` shows an error. */
 export function createContext(source, state, options, complain) {
   const scheme = matchMedia("(prefers-color-scheme: dark)");
-  const store = createStore(state, options.onState);
+  const store = viewStore(state, options.onState);
   const redraw = () => context.redraw?.();
   const remember = afterRest((fields) => store.set(typeof fields === "function" ? fields() : fields, true), 200);
   scheme.addEventListener("change", redraw);

@@ -1,6 +1,6 @@
 /** Buttons that save the picture: SVG and PNG of maps are made here, those of texts, PDF and the offline page by the server. */
 
-import { make } from "./dom.js";
+import { make, saveFile } from "./dom.js";
 import { formatState } from "./state.js";
 
 /** `views()` gives the component on show and the grid as [name, svg()] pairs. */
@@ -20,10 +20,10 @@ export function exportButtons(context, pictures) {
   const server = context.source.live ? context.model.exports ?? [] : [];
   context.exported = (format, view) => context.source.exported({ format, state: formatState({ ...context.store.get(), view }), id: context.data.text.id });
   const element = make("div", { class: "exports", role: "group", "aria-label": "Save" }, make("span", { class: "quiet" }, "Save"), what,
-    button("SVG", async () => save(new Blob([await svg()], { type: "image/svg+xml" }), `${what.value}.svg`)),
-    button("PNG", async () => save(await rastered(await svg()), `${what.value}.png`)),
-    server.includes("pdf") ? button("PDF", async () => save(await context.exported("pdf", what.value), "headscope.pdf")) : null,
-    server.includes("html") ? button("Offline page", async () => save(await context.exported("html", context.store.get().view), "headscope.html")) : null);
+    button("SVG", async () => saveFile(new Blob([await svg()], { type: "image/svg+xml" }), `${what.value}.svg`)),
+    button("PNG", async () => saveFile(await rastered(await svg()), `${what.value}.png`)),
+    server.includes("pdf") ? button("PDF", async () => saveFile(await context.exported("pdf", what.value), "headscope.pdf")) : null,
+    server.includes("html") ? button("Offline page", async () => saveFile(await context.exported("html", context.store.get().view), "headscope.html")) : null);
   return {
     element,
     update() {
@@ -46,12 +46,4 @@ async function rastered(svg) {
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(image.src);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
-}
-
-function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

@@ -10,7 +10,7 @@ import { tileStore } from "./tile_store.js";
 import { unitsOf } from "./units.js";
 
 const FIRST_TEXT = "The old lighthouse keeper, who had not slept for days, finally saw the ship turn away from the rocks.";
-const OF_THE_GRID = ["view", "colour", "sort", "kind", "model"]; // fields of the state that change its pictures
+const OF_THE_GRID = ["view", "colour", "sort", "all", "kind", "model"]; // fields of the state that change its pictures
 const TELLING = ["relation", "previous", "next"]; // kinds of the head that is chosen first
 
 export function createFrame(context) {

@@ -32,13 +32,13 @@ export function describeHead({ context, cells }, name) {
   return `Head ${name}${kinds ? `: ${kinds}` : ""}${value}; strongest attention ${share(maximum)}`;
 }
 
-/** The pictures of the grid in rows, on white, for a figure: canvas, colour of the frame, word. */
+/** The grid in rows, on white, for a figure: label, and canvas, colour of the frame and word of each head. */
 export function gridPictures(grid) {
-  return [...grid.rows.children].map((row) => [...row.querySelectorAll("[data-head]")].map(({ dataset: { head, word } }) => {
+  return [...grid.rows.children].map((row) => [row.firstChild.textContent, [...row.querySelectorAll("[data-head]")].map(({ dataset: { head, word } }) => {
     const canvas = document.createElement("canvas");
     paintHead(grid.context, canvas, headPlace(head), false);
     return { canvas, frame: frameOf(grid, head, false) ?? "#d9dee4", word };
-  }));
+  })]);
 }
 
 function paintHead(context, canvas, place, dark) {

@@ -1,10 +1,11 @@
 /** All heads as small maps, layer by layer: framed, sorted and filtered by anything measured. */
 
-import { choice, focusItem, make, tabStop } from "./dom.js";
+import { choice, focusItem, make, redraw, tabStop } from "./dom.js";
 import { describeHead, dressCell, gridPictures } from "./grid_cells.js";
 import { neighbourOf } from "./grid_keys.js";
 import { gridLegend } from "./grid_legend.js";
 import { differenceOfHeads } from "./grid_values.js";
+import { inOrder, orderControls } from "./head_order.js";
 import { bestOfLayer, layerTable } from "./layer_table.js";
 import { SENTENCES } from "./words.js";
 
@@ -28,7 +29,7 @@ function updateGrid(grid) {
   const numberOf = (name) => numbers.find((each) => each.name === name);
   grid.explain.textContent = view === "compare" && context.comparable() ? SENTENCES.differences : SENTENCES.grid;
   drawControls(grid, numbers);
-  drawRows(grid, valuesByHead(numberOf(sort)));
+  drawRows(grid, sort === "kind" ? undefined : valuesByHead(numberOf(sort)));
   grid.layers.update();
   dressCells(grid, valuesByHead(numberOf(colour)), numberOf(colour));
 }
@@ -39,29 +40,25 @@ function valuesByHead(number) {
 }
 
 /** The choices of frames and order, where anything is measured. */
-function drawControls({ context, controls, several }, numbers) {
-  const { colour, sort } = context.store.get();
-  const names = numbers.map(({ name, long_name }) => [name, long_name]);
-  const select = (words, usual, value, field, at) => choice(words, [usual, ...names], value, (next) => {
-    context.store.set({ [field]: next });
-    controls.querySelectorAll("select")[at]?.focus();
-  });
-  const measured = names.length || context.numbers().kinds.length;
-  controls.replaceChildren(...(measured ? [select("Frames", ["kind", "what the head does"], colour, "colour", 0), select("Order", ["", "number of the head"], sort, "sort", 1)] : []),
+function drawControls({ context: { numbers, store }, controls, several }, measured) {
+  const titles = measured.map(({ name, long_name }) => [name, long_name]);
+  const change = (fields) => store.set(fields);
+  const frames = () => choice("Frames", [["kind", "what the head does"], ...titles], store.get().colour, (colour) => change({ colour }));
+  redraw(controls, ...(titles.length || numbers().kinds.length ? [frames(), ...orderControls(titles, store.get(), change)] : []),
     make("label", { class: "check" }, several, "choose several"));
 }
 
-/** One row of cells a layer, the highest values of `order` first. */
-function drawRows(grid, order) {
+/** One row of cells a layer, or as many in one order; `values` are those of the number that orders them. */
+function drawRows(grid, values) {
   const { context, rows, cells } = grid;
-  const counts = context.model.models[context.store.get().model].heads;
+  const state = context.store.get();
+  const counts = context.model.models[state.model].heads;
+  const names = counts.map((count, at) => Array.from({ length: count }, (_, head) => `${at + 1}-${head + 1}`));
+  const order = { nameOf: (name) => name, values, kinds: Object.keys(context.numbers().colours), kindOf: (name) => context.kindsOf(name)[0] };
   cells.clear();
   rows.style.setProperty("--columns", Math.max(...counts));
-  rows.replaceChildren(...counts.map((count, at) => {
-    const names = Array.from({ length: count }, (_, head) => `${at + 1}-${head + 1}`);
-    if (order.size) names.sort((one, other) => (order.get(other) ?? -Infinity) - (order.get(one) ?? -Infinity));
-    return make("div", { class: "grid-row", role: "row" }, layerLabel(context, at + 1), names.map((name) => drawCell(grid, name)));
-  }));
+  rows.replaceChildren(...inOrder(names, state, order).map((row, at) => make("div", { class: "grid-row", role: "row" },
+    state.sort && state.all ? make("span", { class: "grid-layer" }) : layerLabel(context, at + 1), row.map((name) => drawCell(grid, name)))));
 }
 
 /** The number of a layer; a tooltip says what the layer is best for. */

@@ -1,6 +1,6 @@
 /** What all pictures of heads share: pieces or words, special tokens, first to second sentence, the scale, the model. */
 
-import { choice, make } from "./dom.js";
+import { choice, make, redraw } from "./dom.js";
 import { wordsPossible } from "./units.js";
 
 export function toolbar(context) {
@@ -15,21 +15,19 @@ export function toolbar(context) {
   };
 
   function update() {
-    const focused = element.querySelector(":focus")?.dataset.field;
     const { view } = store.get();
     const { text } = context.data;
     const pairs = text.segment.includes(1);
     const picture = ["lines", "map", "compare"].includes(view);
     const several = context.model.models.length > 1;
     element.hidden = !picture && !(several && ["card", "try"].includes(view));
-    element.replaceChildren(...[
+    redraw(element, ...[
       picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit"),
       picture && check("special tokens", "special"),
       picture && pairs && check("first to second sentence only", "across"),
       view === "map" && select("Strongest colour", [["map", "largest of the map"], ["row", "largest of each row"]], "scale"),
       view !== "compare" && several && select("Model", context.model.models.map(({ name }, at) => [String(at), name]), "model", Number),
     ].filter(Boolean));
-    if (focused) element.querySelector(`[data-field=${focused}]`)?.focus();
   }
   return { element, update };
 }

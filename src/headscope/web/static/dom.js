@@ -12,6 +12,21 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Replace what an element holds; the focus stays on the control at its place. */
+export function redraw(element, ...children) {
+  const controls = () => [...element.querySelectorAll("button, input, select")];
+  const at = controls().findIndex((each) => each.matches(":focus"));
+  element.replaceChildren(...children);
+  controls()[at]?.focus();
+}
+
+/** Save a file from the page. */
+export function saveFile(blob, name) {
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
 /** A button that is on or off. */
 export function toggle(words, pressed, onclick, title) {
   return make("button", { type: "button", class: "toggle", "aria-pressed": String(pressed), onclick, title }, words);
