@@ -3,7 +3,6 @@
 import json
 import operator
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar, get_type_hints
@@ -24,6 +23,7 @@ from headscope.engine.coverage import Coverage
 from headscope.engine.fingerprint import of_pass
 from headscope.engine.observing import BatchObserver, MeasureObserver, observing
 from headscope.engine.pass_journal import NoCheckpoints
+from headscope.engine.read_parts import read_parts
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.shard_reader import ShardReader
 from headscope.engine.shards import Fold, ReadShards, State
@@ -123,23 +123,13 @@ class Pass:
         """The merged state of all shards; for passes with another kind of forward pass, or of state."""
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
         checkpoints = self._checkpoints(fold, words)
-        total, interrupted = checkpoints.restored, False
         reader = ShardReader(self.model, self.corpus, words, self.settings, fold, self.pad_to)
-        words.counts.update(total.counts)
-        if total.shards:
-            self.settings.on_progress(total.coverage.inputs)
-        try:
-            with closing(reader.parts(total)) as parts:
-                for part in parts:
-                    total = total.plus(part, fold.merge)
-                    checkpoints.save(total)
-        except KeyboardInterrupt:
-            checkpoints.save(total, at_once=True)
-            unfinished = reader.unfinished()
-            total = total.plus(unfinished, fold.merge) if unfinished else total
-            if not (self.settings.keep_interrupted and total.coverage.inputs):
-                raise
-            interrupted = True
+        words.counts.update(checkpoints.restored.counts)
+        if checkpoints.restored.shards:
+            self.settings.on_progress(checkpoints.restored.coverage.inputs)
+        total, interrupted = read_parts(
+            reader, checkpoints, fold.merge, keep_interrupted=self.settings.keep_interrupted
+        )
         self.corpus.refuse_changed()
         reader.finish(total)
         self.model.refuse_changed()

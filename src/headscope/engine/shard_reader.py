@@ -11,12 +11,12 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import shards
 from headscope.engine.fingerprint import of_pass
+from headscope.engine.read_parts import parts_by_workers
 from headscope.engine.settings import Settings
 from headscope.engine.shards import Fold, OpenShard, ReadShards, State, groups_of
 from headscope.engine.workers.channel import Json, TaskChannel
 from headscope.engine.workers.engine import Tasks
-from headscope.engine.workers.forked import engine_for
-from headscope.journal.codec import decode, encode
+from headscope.journal.codec import encode
 from headscope.models import Model
 from headscope.types import Example
 
@@ -71,9 +71,8 @@ class ShardReader(Generic[State]):
             self.settings.on_progress,
             preceding=done.coverage.inputs,
         )
-        with closing(engine_for(self.settings, self.model.device).values(tasks)) as values:
-            for json in values:
-                part = decode(json, ReadShards[self.fold.kind])
+        with closing(parts_by_workers(tasks, self.settings, self.model.device, self.fold)) as parts:
+            for part in parts:
                 self.words.counts.update(part.counts)
                 yield part
 

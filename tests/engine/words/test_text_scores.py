@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 from transformers import BertForMaskedLM, DistilBertConfig, DistilBertForMaskedLM, GPT2LMHeadModel
 
 import headscope
 from headscope import Settings
 from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import filled, sentence
-from headscope.engine.words.few_tokens import whole
+from headscope.engine.words.few_tokens import last_layer_alone, whole
 from headscope.engine.words.logits import WordPredictor
 from headscope.engine.words.scored_pieces import scored_pieces
 from headscope.engine.words.text_scores import text_scores
@@ -98,6 +99,20 @@ def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredi
     every = WordPredictor(predictor.model)
     every.reader = whole(predictor.model)
     assert text_scores(every, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
+
+
+def test_equal_tokens_pass_the_maps_of_the_first_layer_once() -> None:
+    predictor = WordPredictor(headscope.wrap(tiny_bert(0, BertForMaskedLM), TOKENIZER))
+    width = predictor.model.network.config.hidden_size
+    (copies,) = predictor.inputs(list(scored_pieces(predictor.model, TEXTS[:1])))
+    operations = []
+    for reader in (predictor.reader, last_layer_alone(predictor.model)):
+        with FlopCounterMode(display=False) as counter:
+            reader(copies)
+        operations.append(counter.get_total_flops())
+    rows, tokens = copies.ids.shape
+    saved = rows * tokens - len({(token, piece) for row in copies.ids for token, piece in enumerate(row.tolist())})
+    assert operations[1] - operations[0] == saved * 3 * 2 * width**2 > 0
 
 
 def test_causal_model_reads_each_prefix_once() -> None:

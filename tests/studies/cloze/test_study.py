@@ -207,3 +207,16 @@ def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkey
     whole, again = headscope.cloze(model, source, QUICK), run(0)
     assert "interrupted" not in again.attrs
     xr.testing.assert_identical(whole.drop_attrs(deep=False), again.drop_attrs(deep=False))
+
+
+def test_workers_have_the_scores_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 2)
+    model = headscope.wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
+    source, rows = written(tmp_path, [*PAIRS, *COPIES]), []
+    for workers in (1, 2, 3):
+        settings, folder, done = replace(QUICK, workers=workers), tmp_path / str(workers), list[int]()
+        settings = replace(settings, on_progress=done.append)
+        headscope.cloze(model, source, settings, directory=folder, items=True, random=False, controls=False)
+        rows.append(scores_of(folder))
+        assert sum(done) == 18
+    assert rows[0] == rows[1] == rows[2] and len(rows[0]) == 11

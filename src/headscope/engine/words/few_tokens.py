@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import switchable
+from headscope.capture.first_layer_once import first_layer_once
 from headscope.capture.fused_attention import fast
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import stack
@@ -32,7 +33,7 @@ def fastest_reader(model: Model) -> Reader:
     with torch.inference_mode():
         expected = every(part)
         close = CLOSE[model.network.dtype] * max(1.0, float(expected.abs().max()))
-        for make in (head_alone,) if is_causal(model.network) else (last_layer_alone, head_alone):
+        for make in (head_alone,) if is_causal(model.network) else (ends_alone, last_layer_alone, head_alone):
             try:
                 reader = make(model)
                 logits = reader(part)
@@ -81,6 +82,17 @@ def last_layer_alone(model: Model) -> Reader:
     return read
 
 
+def ends_alone(model: Model) -> Reader:
+    """A reader like `last_layer_alone` that also makes equal queries, keys and values of the first layer once."""
+    read = last_layer_alone(model)
+
+    def read_once(part: PredictedPieces) -> Logits:
+        with first_layer_once(model.projections[0], part.ids):
+            return read(part)
+
+    return read_once
+
+
 @contextmanager
 def chosen_states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterator[None]:
     """Within this context the last hidden states of the base model are replaced by those that are chosen."""
@@ -104,8 +116,8 @@ def _logits(model: Model, part: PredictedPieces) -> Float[Tensor, "row token pie
 
 
 def _trial(model: Model) -> PredictedPieces:
-    """Two short inputs, and what is read: several tokens of a causal model, one of each input of a masked one."""
-    ids = np.resize(sorted(model.tokenizer.get_vocab().values())[-8:], (2, 4))
+    """Two short inputs that differ at their end, and what is read: one token of each input of a masked model."""
+    ids = np.resize(sorted(model.tokenizer.get_vocab().values())[-5:], 5)[[[0, 1, 2, 3], [0, 1, 2, 4]]]
     row, place = ([0, 1, 1], [2, 0, 3]) if is_causal(model.network) else ([0, 1], [2, 3])
     none = np.zeros(0, int)
     return PredictedPieces(ids, np.array(row), np.array(place), none, none, none)

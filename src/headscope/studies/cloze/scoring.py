@@ -1,8 +1,8 @@
-"""The scores of a run, shard by shard: a checkpoint keeps those that are done, and so does Ctrl-C."""
+"""The scores of a run, shard by shard, by this process or by several; checkpoints keep those that are done."""
 
 import operator
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 
@@ -10,16 +10,21 @@ from headscope.corpora.suites import ClozeItem
 from headscope.engine import Settings
 from headscope.engine.accumulators import ListAccumulator
 from headscope.engine.coverage import Coverage
-from headscope.engine.fingerprint import of_machine
+from headscope.engine.fingerprint import Fingerprint, of_machine
 from headscope.engine.pass_journal import NoCheckpoints
+from headscope.engine.read_parts import parts_by_workers, read_parts
 from headscope.engine.shards import Fold, ReadShards
-from headscope.engine.words.answer_ranks import answer_pieces
+from headscope.engine.words.answer_ranks import Answers, answer_pieces
 from headscope.engine.words.logits import WordPredictor
+from headscope.engine.workers.channel import Json, TaskChannel
+from headscope.engine.workers.engine import Tasks
+from headscope.journal.codec import encode
 from headscope.studies.cloze.item_scores import ItemScores, item_scores, joined
 
 # Items of a shard.
 ITEMS = 256
 FOLD = Fold(partial(ListAccumulator, lambda group: None), operator.add, list[ItemScores], listed=True)
+Part = ReadShards[list[ItemScores]]
 
 
 @dataclass
@@ -41,21 +46,16 @@ class Scoring:
 
         Raises `KeyboardInterrupt` if none is scored, or partial results are not wanted.
         """
-        answers = answer_pieces(predictor.model, [item for item in items if not item.bad])
-        checkpoints = self._checkpoints(name, predictor, items)
-        total = checkpoints.restored
-        self.settings.on_progress(sum(len(item.candidates) for item in items[: total.coverage.inputs]))
-        try:
-            for first in range(total.coverage.inputs, len(items), ITEMS):
-                shard = items[first : first + ITEMS]
-                scores = item_scores(predictor, shard, self.settings, plain=self.plain, answers=answers)
-                part = ReadShards([scores], 1, Coverage(len(shard), scores.tokens))
-                total = total.plus(part, FOLD.merge)
-                checkpoints.save(total)
-        except KeyboardInterrupt:
-            checkpoints.save(total, at_once=True)
-            if not (self.settings.keep_interrupted and total.shards):
-                raise
+        reader = ItemShards(name, predictor, items, self.settings, self.plain)
+        checkpoints = NoCheckpoints(FOLD)
+        if self.settings.journal is not None:
+            checkpoints = self.settings.journal.begin(reader.fingerprint(), FOLD)
+        done = checkpoints.restored.coverage.inputs
+        self.settings.on_progress(sum(len(item.candidates) for item in items[:done]))
+        total, interrupted = read_parts(
+            reader, checkpoints, FOLD.merge, keep_interrupted=self.settings.keep_interrupted
+        )
+        if interrupted:
             self.interrupted = f"after {total.coverage.inputs} of {len(items)} items ({name})"
         return joined(total.state)
 
@@ -72,11 +72,44 @@ class Scoring:
             return {}
         return {} if self.interrupted else {name: scores}
 
-    def _checkpoints(
-        self, name: str, predictor: WordPredictor, items: Sequence[ClozeItem]
-    ) -> NoCheckpoints[list[ItemScores]]:
-        if self.settings.journal is None:
-            return NoCheckpoints(FOLD)
-        texts = "\0".join(candidate.text for item in items for candidate in item.candidates)
-        fingerprint = {"scores": name, "items": sha256(texts.encode()).hexdigest()}
-        return self.settings.journal.begin(fingerprint | of_machine(predictor.model, self.settings), FOLD)
+
+@dataclass
+class ItemShards:
+    """Reads items, which are scored by shards of equal size."""
+
+    name: str
+    predictor: WordPredictor
+    items: Sequence[ClozeItem]
+    settings: Settings
+    plain: bool
+    answers: Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answers = answer_pieces(self.predictor.model, [item for item in self.items if not item.bad])
+
+    def parts(self, done: Part) -> Generator[Part]:
+        """The shards after those that are done, one after the other."""
+        numbers = range(done.shards, -(-len(self.items) // ITEMS))
+        if not self.settings.in_parts:
+            yield from (self._read(number, self.settings) for number in numbers)
+            return
+
+        def do(number: int, channel: TaskChannel) -> Json:
+            return encode(self._read(number, replace(self.settings, on_progress=channel.progress)))
+
+        tasks = Tasks(do, numbers, "shard", self.fingerprint, self.settings.on_progress)
+        yield from parts_by_workers(tasks, self.settings, self.predictor.model.device, FOLD)
+
+    def unfinished(self) -> None:
+        """Nothing: a shard is scored whole or not at all."""
+
+    def fingerprint(self) -> Fingerprint:
+        """All that the scores depend on beside the run."""
+        texts = "\0".join(candidate.text for item in self.items for candidate in item.candidates)
+        read = {"scores": self.name, "items": sha256(texts.encode()).hexdigest()}
+        return read | of_machine(self.predictor.model, self.settings)
+
+    def _read(self, number: int, settings: Settings) -> Part:
+        shard = self.items[number * ITEMS : (number + 1) * ITEMS]
+        scores = item_scores(self.predictor, shard, settings, plain=self.plain, answers=self.answers)
+        return ReadShards([scores], 1, Coverage(len(shard), scores.tokens))
