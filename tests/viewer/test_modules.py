@@ -14,6 +14,7 @@ PATHS = sorted(path for folder in (STATIC, SHARED, REPORT) for path in folder.gl
 MODULES = {path.name: path.read_text(encoding="utf-8") for path in PATHS}
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";$', re.MULTILINE)
 BANNED = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write", "http://")
+SUBMITTING = ("onsubmit", '"submit"', 'make("form"')
 
 
 def test_imports_take_one_line_and_rename_nothing() -> None:
@@ -52,6 +53,11 @@ def test_nothing_makes_markup_of_text_or_code() -> None:
     for name, text in MODULES.items():
         for banned in BANNED:
             assert banned not in text.replace("http://www.w3.org/2000/svg", ""), (name, banned)
+
+
+def test_nothing_is_submitted_as_a_form() -> None:
+    """A sandboxed frame, such as that of VS Code's notebooks, blocks forms before their event."""
+    assert [name for name, text in MODULES.items() if any(each in text for each in SUBMITTING)] == []
 
 
 def test_styles_stay_below_the_element() -> None:

@@ -1,24 +1,18 @@
 /** The text whose attention is shown: typed, or picked from a corpus. */
 
-import { choice, make } from "./dom.js";
+import { choice, make, onEnter } from "./dom.js";
 
 const LONGEST = 100000; // letters
 
 export function textForm(context) {
   const { store, source } = context;
-  const first = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "A sentence", onkeydown: enter });
-  const second = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "a second sentence, if you like", onkeydown: enter });
+  const first = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "A sentence", onkeydown: onEnter(send) });
+  const second = make("textarea", { rows: "1", maxlength: String(LONGEST), placeholder: "a second sentence, if you like", onkeydown: onEnter(send) });
   const note = make("span", { class: "quiet", role: "status" });
-  const element = make("form", { class: "text-form", onsubmit: (event) => { event.preventDefault(); send(); } },
+  const element = make("div", { class: "text-form", role: "form", "aria-label": "Text" },
     make("label", { class: "grow" }, make("span", {}, "Text"), first),
     make("label", { class: "grow" }, make("span", {}, "Second sentence"), second),
-    make("button", { type: "submit", class: "primary" }, "Show"), corpora(), note);
-
-  function enter(event) {
-    if (event.key !== "Enter" || event.shiftKey) return;
-    event.preventDefault();
-    send();
-  }
+    make("button", { type: "button", class: "primary", onclick: send }, "Show"), corpora(), note);
 
   function send() {
     if (first.value.trim()) context.show(first.value.trim(), second.value.trim());

@@ -1,6 +1,6 @@
 /** Heads switched off: what the model says before and after. */
 
-import { choice, make } from "./dom.js";
+import { choice, make, onEnter } from "./dom.js";
 
 const MODES = [["uniform", "uniform attention"], ["zero", "zero output"], ["mean", "mean output"]];
 
@@ -8,10 +8,10 @@ export function tryView(context) {
   const { store, source, data } = context;
   const { off, mode, heads, model } = store.get();
   const answer = make("div", { class: "answer", "aria-live": "polite" });
-  const field = make("input", { type: "text", value: off || heads.join(","), spellcheck: "false", maxlength: "2000", placeholder: "3-7,4-*" });
+  const field = make("input", { type: "text", value: off || heads.join(","), spellcheck: "false", maxlength: "2000", placeholder: "3-7,4-*", onkeydown: onEnter(run) });
   const select = choice("How", MODES, mode, (value) => store.set({ mode: value }, true));
-  const button = make("button", { type: "submit", class: "primary" }, "Switch off");
-  const form = make("form", { class: "try-form", onsubmit: (event) => { event.preventDefault(); run(); } },
+  const button = make("button", { type: "button", class: "primary", onclick: run }, "Switch off");
+  const form = make("div", { class: "try-form", role: "form", "aria-label": "Heads to switch off" },
     make("label", { class: "choice grow" }, make("span", {}, "Heads (4-* is all of layer 4)"), field), select, button);
   const hint = make("p", { class: "quiet" }, whatChanges(context.model.models[model]));
   if (!source.live) answer.append(make("p", { class: "quiet" }, "The model is not part of this page; headscope view has it."));

@@ -27,6 +27,15 @@ export function saveFile(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+/** A listener of keys that acts on Enter. Forms are none here: a frame of a notebook (VS Code) may not submit any. */
+export function onEnter(act) {
+  return (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    act();
+  };
+}
+
 /** A button that is on or off. */
 export function toggle(words, pressed, onclick, title) {
   return make("button", { type: "button", class: "toggle", "aria-pressed": String(pressed), onclick, title }, words);
