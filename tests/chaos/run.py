@@ -23,11 +23,16 @@ from headscope.cli.journal import FOLDER
 from headscope.engine import pass_journal, shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
-# Studies of all kinds of passes: tallies, lists of observations, two passes, several models, states of their own.
-STUDIES = ("profile", "syntax", "relations", "gradients", "compare", "patterns", "geometry")
+# Studies of all kinds of passes: tallies, lists of observations, two passes, several models, states of their own, files.
+STUDIES = ("profile", "syntax", "relations", "gradients", "compare", "patterns", "geometry", "probe", "structure", "layers")
 # Times, and the command, which names the folder.
 CHANGING = {"duration_s", "started", "command"}
 OPTIONS = ("--limit", "60", "--resamples", "10", "--batch-tokens", "100", "--examples", "0", "--no-figures", "--quiet")
+MORE = {
+    "probe": ("--epochs", "1", "--seeds", "1"),
+    "structure": ("--epochs", "1", "--rank", "2"),
+    "layers": ("--tasks", "part_of_speech", "--no-codes", "--no-mix"),
+}
 
 
 @dataclass
@@ -43,7 +48,7 @@ class Outcome:
 def arguments(study: str, models: Sequence[Path], out: Path) -> list[str]:
     """The command line of a study."""
     inputs = [*map(str, models), "--corpus", "sample"] if study == "compare" else [str(models[0]), "sample"]
-    return [study, *inputs, *OPTIONS, "-o", str(out)]
+    return [study, *inputs, *OPTIONS, *MORE.get(study, ()), "-o", str(out)]
 
 
 def started(words: list[str]) -> int:

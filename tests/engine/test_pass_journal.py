@@ -41,6 +41,11 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
         (model, wrapped(seed=1)), corpus, settings
     ),
     "attributions": lambda *given: catalog.load("studies", "attributions").run(*given, scored=2, flow=1),
+    "probe": lambda *given: catalog.load("studies", "probe").run(*given, epochs=1, seeds=1),
+    "structure": lambda *given: catalog.load("studies", "structure").run(*given, epochs=1, rank="2", random=False),
+    "layers": lambda model, corpus, settings: catalog.load("studies", "layers").run(
+        model, (corpus,), settings, tasks_="part_of_speech", codes=False, mix=False, random=False
+    ),
     "index": example_index,
 }
 

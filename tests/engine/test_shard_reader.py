@@ -23,8 +23,13 @@ from support.killed import Killed
 from support.same import assert_same
 from support.tiny import tiny_bert, tiny_tokenizer
 
-# Tallies; lists of observations; a state of its own.
-STUDIES = ("profile", "syntax", "patterns")
+# Tallies; lists of observations; a state of its own; files of arrays.
+STUDIES = ("profile", "syntax", "patterns", "probe", "structure", "layers")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "probe": {"epochs": 1, "seeds": 1, "random": False},
+    "structure": {"epochs": 1, "rank": "2", "random": False},
+    "layers": {"tasks_": "part_of_speech", "codes": False, "mix": False, "random": False},
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +80,8 @@ def bits(result: PassResult[Any]) -> tuple[Any, ...]:
 @pytest.mark.parametrize("study", STUDIES)
 def test_several_processes_give_the_bits_of_one(study: str, model: Model, corpus: Corpus) -> None:
     run = catalog.load("studies", study).run
-    read_ = (corpus,) if study == "patterns" else corpus
-    one, several = (run(model, read_, settings(workers)) for workers in (1, 3))
+    read_ = (corpus,) if study in ("patterns", "layers") else corpus
+    one, several = (run(model, read_, settings(workers), **OPTIONS.get(study, {})) for workers in (1, 3))
     assert_same(several, one)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float16
 
-from headscope.engine.half_precision_store import refusing_full_disk
+from headscope.errors import HeadscopeError
 
 
 @contextmanager
@@ -32,10 +32,21 @@ def half_precision_tables(
         yield tables
         return
     with tempfile.TemporaryFile(dir=folder) as file:
-        with refusing_full_disk(folder):
+        with _refusing_full_disk(folder):
             # All is written now: on a full disk, a page that is first written later would end the process.
             for _ in range(number - inside):
                 file.write(bytes(size))
             file.flush()
         whole = np.memmap(file, dtype=np.float16, mode="r+", shape=(number - inside, *shape))
         yield tables + [whole[place] for place in range(number - inside)]
+
+
+@contextmanager
+def _refusing_full_disk(folder: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        place = folder or tempfile.gettempdir()
+        raise HeadscopeError(
+            f"vectors cannot be kept in '{place}': {error.strerror or error}; free space there, or raise --memory"
+        ) from error

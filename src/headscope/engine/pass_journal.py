@@ -84,6 +84,9 @@ class NoCheckpoints(Generic[State]):
     def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
         """Keep nothing."""
 
+    def finish(self, part: ReadShards[State]) -> None:
+        """Keep nothing."""
+
 
 class Checkpoints(NoCheckpoints[State]):
     """The checkpoints of one pass.
@@ -110,6 +113,11 @@ class Checkpoints(NoCheckpoints[State]):
             kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'"
             self.journal.on_notice(f"{kept}; start the same command again to go on from there")
 
+    def finish(self, part: ReadShards[State]) -> None:
+        """Keep the whole pass, if its state has files: what is computed from them takes its time."""
+        if self.fold.check is not None and part.shards > self.shards:
+            self._write(part)
+
     def _write(self, part: ReadShards[State]) -> None:
         started, items = time.monotonic(), self.items
         state: Any = part.state
@@ -130,7 +138,10 @@ class Checkpoints(NoCheckpoints[State]):
         try:
             if reason := self._misfit(next(records, None)):
                 raise ValueError(reason)
-            self.restored = self._part(record for record in records if record)
+            restored = self._part(record for record in records if record)
+            if self.fold.check is not None:
+                self.fold.check(restored.state)
+            self.restored = restored
         except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
             self.journal.on_notice(f"'{self.path}' {error}; the pass starts anew")
             self.items = 0

@@ -3,22 +3,16 @@
 import json
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar, get_type_hints
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from headscope import catalog
-from headscope.batch import Batch, Values
-from headscope.capture.hidden_states import hidden_states
+from headscope.batch import Values
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
-from headscope.engine.batches import collator
 from headscope.engine.coverage import Coverage
 from headscope.engine.fingerprint import of_pass
 from headscope.engine.observing import BatchObserver, MeasureObserver, observing
@@ -101,23 +95,6 @@ class Pass:
         kind = get_type_hints(type(observer).finish)["return"]
         with observing(self.model, observer) as observe:
             return self.fold(Fold(partial(ListAccumulator, observe), operator.add, list[kind], listed=True))
-
-    def visit_states(
-        self, visit: Callable[[Batch, Float[Tensor, "space example token width"]], None]
-    ) -> PassResult[None]:
-        """Call `visit` with each batch and its hidden states: the embeddings, then the output of each layer.
-
-        No journal and no other process would know what `visit` keeps: an interrupted pass starts anew.
-        """
-        collate, whole = collator(self.model), replace(self, settings=self.settings.in_one_process("hidden states"))
-
-        def observe(group: list[Encoded]) -> None:
-            batch = collate(group)
-            visit(batch, torch.stack(hidden_states(self.model.network, batch.inputs)))
-
-        with torch.inference_mode():
-            read = whole.fold(Fold(partial(ListAccumulator, observe), operator.add, list[None]))
-        return PassResult(None, read.coverage, read.attributes)
 
     def fold(self, fold: Fold[State]) -> PassResult[State]:
         """The merged state of all shards; for passes with another kind of forward pass, or of state."""

@@ -45,6 +45,7 @@ def read_parts(
             for part in parts:
                 total = total.plus(part, merge)
                 checkpoints.save(total)
+        checkpoints.finish(total)
     except KeyboardInterrupt:
         checkpoints.save(total, at_once=True)
         unfinished = reader.unfinished()

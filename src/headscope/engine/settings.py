@@ -56,11 +56,12 @@ class Settings:
         for name, bounds in BOUNDS.items():
             bounds.check(name, getattr(self, name))
 
-    def in_one_process(self, what: str) -> "Settings":
-        """The settings of a pass by this process from its beginning to its end; `what` is kept by it."""
-        if self.in_parts:
-            self.on_notice(f"{what} are kept by one process; --workers has no effect on this study")
-        return replace(self, workers=1, engine=None, journal=None)
+    def on_this_machine(self) -> "Settings":
+        """The settings of a pass that writes files: on a cluster, this process does it alone."""
+        if self.engine is None:
+            return self
+        self.on_notice("this study keeps files of its corpus on one machine; --engine ray has no effect on it")
+        return replace(self, workers=1, engine=None)
 
     @property
     def in_parts(self) -> bool:

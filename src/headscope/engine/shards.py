@@ -41,12 +41,15 @@ class Fold(Generic[State]):
     * `start`: makes the accumulator of a shard; `merge`: the state of two parts of a corpus, without changing either.
     * `kind`: the type of the state, such as `dict[str, Tally]`.
     * `listed`: whether the state is a list that grows with the corpus.
+    * `check`: of a state that has files beside the journal; it raises `ValueError` if they are damaged. Such a state is
+      kept at the end of the pass, too.
     """
 
     start: Callable[[], Accumulator[State]]
     merge: Callable[[State, State], State]
     kind: object
     listed: bool = False
+    check: Callable[[State], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
-"""Attention between words as loops over tokens find it; what a tree loses with its tokens; the store."""
+"""Attention between words as loops over tokens find it; what a tree loses with its tokens."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 
@@ -12,8 +10,6 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.word_attention import SPECIAL
 from headscope.engine.batches import collate
-from headscope.engine.half_precision_store import Store
-from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.studies.probe.observer import TreebankObserver
 from headscope.types import Example, Sentence
@@ -25,22 +21,22 @@ LAYERS, HEADS = 2, 3
 
 
 def read(
-    inputs: list[Encoded], store: Store, block: int = 10**6, seed: int = 0
-) -> tuple[list[Parsed], list[np.ndarray]]:
-    """The sentences of random maps of two layers, `block` queries at a time; and the maps, [layer head, ...]."""
+    inputs: list[Encoded], block: int = 10**6, seed: int = 0
+) -> tuple[list[Parsed], list[np.ndarray], list[np.ndarray]]:
+    """The sentences of random maps of two layers, `block` queries at a time; those kept, and all, [layer head, ...]."""
     random = torch.Generator().manual_seed(seed)
     layers = [
         [torch.randn(HEADS, len(each), len(each), generator=random).softmax(-1) for each in inputs]
         for _ in range(LAYERS)
     ]
-    reader = TreebankObserver(store)
+    reader = TreebankObserver()
     reader.start(collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu")))
     for layer, maps in enumerate(layers):
         whole = padded(maps)
         for first in range(0, whole.shape[2], block):
             queries = slice(first, min(first + block, whole.shape[2]))
             reader(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
-    return reader.finish(), [torch.cat(maps).numpy() for maps in zip(*layers, strict=True)]
+    return *reader.finish(), [torch.cat(maps).numpy() for maps in zip(*layers, strict=True)]
 
 
 def inputs_of(*made: Example) -> list[Encoded]:
@@ -52,26 +48,23 @@ def inputs_of(*made: Example) -> list[Encoded]:
 def test_kept_attention_is_that_of_loops(example: Example) -> None:
     if not (inputs := inputs_of(example)):
         return
-    with Store(10**9) as store:
-        sentences, (attention,) = read(inputs, store, block=3)
-        maps, before = store.open(), 0
-        said = spoken(example)
-        seps = {place for place, token in enumerate(said["segments"]) if token is None} - {0}
-        found = {sentence.number: kept for sentence, kept in zip(sentences, maps, strict=True)}
-        for number, (_, tokens) in enumerate(overlapping(example, said)):
-            words = [{0}, seps, *(its for its in tokens if its)]
-            if number in found:
-                expected = np.array(
-                    [
-                        [[np.mean([sum(head[query, key] for key in key_tokens) for query in query_tokens])
-                          for head in attention] for key_tokens in words]
-                        for query_tokens in words
-                    ]
-                )  # fmt: skip
-                np.testing.assert_allclose(found[number].numpy(), expected, atol=1e-3)
-            else:
-                assert len(words) == SPECIAL
-            before += len(tokens)
+    sentences, maps, (attention,) = read(inputs, block=3)
+    said = spoken(example)
+    seps = {place for place, token in enumerate(said["segments"]) if token is None} - {0}
+    found = {sentence.number: kept for sentence, kept in zip(sentences, maps, strict=True)}
+    for number, (_, tokens) in enumerate(overlapping(example, said)):
+        words = [{0}, seps, *(its for its in tokens if its)]
+        if number in found:
+            expected = np.array(
+                [
+                    [[np.mean([sum(head[query, key] for key in key_tokens) for query in query_tokens])
+                      for head in attention] for key_tokens in words]
+                    for query_tokens in words
+                ]
+            )  # fmt: skip
+            np.testing.assert_allclose(found[number], expected, atol=1e-3)
+        else:
+            assert len(words) == SPECIAL
 
 
 def test_heads_are_counted_among_the_words_that_have_tokens() -> None:
@@ -90,31 +83,3 @@ def test_a_root_without_a_token_leaves_its_words_unknown() -> None:
     sentence = Sentence("a b", ((0, 1), (2, 3)), heads=(0, 1), deprel=("root", "x"))
     (found,) = parsed(Example("1", (sentence,)), 0, [(), (1,)])
     assert found.heads.tolist() == [UNKNOWN]
-
-
-@pytest.mark.parametrize("budget", [0, 300, 10**6])
-def test_maps_over_the_budget_are_on_disk_and_the_same(budget: int, tmp_path: Path) -> None:
-    random = np.random.default_rng(0)
-    made = [random.random((size, size, 2)).astype(np.float16) for size in (3, 9, 1, 5, 7)]
-    with Store(budget, tmp_path) as store:
-        for each in made:
-            store.add(each)
-        assert store.in_memory <= budget and store.in_memory + store.on_disk == sum(each.nbytes for each in made)
-        assert (store.on_disk == 0) == (budget == 10**6) and len(store) == 5
-        for _ in range(2):
-            for each, found in zip(made, store.open(), strict=True):
-                np.testing.assert_array_equal(found.numpy(), each)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full:
-        def write(self, data: object) -> None:
-            raise OSError(28, "No space left on device")
-
-        def close(self) -> None:
-            pass
-
-    monkeypatch.setattr("headscope.engine.half_precision_store.tempfile.TemporaryFile", lambda dir: Full())
-    with Store(0, tmp_path) as store, pytest.raises(HeadscopeError, match="No space left on device; free space there"):
-        store.add(np.ones((1, 1, 1)))

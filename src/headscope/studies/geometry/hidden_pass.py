@@ -10,15 +10,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.batch import Batch, Values
-from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Settings
 from headscope.engine.accumulators import Tallies, added
-from headscope.engine.batches import collator
 from headscope.engine.passes import Pass, PassResult
 from headscope.engine.resampling_buffer import Buffer
 from headscope.engine.shards import Fold
+from headscope.engine.state_batches import state_batches
 from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
@@ -94,15 +93,15 @@ class HiddenAccumulator:
     """The hidden states of the batches of a shard."""
 
     def __init__(self, model: Model, settings: Settings, words: int, repeated: int):
-        self.network, self.collate, self.seed = model.network, collator(model), settings.seed
+        self.read, self.seed = state_batches(model), settings.seed
         self.buffer = Buffer(settings.seed, settings.resamples)
         self.words, self.cls = Growing(RandomSample(words)), Growing(RandomSample(words))
         self.repeated = Growing(RepeatedSample(repeated, settings.seed))
 
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`."""
-        batch = self.collate(group)
-        states = torch.stack([each.float() for each in hidden_states(self.network, batch.inputs)])
+        batch, states = self.read(group)
+        states = states.float()
         among, is_cls = is_word(batch), batch.token_class == CLS
         self.buffer.add(batch.index, averages(states, among))
         for sample, tokens in ((self.words, among), (self.cls, is_cls), (self.repeated, among)):

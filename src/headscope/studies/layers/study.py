@@ -77,7 +77,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `random`: Also probe the model with random weights.
     * `codes`: Measure the online code.
     * `mix`: Train scalar mixes.
-    * `memory`: Gigabytes of hidden states to keep in memory; the rest goes to disk.
+    * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
 
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """

@@ -1,21 +1,23 @@
 """Vectors of spans in all spaces: the embeddings, then each layer; one pass over the texts that have them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
+from jaxtyping import Bool, Float, Int
 
-from headscope.batch import Batch
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.half_precision_tables import half_precision_tables
+from headscope.engine.kept_arrays import ArrayStore
 from headscope.engine.passes import Attributes, Pass
 from headscope.engine.settings import Settings
+from headscope.engine.state_batches import state_batches
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.studies.layers.groups import Unit
@@ -40,6 +42,14 @@ class UnitStates:
     on_disk: int
 
 
+@dataclass(frozen=True)
+class BatchUnits:
+    """The units of a batch: `rows` of their vectors; `sizes`: numbers of tokens by text."""
+
+    rows: Int[np.ndarray, " unit"]
+    sizes: dict[int, int]
+
+
 @contextmanager
 def captured_units(
     model: Model, texts: Texts, units: Mapping[Unit, int], pooling: Pooling, settings: Settings, budget: int
@@ -51,43 +61,61 @@ def captured_units(
 
     Raises `HeadscopeError` if the disk is full, or [CLS] is wanted of a model that has none.
     """
+    with ArrayStore(budget=0) as store, ExitStack() as stack:
+        words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+        run = Pass(model, _corpus(texts, units), settings, words)
+        result = store.gather(run, _unit_reader(model, units, pooling), BatchUnits)
+        _, spaces, width = store.arrays[0].shape
+        tables = stack.enter_context(half_precision_tables(spaces, (len(units), width), budget))
+        filled = np.zeros(len(units), dtype=bool)
+        for batch, vectors in zip(result.value, store.arrays, strict=True):
+            filled[batch.rows] = True
+            for space, table in enumerate(tables):
+                table[batch.rows] = vectors[:, space].numpy()
+        if not filled.any():
+            raise HeadscopeError(f"pooling '{pooling}': no text has the token that it needs; use --pooling mean")
+        sizes = {text: size for batch in result.value for text, size in batch.sizes.items()}
+        on_disk = sum(table.nbytes for table in tables if isinstance(table, np.memmap))
+        in_memory = sum(table.nbytes for table in tables) - on_disk
+        yield UnitStates(tables, filled, result.attributes | _counts(texts, sizes), in_memory, on_disk)
+
+
+def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:
+    """The texts that have units; the hash is of them and of all units."""
+    examples = [Example(str(text), (texts.sentences[text],)) for text in sorted({text for text, _, _ in units})]
+    content = sha256(repr((list(units.items()), [(each.id, each.sentences) for each in examples])).encode())
+    return Corpus("texts", content.hexdigest(), len(examples), {}, lambda: iter(examples))
+
+
+def _unit_reader(
+    model: Model, units: Mapping[Unit, int], pooling: Pooling
+) -> Callable[[list[Encoded]], tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]]:
+    """A function that runs a batch. Returns: its units, and their vectors."""
     of_text: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
     for (text, start, end), row in units.items():
         of_text[text].append((row, (start, end)))
-    examples = [Example(str(text), (texts.sentences[text],)) for text in sorted(of_text)]
-    corpus = Corpus("texts", "", len(examples), {}, lambda: iter(examples))
-    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    tables: list[Float[np.ndarray, "span width"]] = []
-    filled = np.zeros(len(units), dtype=bool)
-    sizes: dict[int, int] = {}
-    with ExitStack() as stack:
+    read = state_batches(model)
 
-        def visit(batch: Batch, states: Float[Tensor, "space example token width"]) -> None:
-            if not tables:
-                shape = (len(units), states.shape[-1])
-                tables.extend(stack.enter_context(half_precision_tables(len(states), shape, budget)))
-            rows, places, tokens = [], [], []
-            for place, example in enumerate(batch.examples):
-                sizes[int(example.id)] = int(batch.real[place].sum())
-                every = tokens_of(batch, place, pooling)
-                for row, span in of_text[int(example.id)]:
-                    if len(chosen := every[span]):
-                        rows.append(row)
-                        places.append(place)
-                        tokens.append(chosen)
-            if rows:
-                vectors = pooled(states, places, tokens, pooling).to(torch.float16).cpu().numpy()
-                for table, of_space in zip(tables, vectors, strict=True):
-                    table[rows] = of_space
-                filled[rows] = True
+    def observe(group: list[Encoded]) -> tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]:
+        batch, states = read(group)
+        rows, places, tokens = [], [], []
+        for place, example in enumerate(batch.examples):
+            every = tokens_of(batch, place, pooling)
+            for row, span in of_text[int(example.id)]:
+                if len(chosen := every[span]):
+                    rows.append(row)
+                    places.append(place)
+                    tokens.append(chosen)
+        vectors = states.new_empty(len(states), 0, states.shape[-1])  # [space, unit, width]
+        if rows:
+            vectors = pooled(states, places, tokens, pooling)
+        lengths = batch.real.sum(1).tolist()
+        sizes = {int(example.id): length for example, length in zip(batch.examples, lengths, strict=True)}
+        return BatchUnits(np.array(rows, dtype=np.int64), sizes), [
+            vectors.to(torch.float16).transpose(0, 1).cpu().numpy()  # [unit, space, width]
+        ]
 
-        read = Pass(model, corpus, settings, words).visit_states(visit).attributes
-        if not filled.any():
-            raise HeadscopeError(f"pooling '{pooling}': no text has the token that it needs; use --pooling mean")
-        on_disk = sum(table.nbytes for table in tables if isinstance(table, np.memmap))
-        yield UnitStates(
-            tables, filled, read | _counts(texts, sizes), sum(table.nbytes for table in tables) - on_disk, on_disk
-        )
+    return observe
 
 
 def _counts(texts: Texts, sizes: Mapping[int, int]) -> dict[str, int]:

@@ -1,27 +1,28 @@
-"""Keeps the attention between the words of each sentence of a treebank, and that from and to [CLS] and [SEP]."""
+"""Attention between the words of each sentence of a treebank, and that from and to [CLS] and [SEP]."""
 
 from collections import Counter
 
+import numpy as np
 import torch
+from jaxtyping import Float16
 from torch import Tensor
 
 from headscope.batch import Batch
 from headscope.encoding.treebank_batch import sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
-from headscope.engine.half_precision_store import Store
 from headscope.linguistics.parsed_sentences import Parsed
 
 
 class TreebankObserver:
-    """An observer that puts the attention of each sentence of a batch into a store.
+    """An observer of the sentences of a batch and of the attention between their words.
 
     `counts`: of sentences and words that cannot be parsed, see `sentences.parsed`.
     """
 
     batch: Batch
 
-    def __init__(self, store: Store, counts: Counter[str] | None = None):
-        self.store, self.counts = store, Counter() if counts is None else counts
+    def __init__(self, counts: Counter[str] | None = None):
+        self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
@@ -31,13 +32,13 @@ class TreebankObserver:
         """See `Observer`."""
         self.attention.add(layer, attention, examples, queries)
 
-    def finish(self) -> list[Parsed]:
-        """Put the attention of the batch's sentences into the store; return the sentences in the same order."""
+    def finish(self) -> tuple[list[Parsed], list[Float16[np.ndarray, "word word head"]]]:
+        """Return the sentences of the batch, and their attention; [CLS] and [SEP] come before the words."""
         whole = self.attention.whole()
-        sentences = list(sentences_of(self.batch, self.counts))
+        sentences, maps = list(sentences_of(self.batch, self.counts)), []
         for row, sentence in sentences:
             kept = torch.cat([torch.arange(SPECIAL), torch.from_numpy(sentence.words) + SPECIAL])
             between = whole[row].index_select(1, kept).index_select(2, kept)
             # [word, word, head]
-            self.store.add(between.permute(1, 2, 0).contiguous().numpy())
-        return [sentence for _, sentence in sentences]
+            maps.append(between.permute(1, 2, 0).contiguous().numpy())
+        return [sentence for _, sentence in sentences], maps

@@ -75,7 +75,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `attention_rate`: Learning rate of parsers that see attention only.
     * `held_out`: Share of the training sentences for early stopping.
     * `patience`: Stop after this number of epochs without a smaller held-out loss.
-    * `memory`: Gigabytes of attention to keep in memory; the rest goes to disk.
+    * `memory`: Gigabytes of attention to keep in memory; the rest is read from disk.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, the vectors
     cannot be read, or the disk is full.

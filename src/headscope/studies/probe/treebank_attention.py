@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
-from headscope.engine.half_precision_store import Store
+from headscope.engine.kept_arrays import ArrayStore
+from headscope.engine.observing import observing
 from headscope.engine.passes import Pass
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
@@ -44,19 +45,22 @@ def capture_treebank(
     Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, or the disk is
     full.
     """
-    with Store(budget) as store:
+    with ArrayStore(budget) as store:
         tested, read = _sentences(model, corpus, settings, store)
         trained, train_read = _sentences(model, training, settings, store) if training else ([], read)
-        maps = store.open()
         test = _ordered(tested, range(len(tested)))
-        train = _ordered(trained, range(len(tested), len(maps)))
+        train = _ordered(trained, range(len(tested), len(store.arrays)))
         if training is None:
             kept, apart = every_fifth(len(test))
             train, test = [test[place] for place in kept], [test[place] for place in apart]
         if not (train and test):
             raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
-        banks = [Treebank([one for one, _ in each], [maps[place] for _, place in each]) for each in (train, test)]
-        yield CapturedTreebanks(banks[0], banks[1], train_read, read, store.in_memory, store.on_disk)
+        trained_on, tested_on = (_treebank(each, store) for each in (train, test))
+        yield CapturedTreebanks(trained_on, tested_on, train_read, read, store.in_memory, store.on_disk)
+
+
+def _treebank(sentences: Sequence[tuple[Parsed, int]], store: ArrayStore) -> Treebank:
+    return Treebank([sentence for sentence, _ in sentences], [store.arrays[place] for _, place in sentences])
 
 
 def _ordered(sentences: Sequence[Parsed], places: range) -> list[tuple[Parsed, int]]:
@@ -64,10 +68,11 @@ def _ordered(sentences: Sequence[Parsed], places: range) -> list[tuple[Parsed, i
     return sorted(zip(sentences, places, strict=True), key=lambda each: each[0].order)
 
 
-def _sentences(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tuple[list[Parsed], Read]:
+def _sentences(model: Model, corpus: Corpus, settings: Settings, store: ArrayStore) -> tuple[list[Parsed], Read]:
     """One pass of a model over a treebank, whose attention goes to the store."""
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    settings = replace(settings.in_one_process("attention maps"), keep_interrupted=False)
-    result = Pass(model, corpus, settings, words).gather(TreebankObserver(store, words.counts))
+    run = Pass(model, corpus, replace(settings, keep_interrupted=False), words)
+    with observing(model, TreebankObserver(words.counts)) as observe:
+        result = store.gather(run, observe, list[Parsed])
     return [sentence for sentences in result.value for sentence in sentences], result.attributes

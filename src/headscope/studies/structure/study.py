@@ -65,7 +65,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `batch`: Sentences of a step.
     * `learning_rate`: Learning rate of Adam.
     * `held_out`: Share of the training sentences for early stopping and for choices.
-    * `memory`: Gigabytes of hidden states to keep in memory; the rest goes to disk.
+    * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
     * `trees`: Number of sentences whose trees are drawn.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or too few sentences, or the disk is full.

@@ -10,14 +10,15 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
+from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
-from headscope.engine.half_precision_store import Store
+from headscope.engine.kept_arrays import ArrayStore
 from headscope.engine.passes import Attributes, Pass
 from headscope.engine.settings import Settings
+from headscope.engine.state_batches import state_batches
 from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed, every_fifth
 from headscope.models import Model
@@ -72,12 +73,11 @@ def capture_states(
 
     Raises `HeadscopeError` if a corpus has no dependency trees, there are too few sentences, or the disk is full.
     """
-    with Store(budget) as store:
+    with ArrayStore(budget) as store:
         tested, test_read = _read(model, corpus, settings, store)
         trained, train_read = _read(model, training, settings, store) if training else ([], test_read)
-        arrays = store.open()
-        test = _ordered(tested, arrays[: len(tested)])
-        train = _ordered(trained, arrays[len(tested) :])
+        test = _ordered(tested, store.arrays[: len(tested)])
+        train = _ordered(trained, store.arrays[len(tested) :])
         if training is None:
             train, test = (test[numbers] for numbers in every_fifth(len(test)))
         if not (len(train) and len(test)):
@@ -94,25 +94,28 @@ def _ordered(sentences: Sequence[Parsed], states: Sequence[States]) -> TreebankS
     return TreebankStates(sentences, states)[order]
 
 
-def _read(model: Model, corpus: Corpus, settings: Settings, store: Store) -> tuple[list[Parsed], Attributes]:
+def _read(model: Model, corpus: Corpus, settings: Settings, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
     """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted."""
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    sentences: list[Parsed] = []
+    read = state_batches(model)
 
-    def visit(batch: Batch, states: Float[Tensor, "layer example token width"]) -> None:
-        lost = Counter[str]()
+    def observe(group: list[Encoded]) -> tuple[list[Parsed], list[Float[np.ndarray, "space word width"]]]:
+        (batch, states), lost = read(group), Counter[str]()
+        sentences, spaces = [], []
         of_words = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
         for row, sentence in sentences_of(batch, lost):
             if len(sentence) < 2 or (sentence.heads == UNKNOWN).any():
                 words.counts["sentences of one word, or with a head that has no token"] += 1
                 continue
-            store.add(_spaces(of_words[:, row, sentence.words].numpy()))
+            spaces.append(_spaces(of_words[:, row, sentence.words].numpy()))
             sentences.append(sentence)
         if lost["sentences without a tree"]:
             words.counts["sentences without a tree"] += lost["sentences without a tree"]
+        return sentences, spaces
 
-    return sentences, Pass(model, corpus, settings, words).visit_states(visit).attributes
+    result = store.gather(Pass(model, corpus, settings, words), observe, list[Parsed])
+    return [sentence for of_batch in result.value for sentence in of_batch], result.attributes
 
 
 def _spaces(states: Float[np.ndarray, "layer word width"]) -> Float[np.ndarray, "space word width"]:

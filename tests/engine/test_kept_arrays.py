@@ -1,0 +1,102 @@
+"""Arrays that are kept in files: their bits, and what becomes of a run that is killed while it computes from them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headscope
+from headscope import Model, Settings
+from headscope.corpora import Corpus, Options, read
+from headscope.encoding.encoded import Encoded
+from headscope.engine import Pass, shards
+from headscope.engine.kept_arrays import UNFINISHED, ArrayStore
+from headscope.engine.pass_journal import PassJournal
+from headscope.errors import HeadscopeError
+from support.tiny import tiny_bert, tiny_tokenizer
+
+INPUTS = 22  # of 30 examples: the others are too long for the model
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    network = tiny_bert(hidden_size=8, intermediate_size=8, num_hidden_layers=2, num_attention_heads=2)
+    return headscope.wrap(network, tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return read("sample", Options(limit=30))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(shards, "EXAMPLES", 6)
+    yield
+
+
+class Reading:
+    """A pass whose arrays have the numbers and the lengths of inputs, and how often it read a batch."""
+
+    def __init__(self, journal: Path | None = None, workers: int = 1):
+        self.batches, self.notices = 0, list[str]()
+        kept = PassJournal(journal, {}, self.notices.append) if journal else None
+        self.settings = Settings(batch_tokens=100, workers=workers, journal=kept)
+
+    def observe(self, group: list[Encoded]) -> tuple[list[int], list[np.ndarray]]:
+        self.batches += 1
+        arrays = [np.full((2, len(each)), each.index) for each in group]
+        return [each.index for each in group], [*arrays, np.empty((0, 3))]
+
+    def run(self, model: Model, corpus: Corpus, budget: int) -> tuple[list[int], list[np.ndarray], tuple[int, int]]:
+        with ArrayStore(budget) as store:
+            result = store.gather(Pass(model, corpus, self.settings), self.observe, list[int])
+            arrays = [each.numpy().copy() for each in store.arrays]
+            return sum(result.value, []), [each for each in arrays if each.size], (store.in_memory, store.on_disk)
+
+
+@pytest.mark.parametrize(("budget", "workers"), [(0, 1), (300, 3), (10**6, 1)])
+def test_arrays_beyond_the_budget_are_in_files_and_the_same(
+    budget: int, workers: int, model: Model, corpus: Corpus
+) -> None:
+    numbers, arrays, (in_memory, on_disk) = Reading(workers=workers).run(model, corpus, budget)
+    assert sorted(numbers) == list(range(INPUTS))
+    assert all((array == number).all() for number, array in zip(numbers, arrays, strict=True))
+    assert in_memory <= budget and in_memory + on_disk == sum(each.nbytes for each in arrays)
+    assert (on_disk == 0) == (budget == 10**6)
+
+
+def test_a_run_that_ended_after_its_pass_reads_nothing_again(model: Model, corpus: Corpus, tmp_path: Path) -> None:
+    """Checkpoints are seldom here: that at the end is written all the same."""
+    first, again = Reading(tmp_path, workers=2), Reading(tmp_path)
+    expected = first.run(model, corpus, 10**6)
+    (tmp_path / "arrays-1" / f"{UNFINISHED}1").touch()
+    np.testing.assert_equal(again.run(model, corpus, 10**6), expected)
+    assert again.batches == 0 and f"{INPUTS} inputs are done" in again.notices[0]
+    assert not list((tmp_path / "arrays-1").glob(f"{UNFINISHED}*"))
+
+
+@pytest.mark.parametrize("change", ["cut", "changed", "lost"])
+def test_a_damaged_array_file_starts_the_pass_anew(change: str, model: Model, corpus: Corpus, tmp_path: Path) -> None:
+    expected, path = Reading(tmp_path).run(model, corpus, 0), tmp_path / "arrays-1" / "6"
+    content = path.read_bytes()
+    path.write_bytes({"cut": content[:-2], "changed": b"\1" + content[1:], "lost": b""}[change])
+    if change == "lost":
+        path.unlink()
+    again = Reading(tmp_path)
+    np.testing.assert_equal(again.run(model, corpus, 0), expected)
+    assert again.notices == [f"'{tmp_path / 'pass-1'}' does not fit '{path}'; the pass starts anew"]
+
+
+def test_a_full_disk_is_one_line(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("headscope.engine.kept_arrays.write", full)
+    with pytest.raises(HeadscopeError, match=r"^'.*' cannot be written: no space left on the disk; make room"):
+        Reading(tmp_path).run(model, corpus, 0)
+
+
+def test_a_cluster_leaves_the_pass_to_one_process(model: Model) -> None:
+    assert Settings(workers=4, engine=object()).on_this_machine() == Settings()  # type: ignore[arg-type]
