@@ -23,8 +23,10 @@ from headscope.cli.journal import FOLDER
 from headscope.engine import pass_journal, shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
-# Studies of all kinds of passes: tallies, lists of observations, two passes, several models, states of their own, files.
-STUDIES = ("profile", "syntax", "relations", "gradients", "compare", "patterns", "geometry", "probe", "structure", "layers")
+# Studies of all kinds of passes: tallies, lists of observations, two passes, several models, states of their own; and
+# those that train on files of arrays.
+STUDIES = ("profile", "syntax", "relations", "gradients", "compare", "patterns", "geometry")
+STUDIES += ("probe", "structure", "layers")
 # Times, and the command, which names the folder.
 CHANGING = {"duration_s", "started", "command"}
 OPTIONS = ("--limit", "60", "--resamples", "10", "--batch-tokens", "100", "--examples", "0", "--no-figures", "--quiet")

@@ -53,7 +53,8 @@ class Reading:
         with ArrayStore(budget) as store:
             result = store.gather(Pass(model, corpus, self.settings), self.observe, list[int])
             arrays = [each.numpy().copy() for each in store.arrays]
-            return sum(result.value, []), [each for each in arrays if each.size], (store.in_memory, store.on_disk)
+            numbers = [number for of_batch in result.value for number in of_batch]
+            return numbers, [each for each in arrays if each.size], (store.in_memory, store.on_disk)
 
 
 @pytest.mark.parametrize(("budget", "workers"), [(0, 1), (300, 3), (10**6, 1)])

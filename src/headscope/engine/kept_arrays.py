@@ -121,7 +121,7 @@ class _ShardFile(Generic[Value]):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab", buffering=0) as file:
                 for each in halved:
-                    write(file, each.data.cast("B") if each.size else b"")
+                    write(file, each.tobytes())
         self.inputs += [each.index for each in group]
         self.batches.append((observation, [each.shape for each in halved]))
 
