@@ -4,7 +4,8 @@ python -m benchmarks.workers speed|size|merge
 
 * `speed`: the built-in model on 4,096 sentences: one process with one thread, with all threads, and workers.
 * `size`: a small model on 1,024 sentences, on ten and on a hundred times as many; each in a process of its own.
-* `merge`: what the coordinator does with a shard of a BERT-base (read the line, decode it, add it up); 10,000 shards.
+* `merge`: what the coordinator does with a message of a BERT-base (check and decode it, add it up); 10,000 shards, as a
+  large corpus is added up.
 """
 
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from random import Random
 
@@ -23,9 +25,9 @@ from transformers import BertConfig, BertModel
 from headscope import Model, Settings, catalog, load, read, wrap
 from headscope.engine.coverage import Coverage
 from headscope.engine.pass_journal import Checkpoints, PassJournal
-from headscope.engine.shards import ReadShards
+from headscope.engine.shards import TOGETHER, ReadShards
+from headscope.engine.workers.messages import message_of, record_of
 from headscope.journal.codec import decode, encode
-from headscope.journal.lines import line_of, record_of
 from headscope.statistics.bootstrap import Tally
 
 WORDS = "the cat saw an old bird in a small garden and she ran from town to the river with her friends today".split()
@@ -94,23 +96,22 @@ def merge() -> None:
     for resamples in (1000, 100):
         part = shard(resamples)
         started = time.process_time()
-        line = line_of({"value": encode(part)})
+        message = message_of({"value": encode(part)})
         sent = time.process_time()
-        received = decode((record_of(line) or {})["value"], ReadShards[dict[str, Tally]])
+        received = decode((record_of(message) or {})["value"], ReadShards[dict[str, Tally]])
         decoded = time.process_time()
         part.plus(received, _added)
         merged = time.process_time()
         print(
-            f"{resamples} resamples: {len(line) / 2**20:.1f} MiB; worker {sent - started:.3f} s; "
+            f"{resamples} resamples: {len(message) / 2**20:.1f} MiB; worker {sent - started:.3f} s; "
             f"coordinator {decoded - sent:.3f} s to read, {merged - decoded:.3f} s to add",
             flush=True,
         )
-    total, one, started = shard(10), shard(10), time.process_time()
-    for _ in range(MERGED):
-        total = total.plus(one, _added)
+    one, started = shard(10), time.process_time()
+    parts = [TOGETHER] * (MERGED // TOGETHER)
+    total = reduce(_plus, (reduce(_plus, [one] * number) for number in parts))
     error = max(
-        float(np.abs(each.total / ((MERGED + 1) * one.state[name].total) - 1).max())
-        for name, each in total.state.items()
+        float(np.abs(each.total / (MERGED * one.state[name].total) - 1).max()) for name, each in total.state.items()
     )
     print(f"{MERGED} shards: {time.process_time() - started:.1f} s; relative error of a sum {error:.1e}")
 
@@ -129,6 +130,10 @@ def shard(resamples: int) -> ReadShards[dict[str, Tally]]:
         for name, shape in shapes.items()
     }
     return ReadShards(state, 1, Coverage(1024))
+
+
+def _plus(one: ReadShards, other: ReadShards) -> ReadShards:
+    return one.plus(other, _added)
 
 
 def _added(one: dict[str, Tally], other: dict[str, Tally]) -> dict[str, Tally]:

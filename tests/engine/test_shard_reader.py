@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 
@@ -94,6 +95,46 @@ def test_inputs_are_numbered_over_all_shards(model: Model, corpus: Corpus) -> No
         )
         assert one.coverage.inputs != corpus.n_examples
         assert bits(one) == bits(two) == bits(three)
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A corpus that counts as large: two shards are added up first."""
+    monkeypatch.setattr(shards, "SUMS", 1)
+    monkeypatch.setattr(shards, "TOGETHER", 2)
+
+
+def test_sums_of_shards_have_the_same_bits_for_any_number_of_processes(
+    model: Model, corpus: Corpus, large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, three = (measured(model, corpus, settings(workers)) for workers in (1, 3))
+    assert bits(three) == bits(one)
+    monkeypatch.setattr(shards, "TOGETHER", 1)
+    whole = measured(model, corpus, settings(1)).value["entropy"]
+    np.testing.assert_allclose(one.value["entropy"].resampled_total, whole.resampled_total, rtol=1e-12)
+
+
+def test_ctrl_c_within_a_sum_keeps_its_shards_and_a_killed_run_goes_on(
+    model: Model, corpus: Corpus, large: None, tmp_path: Path
+) -> None:
+    whole, done = measured(model, corpus, settings(1)), list[int]()
+
+    def stop(kind: type[BaseException], after: int) -> Callable[[int], None]:
+        def act(inputs: int) -> None:
+            done.append(inputs)
+            if sum(done) >= after:
+                raise kind
+
+        return act
+
+    kept = measured(model, corpus, settings(1, on_progress=stop(KeyboardInterrupt, 17), keep_interrupted=True))
+    assert kept.coverage.inputs == sum(done) < whole.coverage.inputs
+    done.clear()
+    journal = PassJournal(tmp_path, {}, lambda line: None)
+    with pytest.raises(Killed):
+        measured(model, corpus, settings(1, journal=journal, on_progress=stop(Killed, 17)))
+    again = settings(2, journal=PassJournal(tmp_path, {}, lambda line: None))
+    assert bits(measured(model, corpus, again)) == bits(whole)
 
 
 def in_children(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], None]) -> None:

@@ -20,7 +20,7 @@ from headscope.engine.pass_journal import NoCheckpoints
 from headscope.engine.read_parts import read_parts
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.shard_reader import ShardReader
-from headscope.engine.shards import Fold, ReadShards, State
+from headscope.engine.shards import Fold, ReadShards, State, shards_together
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally
@@ -116,6 +116,7 @@ class Pass:
         if self.settings.journal is None:
             return NoCheckpoints(fold)
         inputs = {"max_tokens": words.max_tokens, "words": words.aligned, "pad_to": self.pad_to}
+        inputs["shards together"] = shards_together(self.corpus.n_examples)
         return self.settings.journal.begin(of_pass(self.model, self.corpus, self.settings) | inputs, fold)
 
     def _result(self, part: ReadShards[State], words: Words, *, interrupted: bool) -> PassResult[State]:

@@ -1,7 +1,7 @@
 """The parts of a corpus, shard by shard: read by this process, or by several."""
 
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -26,7 +26,7 @@ class ShardReader(Generic[State]):
     """Reads a corpus for a fold.
 
     * `words`: its `counts` are those of all shards that were read, and of the open one.
-    * `open`: the shard that is being read, so that Ctrl-C loses nothing of it.
+    * `sum`, `open`: the shards that are being added up, and the one that is read, so that Ctrl-C loses nothing of them.
     """
 
     model: Model
@@ -35,38 +35,44 @@ class ShardReader(Generic[State]):
     settings: Settings
     fold: Fold[State]
     pad_to: int = 0
+    sum: ReadShards[State] = field(init=False)
     open: OpenShard[State] | None = field(default=None, init=False)
 
+    def __post_init__(self) -> None:
+        self.together = 1 if self.fold.listed else shards.shards_together(self.corpus.n_examples)
+        self.nothing = self.sum = ReadShards(self.fold.start().state())
+
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
-        """The shards after those that are done, one after the other."""
+        """The sums of neighbouring shards after those that are done, one after the other."""
         return self._by_workers(done) if self.settings.in_parts else self._here(done)
 
-    def unfinished(self) -> ReadShards[State] | None:
-        """What was read of the open shard."""
-        return self.open.part(0) if self.open else None
+    def unfinished(self) -> ReadShards[State]:
+        """The shards of an open sum, and what was read of the open shard."""
+        return self.sum.plus(self.open.part(0), self.fold.merge) if self.open else self.sum
 
     def _here(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
-        first = done.coverage.inputs
-        for examples in shards.shards_of(self.corpus, done.shards):
-            part = self._read(examples, first, self.settings)
+        first, rest = done.coverage.inputs, shards.shards_of(self.corpus, done.shards)
+        while (part := self._read(islice(rest, self.together), first, self.settings)).shards:
             first += part.coverage.inputs
             yield part
 
     def _by_workers(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
-        """The shards as forked processes have read them, with the same bits for any number of processes."""
-        numbers = range(done.shards, -(-self.corpus.n_examples // shards.EXAMPLES))
-        source = _ShardSource(self.corpus)
+        """The sums as other processes have made them, with the same bits for any number of processes."""
+        size = self.together * shards.EXAMPLES
+        numbers = range(done.shards // self.together, -(-self.corpus.n_examples // size))
+        source = _Slices(self.corpus, size)
 
         def do(number: int, channel: TaskChannel) -> Json:
             self.words.counts.clear()
             examples = source.examples(number)
             first = channel.preceding(self._inputs(examples))
-            return encode(self._read(iter(examples), first, replace(self.settings, on_progress=channel.progress)))
+            settings = replace(self.settings, on_progress=channel.progress)
+            return encode(self._read(shards.shards_of(examples, 0), first, settings))
 
         tasks = Tasks(
             do,
             numbers,
-            "shard",
+            "shard" if self.together == 1 else f"part (of {self.together} shards)",
             lambda: of_pass(self.model, self.corpus, self.settings),
             self.settings.on_progress,
             preceding=done.coverage.inputs,
@@ -86,25 +92,29 @@ class ShardReader(Generic[State]):
         tokenized = replace(self.words, counts=Counter()).tokenized(examples)
         return sum(len(encodings) for _, encodings in tokenized)
 
-    def _read(self, examples: Iterator[Example], first: int, settings: Settings) -> ReadShards[State]:
-        self.open = OpenShard(self.fold.start(), self.words.counts)
-        for group in groups_of(examples, self.words, settings, first=first, pad_to=self.pad_to):
-            self.open.add(group)
-            settings.on_progress(len(group))
-        part, self.open = self.open.part(1), None
+    def _read(self, parts: Iterable[Iterable[Example]], first: int, settings: Settings) -> ReadShards[State]:
+        """The sum of some shards; `first` is the number of their first input."""
+        for examples in parts:
+            self.open = OpenShard(self.fold.start(), self.words.counts)
+            before = first + self.sum.coverage.inputs
+            for group in groups_of(examples, self.words, settings, first=before, pad_to=self.pad_to):
+                self.open.add(group)
+                settings.on_progress(len(group))
+            self.sum, self.open = self.sum.plus(self.open.part(1), self.fold.merge), None
+        part, self.sum = self.sum, self.nothing
         return part
 
 
-class _ShardSource:
-    """The examples of shards by their numbers, which mostly increase: the corpus is read once, as far as needed."""
+class _Slices:
+    """Slices of a corpus by their numbers, which mostly increase: the corpus is read once, as far as needed."""
 
-    def __init__(self, corpus: Corpus):
-        self.corpus, self.rest, self.next = corpus, iter(()), 0
+    def __init__(self, corpus: Corpus, size: int):
+        self.corpus, self.size, self.rest, self.next = corpus, size, iter(()), 0
 
     def examples(self, number: int) -> list[Example]:
-        """The examples of a shard."""
+        """The examples of a slice."""
         if number < self.next or self.next == 0:
             self.rest, self.next = iter(self.corpus), 0
-        skipped = (number - self.next) * shards.EXAMPLES
+        skipped = (number - self.next) * self.size
         self.next = number + 1
-        return list(islice(self.rest, skipped, skipped + shards.EXAMPLES))
+        return list(islice(self.rest, skipped, skipped + self.size))

@@ -18,6 +18,9 @@ from headscope.types import Example
 # Shard k has the examples [1024 k, 1024 (k + 1)) of a corpus; inputs are sorted by length within as many.
 EXAMPLES = 1024
 
+# Of a large corpus, neighbouring shards are added up before their sum is: up to `TOGETHER`, in about `SUMS` sums.
+TOGETHER, SUMS = 16, 256
+
 State = TypeVar("State")
 Accumulated = TypeVar("Accumulated", covariant=True)
 
@@ -118,6 +121,15 @@ def shards_of(examples: Iterable[Example], first: int) -> Iterator[Iterator[Exam
     rest = islice(examples, first * EXAMPLES, None)
     for example in rest:
         yield chain([example], islice(rest, EXAMPLES - 1))
+
+
+def shards_together(examples: int) -> int:
+    """The number of neighbouring shards whose sum is made first, by one worker; it depends on the corpus alone.
+
+    >>> [shards_together(number) for number in (1_000, 262_144, 1_000_000, 10_000_000)]
+    [1, 1, 4, 16]
+    """
+    return min(TOGETHER, max(1, -(-examples // (EXAMPLES * SUMS))))
 
 
 def groups_of(

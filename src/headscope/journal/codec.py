@@ -4,7 +4,7 @@ Types are never read from a file: the caller names the type, and whatever does n
 """
 
 import types
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -18,12 +18,12 @@ KINDS = "biufU"  # of arrays: numbers, truth values and text
 
 
 def encode(value: Any) -> Json:
-    """A value as lists, mappings, text and numbers of JSON.
+    """A value as lists, mappings, text and numbers of JSON; the content of an array is bytes.
 
     Raises `TypeError` for any other value.
     """
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
-        return {"dtype": value.dtype.str, "shape": list(value.shape), "data": b64encode(value.tobytes()).decode()}
+        return {"dtype": value.dtype.str, "shape": list(value.shape), "data": value.tobytes()}
     if is_dataclass(value):
         return {each.name: encode(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
@@ -69,7 +69,9 @@ def decode_array(json: Json) -> np.ndarray:
         dtype = np.dtype(_of(json["dtype"], str))
         if dtype.kind not in KINDS:
             raise ValueError(f"arrays of {dtype} are none of numbers or text")
-        return np.frombuffer(b64decode(json["data"], validate=True), dtype).reshape(_of(json["shape"], list)).copy()
+        data = json["data"]
+        content = data if isinstance(data, bytes | memoryview) else b64decode(data, validate=True)
+        return np.frombuffer(content, dtype).reshape(_of(json["shape"], list)).copy()
     except (LookupError, TypeError) as error:
         raise ValueError(f"no array: {error}") from error
 

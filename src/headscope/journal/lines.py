@@ -2,6 +2,7 @@
 
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
@@ -14,8 +15,8 @@ Record = dict[str, Any]
 
 
 def line_of(record: Record) -> bytes:
-    """A record as a line."""
-    text = json.dumps(record).encode()
+    """A record as a line; bytes are written in base 64."""
+    text = json.dumps(record, default=_text).encode()
     return sha256(text).hexdigest().encode() + b" " + text + b"\n"
 
 
@@ -80,3 +81,9 @@ def write(file: BinaryIO, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    raise TypeError(f"a {type(value).__name__} cannot be kept in a journal")

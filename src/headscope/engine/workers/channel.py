@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from headscope.engine.workers.messages import message_of, record_of
 from headscope.errors import HeadscopeError
-from headscope.journal.lines import Record, line_of, record_of
+from headscope.journal.lines import Record
 
 Json = Any
 
@@ -73,7 +74,7 @@ class TaskChannel:
 
     def _send(self, record: Record) -> None:
         with _closing():
-            self.connection.send_bytes(line_of(record))
+            self.connection.send_bytes(message_of(record))
 
     def _receive(self) -> Record:
         with _closing():

@@ -18,8 +18,9 @@ from headscope.engine.settings import Settings
 from headscope.engine.workers.channel import ChannelClosed, Json, TaskChannel
 from headscope.engine.workers.coordinator import ordered_values
 from headscope.engine.workers.engine import Engine, Tasks
+from headscope.engine.workers.messages import message_of, record_of
 from headscope.errors import HeadscopeError
-from headscope.journal.lines import Record, line_of, record_of
+from headscope.journal.lines import Record
 
 PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 SECONDS = 1.0  # for the end of a child that has closed its connection
@@ -42,7 +43,7 @@ class ForkedWorker:
     def send(self, record: Record) -> None:
         """Send a message; that a child has died shows at the next `receive`."""
         with suppress(ConnectionError):
-            self.connection.send_bytes(line_of(record))
+            self.connection.send_bytes(message_of(record))
 
     def receive(self) -> Record | None:
         """The next message; None from a child that died, or sent a damaged one."""

@@ -14,10 +14,11 @@ from headscope.engine.fingerprint import difference
 from headscope.engine.workers.channel import Json
 from headscope.engine.workers.coordinator import ordered_values
 from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.messages import message_of, record_of
 from headscope.engine.workers.ray_actor import RayActor
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.journal.lines import Record, line_of, record_of
+from headscope.journal.lines import Record
 
 SECONDS = 10  # for an answer of the cluster
 # They may differ between machines of a cluster.
@@ -102,7 +103,7 @@ class _RayWorker:
 
     def send(self, record: Record) -> None:
         """Send a message; that a worker has died shows at the next `receive`."""
-        self.actor.take_message.remote(line_of(record))
+        self.actor.take_message.remote(message_of(record))
 
     def receive(self) -> Record | None:
         """The next message; None from a worker that died, or sent a damaged one."""
