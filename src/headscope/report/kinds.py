@@ -53,7 +53,7 @@ MEANINGS = {
     "diagonal": "has a diagonal in more than half of its maps",
     "vertical_diagonal": "has stripes and a diagonal in more than half of its maps",
     "block": "has blocks in more than half of its maps",
-    "needed": "the score of the task is lower without it, beyond chance",
+    "needed": "the score of the task, or of a phenomenon, is lower without it, beyond chance",
     "changed": "attends clearly otherwise than in the first model: cosine similarity below 0.9",
     MIXED: "none of these",
 }

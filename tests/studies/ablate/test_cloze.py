@@ -17,6 +17,7 @@ from headscope.engine.words.text_scores import text_scores
 from headscope.models import heads
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import model_of
+from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
 from headscope.tasks import Task, read
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -108,6 +109,7 @@ def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) 
         "the 2 phenomena of cloze:mine."
     )
     assert sentences["1-2"] == "None of the 2 phenomena of cloze:mine."
+    assert HeadKind(2, 1, "needed", "order") in set(study_page(planted).kinds()) - set(study_page(result).kinds())
 
 
 def _needed(result: xr.Dataset, layer: int, head: int) -> str:
