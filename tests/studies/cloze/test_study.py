@@ -71,6 +71,32 @@ def test_causal_table_scores_by_hand(tmp_path: Path) -> None:
     assert float(rows[1][3]) == pytest.approx(3 - sum(rest), abs=1e-4)
 
 
+def test_the_good_text_has_to_beat_all_others(tmp_path: Path) -> None:
+    model = causal_table({("cat", "sat"): 3.0, ("cat", "ran"): 1.0, ("cat", "saw"): 4.0})
+    sets = [["the cat ran", "the cat saw"], ["the cat saw", "the cat ran"], ["the cat ran", "the cat"]]
+    pairs = [{"good": "the cat sat", "bad": bad, "phenomenon": str(number)} for number, bad in enumerate(sets)]
+    options: dict[str, Any] = {"random": False, "controls": False}
+    result = headscope.cloze(model, written(tmp_path, pairs), QUICK, **options)
+    assert result["accuracy"].values.tolist() == [0, 0, 0]
+    assert result["margin"].values[:2] == pytest.approx([-1, -1], abs=1e-4)
+
+
+def test_items_of_a_lemma_are_resampled_together(tmp_path: Path) -> None:
+    texts = ("the cat sat", "the cat ran")
+    pairs = [
+        {"good": good, "bad": bad, "lemma": lemma, "phenomenon": "one"}
+        for lemma, (good, bad) in (("sat", texts), ("ran", texts[::-1]))
+        for _ in range(16)
+    ]
+    options: dict[str, Any] = {"random": False, "controls": False}
+    result = headscope.cloze(
+        causal_table({("cat", "sat"): 3.0}), written(tmp_path, pairs), Settings(resamples=200), **options
+    )
+    assert float(result["accuracy_by_lemma"][0]) == float(result["accuracy"][0]) == 0.5
+    assert result["accuracy_by_lemma_ci"].values.tolist() == [[0, 1]]
+    assert 0.2 < float(result["accuracy_ci"][0, 0]) < 0.5 < float(result["accuracy_ci"][0, 1]) < 0.8
+
+
 def test_model_that_copies_fills_gaps_with_what_it_has_read(copied: tuple[xr.Dataset, Path]) -> None:
     result, _ = copied
     assert float(result["accuracy"].sel(phenomenon="mine")) == 1

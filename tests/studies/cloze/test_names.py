@@ -1,0 +1,18 @@
+"""Names that give an answer away, by a planted table of pairs of words."""
+
+from headscope import Settings
+from headscope.corpora.suites import ClozeItem
+from headscope.corpora.suites.item import filled
+from headscope.engine.words.logits import WordPredictor
+from headscope.studies.cloze.names import name_guesses
+from support.planted_words import causal_table
+
+WORDS = ("river", "house", "book", "tree")
+
+
+def test_the_first_three_answers_for_a_name_are_guesses() -> None:
+    table = causal_table({(":", word): 4.0 - place for place, word in enumerate(WORDS)})
+    items = [ClozeItem(word, "P19", filled("[MASK].", word), (), word, subject="bird cat") for word in WORDS]
+    items.append(ClozeItem("other relation", "P36", filled("[MASK].", "river"), (), "river", subject="bird"))
+    guessed = name_guesses(WordPredictor(table), items, Settings())
+    assert guessed.tolist() == [True, True, True, False, False]
