@@ -6,6 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from headscope.capture.fused_attention import fast
 from headscope.errors import HeadscopeError
 
 
@@ -18,7 +19,8 @@ def hidden_states(
 
     Raises `HeadscopeError` for a model whose layers have different widths.
     """
-    states = network.base_model(**inputs, output_hidden_states=True).hidden_states
+    with fast(network):
+        states = network.base_model(**inputs, output_hidden_states=True).hidden_states
     if len({each.shape[-1] for each in states}) > 1:
         kind, widths = network.config.model_type, sorted({each.shape[-1] for each in states})
         raise HeadscopeError(f"model type '{kind}': its layers have different widths {widths}; use another model")

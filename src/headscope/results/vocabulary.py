@@ -40,6 +40,7 @@ DIMENSIONS = {
     "other_layer": "layer of the second head of a pair",
     "other_head": "second head of a pair",
     "probe": "parser that is scored",
+    "probe_rank": "rank of the maps of structural probes",
     "axis": "axis of an embedding",
     "head_set": "heads that are disabled together",
     "half": "half of the examples on which a head was chosen",

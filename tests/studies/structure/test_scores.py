@@ -10,13 +10,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import Parsed
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.structure import probes
 from headscope.studies.structure.batches import groups, padded
 from headscope.studies.structure.gold_trees import depths, distances
 from headscope.studies.structure.scores import score, scores, spanning_edges, spearman
-from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
+from headscope.studies.structure.train import ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import TreebankStates
 
 CPU = torch.device("cpu")
@@ -74,12 +75,11 @@ def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0
     return TreebankStates(parsed, states)
 
 
-def fitted(bank: TreebankStates, seed: int = 1) -> FittedProbes:
-    """Random maps."""
+def random_maps(bank: TreebankStates, seed: int = 1) -> dict[str, torch.Tensor]:
+    """Random maps of both kinds of probe."""
     spaces, _, width = bank.states[0].shape
     generator = torch.Generator().manual_seed(seed)
-    maps = {kind: torch.randn(spaces, width, 4, generator=generator) for kind in ("distance", "depth")}
-    return FittedProbes(maps, {}, {}, {}, [])
+    return {kind: torch.randn(spaces, width, 4, generator=generator) for kind in ("distance", "depth")}
 
 
 def kruskal(apart: np.ndarray, kept: list[int]) -> set[tuple[int, int]]:
@@ -95,19 +95,19 @@ def kruskal(apart: np.ndarray, kept: list[int]) -> set[tuple[int, int]]:
 
 def test_scores_equal_loops_over_words() -> None:
     bank = treebank()
-    maps = fitted(bank)
+    maps = random_maps(bank)
     each = score(bank, maps, CPU)
     for number, (sentence, states) in enumerate(zip(bank.sentences, bank.states, strict=True)):
         kept = np.flatnonzero(sentence.relations != "punct").tolist()
         gold = np.array([steps(sentence.heads, word) for word in range(len(sentence))])
         for space in range(3):
-            vectors = states[space].double().numpy() @ maps.maps["distance"][space].double().numpy()
+            vectors = states[space].double().numpy() @ maps["distance"][space].double().numpy()
             apart = np.array([[((one - other) ** 2).sum() for other in vectors] for one in vectors])
             shared = kruskal(apart, kept) & kruskal(gold.astype(float), kept)
             assert each.right[number, space] == len(shared)
             rows = [scipy.stats.spearmanr(one, other)[0] for one, other in zip(apart, gold, strict=True)]
             assert each.distance_spearman[number, space] == pytest.approx(np.array(rows, dtype=float).mean(), abs=1e-5)
-            deep = ((states[space].double().numpy() @ maps.maps["depth"][space].double().numpy()) ** 2).sum(1)
+            deep = ((states[space].double().numpy() @ maps["depth"][space].double().numpy()) ** 2).sum(1)
             assert each.root[number, space] == (sentence.heads[min(kept, key=lambda word: deep[word])] == 0)
             expected = scipy.stats.spearmanr(deep, steps(sentence.heads, 0))[0]
             assert each.norm_spearman[number, space] == pytest.approx(expected, abs=1e-5)
@@ -117,7 +117,7 @@ def test_scores_equal_loops_over_words() -> None:
 
 def test_correlations_are_averaged_by_length() -> None:
     bank = treebank()
-    each = score(bank, fitted(bank), CPU)
+    each = score(bank, random_maps(bank), CPU)
     made = scores(each, poisson_draws(range(len(bank)), 0, 10))
     lengths = [length for length in range(5, 51) if (each.length == length).any()]
     expected = np.mean([each.distance_spearman[each.length == length].mean(0) for length in lengths], axis=0)
@@ -129,14 +129,14 @@ def test_correlations_are_averaged_by_length() -> None:
 def test_without_long_sentences_there_is_no_correlation() -> None:
     bank = treebank()
     short = bank[[place for place, each in enumerate(bank.sentences) if len(each) < 5]]
-    made = scores(score(short, fitted(short), CPU), poisson_draws(range(len(short)), 0, 5))
+    made = scores(score(short, random_maps(short), CPU), poisson_draws(range(len(short)), 0, 5))
     assert np.isnan(made["norm_spearman"].mean).all() and made["norm_spearman"].count == 0
 
 
 def test_losses_equal_loops() -> None:
     bank = treebank(5)
-    maps = fitted(bank).maps["distance"]
-    batch = padded(bank, range(5), range(3), CPU)
+    maps = random_maps(bank)["distance"]
+    batch = padded(bank, range(5), CPU)
     projected = probes.project(batch.states, maps)
     for number, sentence in enumerate(bank.sentences):
         vectors = torch.stack([bank.states[number][space].float() @ maps[space] for space in range(3)]).numpy()
@@ -158,20 +158,40 @@ def test_spaces_trained_together_are_those_trained_alone() -> None:
     bank = treebank()
     alone = TreebankStates(bank.sentences, [states[:1] for states in bank.states])
     together, single = (fit(each, RECIPE, 0, CPU) for each in (bank, alone))
-    assert together.losses["distance"][0] == pytest.approx(single.losses["distance"][0], rel=1e-5)
+    assert together.losses[0, 0, 0] == pytest.approx(single.losses[0, 0, 0], rel=1e-5)
     torch.testing.assert_close(together.maps["distance"][0], single.maps["distance"][0], rtol=1e-4, atol=1e-5)
 
 
-def test_a_space_that_no_longer_improves_ends_and_keeps_its_best_maps() -> None:
+def test_ranks_trained_together_are_those_trained_alone_and_the_best_is_chosen() -> None:
+    bank, counted = treebank(), []
+    together = fit(bank, replace(RECIPE, ranks=(1, 5)), 0, CPU, counted.append)
+    assert sum(counted) == 24 * RECIPE.epochs
+    for place, rank in enumerate((1, 5)):
+        single = fit(bank, replace(RECIPE, ranks=(rank,)), 0, CPU)
+        np.testing.assert_allclose(together.losses[place], single.losses[0], rtol=1e-5)
+        for kind in ("distance", "depth"):
+            torch.testing.assert_close(together.by_rank[rank][kind], single.maps[kind], rtol=1e-4, atol=1e-5)
+            assert single.ranks[kind] == [rank] * 3
+    for row, kind in enumerate(("distance", "depth")):
+        for space, rank in enumerate(together.ranks[kind]):
+            assert rank == (1, 5)[int(together.losses[:, row, space].argmin())]
+            chosen = together.maps[kind][space]
+            torch.testing.assert_close(chosen[:, :rank], together.by_rank[rank][kind][space])
+            assert chosen.shape[1] == 5 and not chosen[:, rank:].any()
+
+
+def test_losses_of_a_fit_are_those_of_the_held_out_sentences() -> None:
     bank = treebank()
-    recipe = replace(RECIPE, epochs=60)
-    counted: list[int] = []
-    long = fit(bank, recipe, 0, CPU, counted.append)
-    assert max(long.epochs["depth"]) < 60 and sum(counted) == 60 * 24
-    held = bank[long.held_out]
-    batch = padded(held, range(len(held)), range(3), CPU)
-    loss = probes.depth_loss(probes.project(batch.states, long.maps["depth"]), batch.depths, batch.real).mean(1)
-    assert loss.tolist() == pytest.approx(long.losses["depth"], abs=2e-4)  # a gain below 1e-4 is none
+    fitted = fit(bank, RECIPE, 0, CPU)
+    held = bank[fitted.held_out]
+    batch = padded(held, range(len(held)), CPU)
+    loss = probes.depth_loss(probes.project(batch.states, fitted.maps["depth"]), batch.depths, batch.real).mean(1)
+    assert loss.tolist() == pytest.approx(fitted.losses[0, 1].tolist(), rel=1e-5)
+
+
+def test_a_loss_that_is_no_number_is_refused() -> None:
+    with pytest.raises(HeadscopeError, match="use a smaller --learning-rate"):
+        fit(treebank(), replace(RECIPE, learning_rate=1e30), 0, CPU)
 
 
 def test_groups_hold_each_sentence_once() -> None:

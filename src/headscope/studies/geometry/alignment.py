@@ -18,13 +18,29 @@ def alignments(ones: Sequence[Vectors], others: Sequence[Vectors]) -> Float[np.n
     np.float64(1.0)
     """
     ones, others = [_centred(each) for each in ones], [_centred(each) for each in others]
-    own = [[np.linalg.norm(each.T @ each) for each in group] for group in (ones, others)]
-    scores = np.empty((len(ones), len(others)))
-    for row, one in enumerate(ones):
-        for column, other in enumerate(others):
-            size = own[0][row] * own[1][column]
-            scores[row, column] = np.square(other.T @ one).sum() / size if size > 0 else np.nan
-    return scores
+    own = [np.array([np.square(each.T @ each).sum() for each in group]) for group in (ones, others)]
+    products = np.array([[np.square(other.T @ one).sum() for other in others] for one in ones])
+    return _divided(products, *own)
+
+
+def own_alignments(vectors: Sequence[Vectors]) -> Float[np.ndarray, "one other"]:
+    """Linear centred kernel alignment of each of the vectors with each other, and with itself: 1.
+
+    >>> own_alignments([np.eye(3), 2 * np.eye(3)]).round(2).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    vectors = [_centred(each) for each in vectors]
+    products = np.empty((len(vectors), len(vectors)))
+    for row, one in enumerate(vectors):
+        for column, other in enumerate(vectors[: row + 1]):
+            products[row, column] = products[column, row] = np.square(other.T @ one).sum()
+    return _divided(products, products.diagonal(), products.diagonal())
+
+
+def _divided(products: np.ndarray, ones: np.ndarray, others: np.ndarray) -> Float[np.ndarray, "one other"]:
+    """Squared norms of the products by the norms of both sides; NaN for vectors that are all the same."""
+    size = np.sqrt(ones[:, None] * others)
+    return np.divide(products, size, out=np.full(size.shape, np.nan), where=size > 0)
 
 
 def _centred(vectors: Vectors) -> Vectors:

@@ -83,8 +83,10 @@ class Growing(Generic[Sample]):
 
     def merge(self) -> Sample:
         """The sample, with all that was offered."""
-        for rows in [Occurrences.concatenate(self.pending)] if self.pending else []:
-            self.sample = self.sample + replace(self.sample, rows=rows)
+        if self.pending:
+            parts = [each for each in (self.sample.rows, *self.pending) if each is not None]
+            rows = Occurrences.concatenate(parts)
+            self.sample = replace(self.sample, rows=None) + replace(self.sample, rows=rows)
         self.pending = []
         return self.sample
 

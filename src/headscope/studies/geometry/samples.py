@@ -101,18 +101,19 @@ class RepeatedSample:
             return type(self)(self.bound, self.seed, None, limit)
         token_key = keys(self.seed, rows.token)
         order = np.lexsort((rows.key, token_key))
-        rows, token_key = rows[order], token_key[order]
+        token_key = token_key[order]
         # Number of each occurrence among those of its token.
         first = np.searchsorted(token_key, token_key)
-        kept = (np.arange(len(rows)) - first < CONTEXTS) & (token_key < np.uint64(limit))
-        rows, token_key = rows[kept], token_key[kept]
-        if len(rows) > self.bound:
+        kept = (np.arange(len(order)) - first < CONTEXTS) & (token_key < np.uint64(limit))
+        order, token_key = order[kept], token_key[kept]
+        if len(order) > self.bound:
             limit = int(token_key[self.bound])
-            kept = token_key < np.uint64(limit)
-            rows = rows[kept]
-        return type(self)(self.bound, self.seed, rows, limit)
+            order = order[token_key < np.uint64(limit)]
+        return type(self)(self.bound, self.seed, rows[order], limit)
 
 
 def _joined(one: Occurrences | None, other: Occurrences | None) -> Occurrences | None:
     parts = [each for each in (one, other) if each is not None]
-    return Occurrences.concatenate(parts) if parts else None
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return Occurrences.concatenate(parts)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
+from scipy.sparse import csr_array
 
 from headscope.statistics.bootstrap import interval
 from headscope.studies.geometry.samples import Occurrences
@@ -16,27 +17,29 @@ SEGMENTS = ("same", "different")
 Draws = Float[np.ndarray, "resample input"] | UInt8[np.ndarray, "resample input"]
 
 
-def mean_cosine(units: Float[np.ndarray, "occurrence width"]) -> float:
+def mean_cosine(units: Float[np.ndarray, "*space occurrence width"]) -> Float[np.ndarray, "*space"]:
     """The mean cosine over all pairs of different vectors of length 1; NaN for fewer than two.
 
-    >>> round(mean_cosine(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])), 3)
+    >>> mean_cosine(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(3).item()
     0.333
     """
-    number = len(units)
+    number = units.shape[-2]
     if number < 2:
-        return float("nan")
-    total = np.square(units.sum(0, dtype=np.float64)).sum()
-    return float((total - np.square(units, dtype=np.float64).sum()) / (number * (number - 1)))
+        return np.full(units.shape[:-2], np.nan)
+    total = np.square(units.sum(-2, dtype=np.float64)).sum(-1)
+    return (total - np.square(units, dtype=np.float64).sum((-2, -1))) / (number * (number - 1))
 
 
 def mean_cosine_interval(
     units: Float[np.ndarray, "occurrence width"], inputs: Int[np.ndarray, " occurrence"], draws: Draws
 ) -> Float[np.ndarray, " 2"]:
     """The 95% bootstrap interval of `mean_cosine`; inputs are resampled whole, a token is no pair with its copies."""
-    weights = draws[:, inputs].astype(np.float32)  # [resample, occurrence]
-    total = np.square(weights @ units).sum(1, dtype=np.float64)
-    own = np.square(weights).sum(1, dtype=np.float64)
-    pairs = np.square(weights.sum(1, dtype=np.float64)) - own
+    places = np.arange(len(inputs))
+    member = csr_array((np.ones(len(inputs), np.float32), (inputs, places)), (draws.shape[1], len(inputs)))
+    total = np.square(draws.astype(np.float32) @ (member @ units)).sum(1, dtype=np.float64)
+    counts = np.bincount(inputs, minlength=draws.shape[1])
+    own = np.square(draws, dtype=np.float64) @ counts
+    pairs = np.square(draws @ counts, dtype=np.float64) - own
     return interval(np.divide(total - own, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0))
 
 
@@ -52,11 +55,13 @@ def shared(vectors: Float[np.ndarray, "occurrence width"]) -> float:
     return float(mean / max(np.square(vectors, dtype=np.float64).sum(1).mean(), np.finfo(np.float64).tiny))
 
 
-def explained(units: Float[np.ndarray, "occurrence width"], norm: Float[np.ndarray, " occurrence"]) -> float:
+def explained(
+    units: Float[np.ndarray, "*space occurrence width"], norm: Float[np.ndarray, "*space occurrence"]
+) -> Float[np.ndarray, "*space"]:
     """Maximum explainable variance: the largest squared singular value over the sum of all (Ethayarajh 2019, 3.3)."""
-    vectors = units.astype(np.float64) * norm[:, None]
-    squared = np.linalg.eigvalsh(vectors @ vectors.T)
-    return float(squared[-1] / max(squared.sum(), np.finfo(np.float64).tiny))
+    vectors = units.astype(np.float64) * norm[..., None]
+    squared = np.linalg.eigvalsh(vectors @ vectors.mT)
+    return squared[..., -1] / np.maximum(squared.sum(-1), np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -86,18 +91,20 @@ def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> Token
     for number, group in enumerate(groups):
         generator = np.random.default_rng([seed, number])
         other = generator.choice(len(random), min(len(group), len(random)), replace=False)
-        masks = _classes(repeated, group)
-        pairs[number] = [mask.sum() for mask in masks]
-        for space in range(spaces):
-            units = repeated.unit[group, space].astype(np.float32)
-            others = random.unit[other, space].astype(np.float32)
-            variance = explained(units, repeated.norm[group, space])
-            chance = explained(others, random.norm[other, space])
-            cosines = units @ units.T
-            values[number, space] = [mean_cosine(units), variance, chance, *(cosines[mask].sum() for mask in masks)]
+        masks = np.array(_classes(repeated, group)).reshape(pairs.shape[1], -1)  # [class, pair]
+        pairs[number] = masks.sum(1)
+        units = _by_space(repeated.unit[group])
+        cosines = (units @ units.mT).reshape(spaces, -1)  # [space, pair]
+        variance = explained(units, repeated.norm[group].T)
+        chance = explained(_by_space(random.unit[other]), random.norm[other].T)
+        values[number] = np.column_stack([mean_cosine(units), variance, chance, cosines @ masks.T.astype(np.float64)])
     own, variance, chance = np.moveaxis(values[..., :3], -1, 0)  # each [token, space]
     gaps, segments = np.split(values[..., 3:], [len(GAPS)], axis=-1)
     return TokenScores(own, variance, chance, gaps, pairs[:, : len(GAPS)], segments, pairs[:, len(GAPS) :])
+
+
+def _by_space(units: Float[np.ndarray, "occurrence space width"]) -> Float[np.ndarray, "space occurrence width"]:
+    return np.ascontiguousarray(units.swapaxes(0, 1), dtype=np.float32)
 
 
 def _groups(token: Int[np.ndarray, " occurrence"]) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
-from headscope.studies.geometry.alignment import alignments
+from headscope.studies.geometry.alignment import alignments, own_alignments
 from headscope.studies.geometry.dimensions import SHARES, largest_shares, outliers, without
 from headscope.studies.geometry.hidden_pass import Hidden
 from headscope.studies.geometry.samples import Occurrences
@@ -124,7 +124,7 @@ class GeometryVariables:
 
     def _add_alignment(self, words: Occurrences, other: Hidden | None) -> None:
         vectors = [words.vectors(space) for space in range(self.spaces)]
-        own = alignments(vectors, vectors)
+        own = own_alignments(vectors)
         labels: dict[str, Any] = {"units": "alignment", "source": KORNBLITH}
         dims, long_name = ("layer", "other_layer"), "linear centred kernel alignment of two layers"
         count = Count(len(words), "random tokens", "tokens")

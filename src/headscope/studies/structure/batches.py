@@ -39,17 +39,16 @@ def groups(treebank: TreebankStates, most: int, order: Int[np.ndarray, " chosen"
     return batches
 
 
-def padded(treebank: TreebankStates, numbers: Sequence[int], spaces: Sequence[int], device: torch.device) -> StateBatch:
-    """One batch of sentences, in some of the spaces."""
+def padded(treebank: TreebankStates, numbers: Sequence[int], device: torch.device) -> StateBatch:
+    """One batch of sentences."""
     lengths = [len(treebank.sentences[number]) for number in numbers]
-    words, width = max(lengths), treebank.states[numbers[0]].shape[-1]
-    states = torch.zeros(len(spaces), len(numbers), words, width)
+    spaces, _, width = treebank.states[numbers[0]].shape
+    words = max(lengths)
+    states = torch.zeros(spaces, len(numbers), words, width)
     apart = torch.zeros(len(numbers), words, words)
     deep = torch.zeros(len(numbers), words)
-    whole = len(spaces) == len(treebank.states[numbers[0]])
     for place, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
-        kept = treebank.states[number]
-        states[:, place, :length] = kept if whole else kept[spaces]
+        states[:, place, :length] = treebank.states[number]
         apart[place, :length, :length] = treebank.gold.distances[number]
         deep[place, :length] = treebank.gold.depths[number]
     real = torch.arange(words) < torch.tensor(lengths)[:, None]

@@ -1,6 +1,6 @@
 """A few sentences with their gold tree and the predicted one, for a picture."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import torch
 
 from headscope.studies.structure.gold_trees import scored
 from headscope.studies.structure.scores import predicted_edges, spanning_edges
-from headscope.studies.structure.train import FittedProbes
+from headscope.studies.structure.train import Maps
 from headscope.studies.structure.treebank_states import TreebankStates
 
 MOST_WORDS = 24  # longer sentences do not fit on a page
@@ -16,7 +16,7 @@ MOST_WORDS = 24  # longer sentences do not fit on a page
 
 def example_trees(
     treebank: TreebankStates,
-    fitted: FittedProbes,
+    maps: Mapping[str, Maps],
     layer: int,
     number: int,
     seed: int,
@@ -29,7 +29,7 @@ def example_trees(
             "gold": sorted(
                 spanning_edges(treebank.gold.distances[each].numpy().astype(float), scored(treebank.sentences[each]))
             ),
-            "predicted": predicted_edges(treebank, each, fitted, layer - 1, device),
+            "predicted": predicted_edges(treebank, each, maps, layer - 1, device),
         }
         for each in _typical([len(sentence) for sentence in treebank.sentences], number, seed)
     ]

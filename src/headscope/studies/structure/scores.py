@@ -1,5 +1,6 @@
 """Scores of probes on the sentences of a treebank (Hewitt and Manning 2019, section 3.2)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from headscope.statistics.resampled import Score
 from headscope.studies.structure import probes
 from headscope.studies.structure.batches import groups, padded
 from headscope.studies.structure.gold_trees import scored
-from headscope.studies.structure.train import FittedProbes
+from headscope.studies.structure.train import Maps
 from headscope.studies.structure.treebank_states import TreebankStates
 
 # Correlations are means over sentences of equal length, then over these lengths.
@@ -41,10 +42,10 @@ class SentenceScores(Columns):
     norm_spearman: Float[np.ndarray, "sentence space"]
 
 
-def score(treebank: TreebankStates, fitted: FittedProbes, device: torch.device) -> SentenceScores:
-    """The scores of all sentences of a treebank, in its order."""
+def score(treebank: TreebankStates, maps: Mapping[str, Maps], device: torch.device) -> SentenceScores:
+    """The scores of all sentences of a treebank, in its order; `maps` are those of each kind of probe."""
     rows: list[tuple] = [()] * len(treebank)
-    for numbers, apart, deep in _predictions(treebank, fitted, device):
+    for numbers, apart, deep in _predictions(treebank, maps, device):
         for place, number in enumerate(numbers):
             words = len(treebank.sentences[number])
             rows[number] = _row(treebank, number, apart[:, place, :words, :words], deep[:, place, :words])
@@ -52,12 +53,12 @@ def score(treebank: TreebankStates, fitted: FittedProbes, device: torch.device) 
 
 
 def predicted_edges(
-    treebank: TreebankStates, number: int, fitted: FittedProbes, space: int, device: torch.device
+    treebank: TreebankStates, number: int, maps: Mapping[str, Maps], space: int, device: torch.device
 ) -> list[tuple[int, int]]:
     """The edges that the distance probe of one space predicts for a sentence, by the places of the words."""
     states = treebank.states[number][space : space + 1, None].float().to(device)
     with torch.inference_mode():
-        apart = probes.distances(probes.project(states, fitted.maps["distance"][space : space + 1]))
+        apart = probes.distances(probes.project(states, maps["distance"][space : space + 1]))
     return sorted(spanning_edges(apart[0, 0].cpu().numpy(), scored(treebank.sentences[number])))
 
 
@@ -108,14 +109,13 @@ def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Sc
     return Score(np.mean(totals, axis=0), mean, sum(there))
 
 
-def _predictions(treebank: TreebankStates, fitted: FittedProbes, device: torch.device):
+def _predictions(treebank: TreebankStates, maps: Mapping[str, Maps], device: torch.device):
     """Batches of sentences: their numbers, and predicted distances and depths, the linear order last."""
-    spaces = list(range(len(fitted.maps["distance"])))
     for numbers in groups(treebank, CHUNK, np.arange(len(treebank))):
-        batch = padded(treebank, numbers, spaces, device)
+        batch = padded(treebank, numbers, device)
         with torch.inference_mode():
-            apart = probes.distances(probes.project(batch.states, fitted.maps["distance"])).cpu().numpy()
-            deep = probes.depths(probes.project(batch.states, fitted.maps["depth"])).cpu().numpy()
+            apart = probes.distances(probes.project(batch.states, maps["distance"])).cpu().numpy()
+            deep = probes.depths(probes.project(batch.states, maps["depth"])).cpu().numpy()
         places = np.arange(apart.shape[-1])
         linear = np.broadcast_to(abs(places[:, None] - places), (1, *apart.shape[1:]))
         yield (

@@ -1,7 +1,4 @@
-"""Training of both probes in all spaces at once, each with a learning rate and an end of its own.
-
-The states of a batch are read once for all probes; those of all spaces are one batched matrix product.
-"""
+"""Training of both probes in all spaces and with all ranks at once: a batch is read once, one product has all maps."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -17,9 +14,8 @@ from headscope.studies.structure.probes import depth_loss, distance_loss, projec
 from headscope.studies.structure.treebank_states import TreebankStates
 
 KINDS = ("distance", "depth")
-# As in the released code: maps start within this; an epoch without a smaller held-out loss divides the learning rate
-# by ten and starts Adam anew, and the fifth in a row is the last.
-WITHIN, SLOWER, LEAST_GAIN, PATIENCE = 0.05, 0.1, 1e-4, 5
+# As in the released code: maps start within this.
+WITHIN = 0.05
 Maps = Float[Tensor, "space width rank"]
 
 
@@ -28,8 +24,8 @@ class ProbeRecipe:
     """Settings of a training.
 
     * `ranks`: of the maps; of several, each space takes that of the smallest held-out loss.
-    * `learning_rate`: of Adam; `batch`: sentences of a step; `epochs`: most passes over the sentences.
-    * `held_out`: share of the training sentences that decide when to stop, and the rank.
+    * `learning_rate`: of Adam at the start, it falls to 0 by a half cosine; `batch`: sentences of a step.
+    * `epochs`: passes over the sentences; `held_out`: share of the training sentences that decide on the rank.
     """
 
     ranks: tuple[int, ...]
@@ -47,62 +43,17 @@ class ProbeRecipe:
 class FittedProbes:
     """Trained probes of all spaces.
 
-    * `maps`: by kind of probe; those of smaller rank end with zeros.
-    * `ranks`, `losses`, `epochs`: of each space, by kind; losses are those of the held-out sentences.
+    * `maps`: by kind of probe, those with the chosen ranks; maps of smaller rank end with zeros.
+    * `ranks`: chosen for each space, by kind.
+    * `by_rank`: the maps of each rank, by kind; `losses`: those of the held-out sentences.
     * `held_out`: numbers of the held-out sentences.
     """
 
     maps: dict[str, Maps]
     ranks: dict[str, list[int]]
-    losses: dict[str, list[float]]
-    epochs: dict[str, list[int]]
+    by_rank: dict[int, dict[str, Maps]]
+    losses: Float[np.ndarray, "rank kind space"]
     held_out: list[int]
-
-
-class SpaceMaps:
-    """The maps of one kind of probe while they are trained."""
-
-    def __init__(self, kind: str, spaces: int, width: int, rank: int, recipe: ProbeRecipe, device: torch.device):
-        self.kind, self.rank = kind, rank
-        first = torch.empty(spaces, width, rank).uniform_(-WITHIN, WITHIN).to(device)
-        self.maps, self.best = [nn.Parameter(each.clone()) for each in first], first
-        self.rates = [recipe.learning_rate] * spaces
-        self.optimizers = [torch.optim.Adam([each], lr=recipe.learning_rate, fused=True) for each in self.maps]
-        self.losses: list[list[float]] = [[] for _ in range(spaces)]
-        self.active = list(range(spaces))
-
-    def loss(self, batch: StateBatch, spaces: Sequence[int]) -> Float[Tensor, "space sentence"]:
-        """The losses of the active spaces; `spaces` are those of the batch."""
-        places = [spaces.index(each) for each in self.active]
-        states = batch.states if len(places) == len(spaces) else batch.states[places]
-        projected = project(states, torch.stack([self.maps[each] for each in self.active]))
-        if self.kind == "distance":
-            return distance_loss(projected, batch.distances, batch.real)
-        return depth_loss(projected, batch.depths, batch.real)
-
-    def step(self, batch: StateBatch, spaces: Sequence[int]) -> None:
-        """One step of each active space on the mean loss of its sentences."""
-        if not self.active:
-            return
-        self.loss(batch, spaces).mean(1).sum().backward()
-        for each in self.active:
-            self.optimizers[each].step()
-            self.optimizers[each].zero_grad()
-
-    def end_epoch(self, losses: Sequence[float]) -> None:
-        """Keep maps that are better than before, slow others down, and end those that no longer improve."""
-        for each, loss in zip(tuple(self.active), losses, strict=True):
-            before = min(self.losses[each], default=np.inf)
-            self.losses[each].append(loss)
-            if not np.isfinite(loss):
-                raise HeadscopeError(f"the loss of a probe is {loss}; use a smaller --learning-rate")
-            if loss < before - LEAST_GAIN:
-                self.best[each] = self.maps[each].detach()
-            else:
-                self.rates[each] *= SLOWER
-                self.optimizers[each] = torch.optim.Adam([self.maps[each]], lr=self.rates[each], fused=True)
-            if len(self.losses[each]) - 1 - int(np.argmin(self.losses[each])) >= PATIENCE:
-                self.active.remove(each)
 
 
 def fit(
@@ -114,7 +65,7 @@ def fit(
 ) -> FittedProbes:
     """Train both probes in all spaces, with each rank; the seed decides maps, order and what is held out.
 
-    `done` receives the number of sentences of each step, and of those that early stopping spared.
+    `done` receives the number of sentences of each step.
 
     Raises `HeadscopeError` if there are too few sentences, or a loss is no finite number.
     """
@@ -123,56 +74,74 @@ def fit(
     if not 0 < apart < len(order):
         raise HeadscopeError(f"{len(order)} training sentences are too few to hold some out; name a larger treebank")
     held_out, training = order[:apart], order[apart:]
-    trained = [
-        maps for rank in recipe.ranks for maps in _train(treebank, held_out, training, recipe, rank, seed, device, done)
-    ]
-    return _best(trained, max(recipe.ranks), held_out.tolist())
+    maps = _first_maps(treebank, recipe.ranks, seed, device)
+    _train(maps, treebank, training, recipe, seed, done)
+    parts = groups(treebank, recipe.batch, held_out)
+    with torch.inference_mode():
+        losses = torch.cat([_losses(maps, padded(treebank, part, device), recipe.ranks) for part in parts], -1).mean(-1)
+    if not losses.isfinite().all():
+        raise HeadscopeError("the loss of a probe is no finite number; use a smaller --learning-rate")
+    return _chosen(maps.detach(), recipe.ranks, losses.cpu().numpy(), held_out.tolist())
+
+
+def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int, device: torch.device) -> nn.Parameter:
+    """Random maps side by side, of each rank those of both kinds; those of a rank do not depend on other ranks."""
+    spaces, _, width = treebank.states[0].shape
+    every = []
+    with torch.random.fork_rng():
+        for rank in ranks:
+            torch.manual_seed(seed)
+            every += [torch.empty(spaces, width, rank).uniform_(-WITHIN, WITHIN) for _ in KINDS]
+    return nn.Parameter(torch.cat(every, dim=-1).to(device))
 
 
 def _train(
-    treebank: TreebankStates, held_out: np.ndarray, training: np.ndarray, recipe: ProbeRecipe,
-    rank: int, seed: int, device: torch.device, done: Callable[[int], None],
-) -> list[SpaceMaps]:  # fmt: skip
-    """The maps of both kinds of probe, of one rank."""
-    spaces, _, width = treebank.states[0].shape
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        kinds = [SpaceMaps(kind, spaces, width, rank, recipe, device) for kind in KINDS]
-    random, parts = np.random.default_rng(seed + 1), groups(treebank, recipe.batch, held_out)
-    for epoch in range(recipe.epochs):
+    maps: nn.Parameter, treebank: TreebankStates, training: np.ndarray, recipe: ProbeRecipe, seed: int,
+    done: Callable[[int], None],
+) -> None:  # fmt: skip
+    """Change the maps by Adam, whose learning rate falls to 0; no map depends on another one."""
+    random = np.random.default_rng(seed + 1)
+    optimizer = torch.optim.Adam([maps], lr=recipe.learning_rate, fused=True)
+    number = -(-len(training) // recipe.batch) * recipe.epochs
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, number)
+    for _ in range(recipe.epochs):
         steps = groups(treebank, recipe.batch, random.permutation(training))
         random.shuffle(steps)
-        active = sorted({space for kind in kinds for space in kind.active})
         for numbers in steps:
-            batch = padded(treebank, numbers, active, device)
-            for kind in kinds:
-                kind.step(batch, active)
+            _losses(maps, padded(treebank, numbers, maps.device), recipe.ranks).mean(-1).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            schedule.step()
             done(len(numbers))
-        _evaluate(kinds, [padded(treebank, numbers, active, device) for numbers in parts], active)
-        if not any(kind.active for kind in kinds):
-            done((recipe.epochs - epoch - 1) * len(training))
-            break
-    return kinds
 
 
-def _evaluate(kinds: Sequence[SpaceMaps], batches: Sequence[StateBatch], spaces: Sequence[int]) -> None:
-    """End an epoch with the mean losses of the held-out sentences."""
-    with torch.inference_mode():
-        for kind in kinds:
-            if kind.active:
-                kind.end_epoch(torch.cat([kind.loss(batch, spaces) for batch in batches], dim=1).mean(1).tolist())
+def _losses(maps: Tensor, batch: StateBatch, ranks: Sequence[int]) -> Float[Tensor, "rank kind space sentence"]:
+    """The losses of all maps on the sentences of a batch."""
+    projected = _of_ranks(project(batch.states, maps), ranks)
+    losses = [
+        torch.stack(
+            [
+                distance_loss(of_kind["distance"], batch.distances, batch.real),
+                depth_loss(of_kind["depth"], batch.depths, batch.real),
+            ]
+        )
+        for of_kind in projected.values()
+    ]
+    return torch.stack(losses)
 
 
-def _best(trained: Sequence[SpaceMaps], widest: int, held_out: list[int]) -> FittedProbes:
+def _of_ranks(side_by_side: Tensor, ranks: Sequence[int]) -> dict[int, dict[str, Tensor]]:
+    """What stands side by side along the last axis, by rank and kind."""
+    parts = iter(side_by_side.split([rank for rank in ranks for _ in KINDS], dim=-1))
+    return {rank: {kind: next(parts) for kind in KINDS} for rank in ranks}
+
+
+def _chosen(maps: Tensor, ranks: Sequence[int], losses: np.ndarray, held_out: list[int]) -> FittedProbes:
     """Of several ranks, for each kind and space that of the smallest held-out loss."""
-    fitted = FittedProbes({}, {}, {}, {}, held_out)
-    for kind in KINDS:
-        every = [each for each in trained if each.kind == kind]
-        losses = np.array([[min(of_space) for of_space in each.losses] for each in every])  # [rank, space]
-        best = [every[rank] for rank in losses.argmin(0)]
-        whole = [nn.functional.pad(each.best[space], (0, widest - each.rank)) for space, each in enumerate(best)]
-        fitted.maps[kind] = torch.stack(whole)
-        fitted.ranks[kind] = [each.rank for each in best]
-        fitted.losses[kind] = losses.min(0).tolist()
-        fitted.epochs[kind] = [len(each.losses[space]) for space, each in enumerate(best)]
-    return fitted
+    by_rank, best = _of_ranks(maps, ranks), losses.argmin(0)  # [kind, space]
+    widest, chosen = max(ranks), {}
+    for kind, places in zip(KINDS, best, strict=True):
+        whole = [by_rank[ranks[place]][kind][space] for space, place in enumerate(places)]
+        chosen[kind] = torch.stack([nn.functional.pad(each, (0, widest - each.shape[1])) for each in whole])
+    numbers = {kind: [ranks[place] for place in places] for kind, places in zip(KINDS, best, strict=True)}
+    return FittedProbes(chosen, numbers, by_rank, losses, held_out)

@@ -1,8 +1,9 @@
-"""Figures of `structure`: the four scores by layer beside baselines, and trees of a few sentences."""
+"""Figures of `structure`: the four scores by layer beside baselines, those by rank, and trees of a few sentences."""
 
 import json
 from collections.abc import Iterator
 
+import numpy as np
 import xarray as xr
 
 from headscope.figures import curve, with_interval
@@ -10,12 +11,14 @@ from headscope.figures.dependency_trees import dependency_trees
 from headscope.report.parts import Figure
 from headscope.studies.structure.page.summary import BASELINES, NAMES, chosen
 
-SCORES, TREES = "Scores by layer", "Trees"
+SCORES, RANKS, TREES = "Scores by layer", "Scores by rank", "Trees"
+MOST_LINES = 6  # layers, in one figure
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    return [*(_by_layer(result, name) for name in NAMES), *trees(result)]
+    by_rank = [_by_rank(result, name) for name in NAMES if f"{name}_by_rank" in result]
+    return [*(_by_layer(result, name) for name in NAMES), *by_rank, *trees(result)]
 
 
 def _by_layer(result: xr.Dataset, name: str) -> Figure:
@@ -34,6 +37,20 @@ def _by_layer(result: xr.Dataset, name: str) -> Figure:
         "Probes of all layers and baselines are trained alike. After Hewitt and Manning (2019), Table 1 and Figure 4."
     )
     return Figure(name, SCORES, curve(array.transpose("layer", "series"), "layer"), caption, name)
+
+
+def _by_rank(result: xr.Dataset, name: str) -> Figure:
+    """The score of each rank, of the chosen layer and of others that are evenly spread."""
+    layer, variable = chosen(result).number, f"{name}_by_rank"
+    every = result["layer"].values.tolist()
+    shown = sorted({layer, *(every[round(at)] for at in np.linspace(0, len(every) - 1, MOST_LINES))})
+    array = with_interval(result, variable).sel(layer=shown).assign_attrs(long_name=NAMES[name])
+    array = array.rename(layer="series").assign_coords(series=[f"layer {each}" for each in shown])
+    caption = (
+        f"{NAMES[name]} of probes of each rank (number of dimensions), on held-out training sentences; 95% intervals "
+        "over sentences. The scores above have the rank of the smallest held-out loss of each layer."
+    )
+    return Figure(variable, RANKS, curve(array.transpose("probe_rank", "series"), "probe_rank"), caption, variable)
 
 
 def trees(result: xr.Dataset) -> Iterator[Figure]:
