@@ -65,7 +65,7 @@ QUICK = {
     "pretrain_head": ("--epochs", "1", "--batch", "4"),
     "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     "prune": ("--share", "0.5", "--step", "0.25"),
-    "structure": ("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "4"),
+    "structure": ("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "2,4"),
 }
 
 
