@@ -8,12 +8,15 @@ import xarray as xr
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
+from headscope.figures.dependency_trees import dependency_trees
 from headscope.figures.labels import head_name
-from headscope.report.parts import LayerNumber
+from headscope.report.layer_parts import NUMBERS, LayerPart, layer_parts
+from headscope.report.parts import Figure, LayerNumber
+from headscope.report.tables import Column, Table
 from headscope.viewer.export import exported
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import ViewState, parse_state
-from support.viewer_page import opened, served, session_of
+from support.viewer_page import opened, served, session_of, settled
 
 EVIL = "The <img src=x onerror=document.title=1> cat slept."
 
@@ -23,6 +26,9 @@ def session() -> ViewSession:
     made = session_of()
     depth = LayerNumber("Trees", "tree depth", xr.DataArray([0.1, 0.5, 0.3], {"layer": [1, 2, 3]}, ("layer",)), 2)
     vars(made.measured[0])["layers"] = [depth]
+    edges = Table("tree-1", "Edges", "", "", ("Word",), (Column("gold", "Gold"),), [(("<b>She",), [("yes", "")])])
+    tree = Figure("tree-1", "Trees", dependency_trees(["<b>She", "slept"], [(0, 1)], [(0, 1)]), "Gold", "", edges)
+    vars(made)["_panels"] = [[*layer_parts(made.measured[0]), LayerPart("Trees", (), (tree,), ())]]
     return made
 
 
@@ -86,9 +92,20 @@ def test_the_page_saves_a_card_and_shows_what_layers_know(
         svg, png = tmp_path / "card.svg", tmp_path / "card.png"
         WebDriverWait(browser, 10).until(lambda _: svg.exists() and png.exists() and png.stat().st_size)
         assert "profile on sample" in words_of(svg.read_bytes())
-        browser.find_element("css selector", ".layers summary").click()
-        rows = browser.find_elements("css selector", ".layers tbody tr")
-        assert [row.text for row in rows] == ["tree depth trees 10.0% 50.0% best 30.0%"]
+        for panel in browser.find_elements("css selector", ".layers > summary"):
+            panel.click()
+        settled(browser)
+        assert [each.text for each in browser.find_elements("css selector", ".layers > summary")] == [NUMBERS, "Trees"]
+        assert "Best: layer 2 for tree depth." in browser.find_element("css selector", ".layers").text
+        for fold in browser.find_elements("css selector", ".layers .fold summary"):
+            fold.click()
+        rows = [row.text for row in browser.find_elements("css selector", ".layers tbody tr")]
+        assert rows == ["tree depth 10.0 50.0 30.0", "<b>She yes"]
+        trees = browser.find_elements("css selector", ".layers + .layers .chart img")
+        assert [each.is_displayed() for each in trees] == [True, False]
+        assert trees[0].get_attribute("naturalWidth") != "0"
+        assert trees[0].accessible_name == "<b>She slept: 1 of 1 edges of the gold tree are predicted."
+        assert browser.get_log("browser") == []
         assert (
             browser.find_elements("css selector", ".grid-layer")[1].get_attribute("title")
             == "Layer 2: best for tree depth"

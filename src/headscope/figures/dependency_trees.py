@@ -12,6 +12,7 @@ from headscope.figures.tidy import inline
 Edge = Sequence[int]
 LETTER, GAP, POINTS = 7.2, 16, 17  # pixels of a letter and between words; points of an arc
 STEP, MARGIN = 22, 16  # pixels by which an arc is higher than one that is a word shorter
+LINE = 20  # pixels of a word in words below each other
 OVER, UNDER, MISSED = CATEGORIES[2], CATEGORIES[0], CATEGORIES[1]
 
 
@@ -49,13 +50,21 @@ def dependency_trees(
             scale=alt.Scale(domain=kinds, range=[OVER, UNDER, MISSED]),
             legend=alt.Legend(title=None, orient="top"),
         ),
-        strokeDash=alt.StrokeDash("kind:N", scale=alt.Scale(domain=kinds, range=[[1, 0], [1, 0], [4, 3]]), legend=None),
+        strokeDash=alt.StrokeDash(
+            "kind:N",
+            scale=alt.Scale(domain=kinds, range=[[1, 0], [1, 0], [4, 3]]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
     )  # fmt: skip
-    text = [{"x": place, "y": 0, "word": word} for place, word in zip(centres, words, strict=True)]
+    text = [
+        {"x": centre, "place": place, "y": 0, "word": word}
+        for place, (centre, word) in enumerate(zip(centres, words, strict=True))
+    ]
     names = (
         alt.Chart(inline(text)).mark_text(fontSize=12, color=INK, aria=False).encode(x=x, y=y, text=alt.Text("word:N"))
     )
     chart = alt.layer(lines, names).properties(width=width, height=2 * (highest + MARGIN))
+    chart = chart.properties(usermeta={"longest": max(map(len, words)), "words": len(words), "highest": highest})
     right = len(gold & predicted)
     return finished(chart, title, f"{' '.join(words)}: {right} of {len(gold)} edges of the gold tree are predicted.")
 
@@ -76,9 +85,32 @@ def _arc(edge: Edge, centres: Sequence[float], side: int, kind: str) -> list[dic
     first, last = (centres[place] for place in edge)
     turn = np.linspace(np.pi, 0, POINTS)
     across = (first + last) / 2 + np.cos(turn) * (last - first) / 2
+    along = sum(edge) / 2 + np.cos(turn) * (edge[1] - edge[0]) / 2
     up = side * (9 + np.sin(turn) * _height(edge))
     name = f"{edge[0]}-{edge[1]} {side}"
     return [
-        {"x": round(float(at), 1), "y": round(float(height), 1), "edge": name, "point": number, "kind": kind}
-        for number, (at, height) in enumerate(zip(across, up, strict=True))
+        {
+            "x": round(float(at), 1),
+            "place": round(float(place), 2),
+            "y": round(float(height), 1),
+            "edge": name,
+            "point": number,
+            "kind": kind,
+        }
+        for number, (at, place, height) in enumerate(zip(across, along, up, strict=True))
     ]
+
+
+def upright(spec: dict[str, Any], room: float) -> None:
+    """Write the words of a specification of `dependency_trees` below each other: gold edges left, predicted right."""
+    about = spec["usermeta"]
+    word = LETTER * about["longest"] / 2
+    factor = min(1.0, (room / 2 - word - 4) / (about["highest"] + MARGIN))
+    across = f"-{factor:.3f} * datum.y - (datum.y > 0 ? 1 : datum.y < 0 ? -1 : 0) * {word:.1f}"
+    x, y = {"domain": [-room / 2, room / 2]}, {"domain": [-0.6, about["words"] - 0.4], "reverse": True}
+    for layer in spec["layer"]:
+        layer["transform"] = [{"calculate": across, "as": "across"}]
+        for channel, field, scale in (("x", "across", x), ("y", "place", y)):
+            scale = scale | {"nice": False}
+            layer["encoding"][channel] = {"field": field, "type": "quantitative", "axis": None, "scale": scale}
+    spec |= {"width": room, "height": LINE * about["words"]}

@@ -4,6 +4,7 @@ import textwrap
 from copy import deepcopy
 from typing import Any
 
+from headscope.figures.dependency_trees import upright
 from headscope.figures.token_rows import wrapped
 
 Spec = dict[str, Any]
@@ -13,6 +14,7 @@ NARROW = 480
 # Room for axes beside panels, between panels, and for a legend on the right, in pixels.
 MARGIN, GAP, LEGEND, SCALED = 64, 26, 110, 1.5
 LETTER, LABEL, AXIS = 8.2, 6.4, 26
+CROWDED = 0.9  # of its own width: words of a tree do not stand beside each other in less
 
 
 def fitted(spec: Spec, width: int) -> Spec:
@@ -44,6 +46,10 @@ def fitted(spec: Spec, width: int) -> Spec:
 def _single(spec: Spec, width: int) -> None:
     if "ends" in spec.get("usermeta", {}):
         wrapped(spec, width - _label_room(spec))
+    elif "longest" in spec.get("usermeta", {}) and width < CROWDED * spec["width"]:
+        upright(spec, width - AXIS)
+    elif "longest" in spec.get("usermeta", {}):
+        spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
     elif (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
         across = width - MARGIN - (LEGEND if width >= NARROW else 0)
         _scale(spec, min(SCALED, across / spec["width"]))

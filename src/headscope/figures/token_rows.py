@@ -63,7 +63,7 @@ def wrapped(spec: dict[str, Any], room: float) -> None:
         if end - starts[-1] > room and start > starts[-1]:
             starts.append(start)
     across = max(end - start for start, end in zip(starts, [*starts[1:], ends[-1]], strict=True))
-    line = " + ".join(f"(datum.from >= {start})" for start in starts[1:]) or "0"
+    line = " + ".join(["0", *(f"(datum.from >= {start})" for start in starts[1:])])  # a number where there is one, too
     places = [{"calculate": f"datum.{end} - {starts}[datum.line]", "as": end} for end in ("from", "to", "middle")]
     spec["transform"] = [{"calculate": line, "as": "line"}, *places]
     for layer in spec["layer"]:

@@ -1,9 +1,12 @@
 """The parts of a report: findings and figures."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
+
+if TYPE_CHECKING:
+    from headscope.report.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Figure:
     * `section`: the heading it stands under.
     * `chart`: an Altair chart.
     * `caption`: what it shows and where it comes from.
-    * `variable`: the variable whose table is its alternative.
+    * `variable`: the variable whose table is its alternative; `table`: an alternative of its own.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Figure:
     chart: Any
     caption: str
     variable: str
+    table: "Table | None" = None
 
 
 @dataclass(frozen=True, slots=True)

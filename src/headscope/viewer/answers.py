@@ -22,6 +22,7 @@ METHODS = {
     "words": "words",
     "numbers": "numbers",
     "card": "card",
+    "panel": "panel",
     "examples": "examples",
     "corpus": "page",
 }

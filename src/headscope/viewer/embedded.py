@@ -39,7 +39,7 @@ def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int 
 
 
 def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tuple[str, str | bytes]]:
-    """Maps and cards, the chosen heads first, then the others; coarse maps before fine ones."""
+    """Maps, cards and panels: the chosen heads, what layers know, the other heads; coarse maps before fine ones."""
     maps = session.maps(text)
     for place in state.heads:
         session.refuse_head(maps, *place)
@@ -54,6 +54,9 @@ def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tup
             measured = session.results_of(model)
             for layer, head in [place for place in places if measured and place in measured.heads]:
                 yield f"api/card/{layer}/{head}?model={model}", session.card(layer, head, model)
+            if places is chosen:
+                for number in range(len(session.numbers(model)["panels"])):
+                    yield f"api/panel/{number}?model={model}", session.panel(number, model)
 
 
 def _tiles(

@@ -4,8 +4,6 @@ from typing import Any
 
 from headscope.report.cards import MeasuredModel
 from headscope.report.kinds import COLOURS, MEANINGS, NAMES, head_kinds
-from headscope.report.layer_numbers import words_of
-from headscope.report.parts import LayerNumber
 
 DIGITS = 5
 
@@ -16,7 +14,7 @@ def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
     kinds = head_kinds([source.result for source in measured.sources] if measured else [])
     return {
         "numbers": head_numbers(measured) if measured else [],
-        "layers": [_by_layer(each) for each in measured.layers] if measured else [],
+        "layers": [{"words": each.words, "best": each.chosen} for each in measured.layers] if measured else [],
         "kinds": [[*place, each.kind, each.word] for place, several in kinds.items() for each in several[:1]],
         "colours": COLOURS,
         "names": NAMES,
@@ -49,10 +47,3 @@ def head_numbers(measured: MeasuredModel) -> list[dict[str, Any]]:
             }
         )
     return entries
-
-
-def _by_layer(each: LayerNumber) -> dict[str, Any]:
-    """A number of every layer as texts; `best` is the layer that other data have chosen, if any have."""
-    layers = [int(layer) for layer, value in zip(each.array["layer"], each.array, strict=True) if bool(value.notnull())]
-    values = [[layer, words_of(each, layer)] for layer in layers]
-    return {"topic": each.topic, "words": each.words, "best": each.chosen, "values": values}

@@ -17,6 +17,7 @@ from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.report.cards import Card, MeasuredModel, card
 from headscope.report.cards.page import card_fragment
+from headscope.report.layer_parts import LayerPart, layer_parts, part_fragment
 from headscope.types import segment_text
 from headscope.viewer import saved_index, tiles
 from headscope.viewer.head_numbers import model_numbers
@@ -155,6 +156,16 @@ class ViewSession:
         """
         return card_fragment(self.head_card(layer, head, model))
 
+    def panel(self, number: int, model: int = 0) -> str:
+        """What layers know as a piece of HTML; `number`, from 0, is that of a title of `numbers(model)["panels"]`.
+
+        Raises `Missing` if there is no such panel.
+        """
+        panels = self._panels[model] if 0 <= model < len(self._panels) else []
+        if not 0 <= number < len(panels):
+            raise Missing(f"there is no panel {number} of model {model}: it has {len(panels)}")
+        return part_fragment(panels[number])
+
     def head_card(self, layer: int, head: int, model: int = 0) -> Card:
         """The report card of a head.
 
@@ -225,7 +236,15 @@ class ViewSession:
 
     @cached_property
     def _numbers(self) -> list[dict[str, Any]]:
-        return [model_numbers(self.results_of(each)) for each in range(len(self.models) + len(self.stored))]
+        results = [self.results_of(each) for each in range(len(self._panels))]
+        titles = [[part.title for part in parts] for parts in self._panels]
+        return [model_numbers(each) | {"panels": names} for each, names in zip(results, titles, strict=True)]
+
+    @cached_property
+    def _panels(self) -> list[list[LayerPart]]:
+        """What the layers of each model know."""
+        measured = [self.results_of(each) for each in range(len(self.models) + len(self.stored))]
+        return [layer_parts(each) if each else [] for each in measured]
 
     @property
     def _focus(self) -> list[str]:

@@ -6,12 +6,12 @@ import { neighbourOf } from "./grid_keys.js";
 import { gridLegend } from "./grid_legend.js";
 import { differenceOfHeads } from "./grid_values.js";
 import { inOrder, orderControls } from "./head_order.js";
-import { bestOfLayer, layerTable } from "./layer_table.js";
+import { bestOfLayer, layerPanels } from "./layer_panels.js";
 import { SENTENCES } from "./words.js";
 
 export function headGrid(context) {
   const grid = {
-    context, layers: layerTable(context), cells: new Map(), colours: { values: new Map(), low: 0, high: 1 }, legend: gridLegend(context),
+    context, layers: layerPanels(context), cells: new Map(), colours: { values: new Map(), low: 0, high: 1 }, legend: gridLegend(context),
     several: make("input", { type: "checkbox" }), controls: make("div", { class: "controls" }), explain: make("p", { class: "explain" }),
     status: make("output", { class: "readout", "aria-live": "polite" }),
     rows: make("div", { class: "grid-rows", role: "grid", "aria-label": "All heads, layers from top to bottom", "aria-multiselectable": "true", onkeydown: (event) => pressOnGrid(grid, event) }),

@@ -49,6 +49,7 @@ export function answersByPath({ json, bytes, html }) {
       decodeTile(await bytes(`api/tile/${id}/${layer}/${head}/${zoom}/${row}/${column}?model=${model}`)),
     words: async (id, { model, layer, head }) => decodeTile(await bytes(`api/words/${id}/${layer}/${head}?model=${model}`)),
     card: ({ layer, head }, model) => html(`api/card/${layer}/${head}?model=${model}`),
+    panel: (number, model) => html(`api/panel/${number}?model=${model}`),
     examples: ({ layer, head }, by) => json(`api/examples/${layer}/${head}${by ? `?by=${encodeURIComponent(by)}` : ""}`),
     corpus: (name, page) => json(`api/corpus/${encodeURIComponent(name)}?page=${page}`),
   };

@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import xarray as xr
 
 from headscope.figures import bars, curve, heatmap, matrix, with_interval
 from headscope.figures.token_rows import token_rows
 from headscope.report.parts import Figure
+from headscope.report.tables import Column, Table
 from headscope.studies.attributions.page.summary import NAMES, chosen, in_words
 
 METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
     "Methods by faithfulness",
-    "Inputs",
+    "Important tokens",
     "Layers",
     "Deletion and insertion",
     "Classes of tokens",
@@ -29,7 +31,7 @@ MATRICES = {
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    return [*_methods(result), *_inputs(result), *_layers(result), *_curves(result), *_classes(result), *_heads(result)]
+    return [*_methods(result), *inputs(result), *_layers(result), *_curves(result), *_classes(result), *_heads(result)]
 
 
 def _methods(result: xr.Dataset) -> Iterator[Figure]:
@@ -46,7 +48,8 @@ def _methods(result: xr.Dataset) -> Iterator[Figure]:
         yield Figure("methods", METHODS, bars(array), caption, "chosen_comprehensiveness_gain")
 
 
-def _inputs(result: xr.Dataset) -> Iterator[Figure]:
+def inputs(result: xr.Dataset) -> Iterator[Figure]:
+    """A few inputs, their tokens coloured by each method."""
     layers = {each.method: each.layer for each in chosen(result)}
     last = int(result["layer"].max())
     for number, each in enumerate(json.loads(result.attrs["inputs"]), 1):
@@ -59,7 +62,19 @@ def _inputs(result: xr.Dataset) -> Iterator[Figure]:
             "of a row is 1. Only gradients and values have a sign: orange raises the target, violet lowers it."
         )
         chart = token_rows(each["tokens"], rows, f"Importance of tokens, input {number}", "importance")
-        yield Figure(f"input-{number}", INPUTS, chart, caption, "importance_share")
+        yield Figure(
+            f"input-{number}", INPUTS, chart, caption, "importance_share", _table(number, each["tokens"], rows)
+        )
+
+
+def _table(number: int, tokens: list[str], rows: dict[str, list[float]]) -> Table:
+    """The importance of each token by each method."""
+    lines: list[Any] = [
+        ((token,), [(f"{value:.2f}", "") for value in values])
+        for token, *values in zip(tokens, *rows.values(), strict=True)
+    ]
+    columns = tuple(Column(name, name) for name in rows)
+    return Table(f"input-{number}", "Importance of tokens", "", "", ("Token",), columns, lines)
 
 
 def _layers(result: xr.Dataset) -> Iterator[Figure]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -9,6 +10,7 @@ import xarray as xr
 from headscope.figures import curve, with_interval
 from headscope.figures.dependency_trees import dependency_trees
 from headscope.report.parts import Figure
+from headscope.report.tables import Column, Table
 from headscope.studies.structure.page.summary import BASELINES, NAMES, chosen
 
 SCORES, RANKS, TREES = "Scores by layer", "Scores by rank", "Trees"
@@ -62,4 +64,15 @@ def trees(result: xr.Dataset) -> Iterator[Figure]:
             "are wrong. Punctuation is left out. After Hewitt and Manning (2019), Figure 2."
         )
         chart = dependency_trees(tree["words"], tree["gold"], tree["predicted"])
-        yield Figure(f"tree-{number}", TREES, chart, caption, "uuas")
+        yield Figure(f"tree-{number}", TREES, chart, caption, "uuas", _edges(number, **tree))
+
+
+def _edges(number: int, words: list[str], gold: list[list[int]], predicted: list[list[int]]) -> Table:
+    """The edges of both trees, in the order of the words."""
+    trees = [{(min(edge), max(edge)) for edge in edges} for edges in (gold, predicted)]
+    rows: list[Any] = [
+        ((words[one], words[other]), [("yes" if (one, other) in tree else "no", "") for tree in trees])
+        for one, other in sorted(trees[0] | trees[1])
+    ]
+    columns = (Column("gold", "Gold tree"), Column("predicted", "Predicted"))
+    return Table(f"tree-{number}", "Edges of the trees", "", "", ("Word", "Linked with"), columns, rows)
