@@ -36,11 +36,6 @@ export function onEnter(act) {
   };
 }
 
-/** A button that is on or off. */
-export function toggle(words, pressed, onclick, title) {
-  return make("button", { type: "button", class: "toggle", "aria-pressed": String(pressed), onclick, title }, words);
-}
-
 /** A labelled choice; `choices` are [value, words] pairs. Words such as "attention to: [CLS]" stand in groups. */
 export function choice(words, choices, value, onchange) {
   const groups = new Map();
