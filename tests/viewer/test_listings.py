@@ -25,10 +25,12 @@ EVIL = "The <img src=x onerror=document.title=1> cat slept."
 def session() -> ViewSession:
     made = session_of()
     depth = LayerNumber("Trees", "tree depth", xr.DataArray([0.1, 0.5, 0.3], {"layer": [1, 2, 3]}, ("layer",)), 2)
-    vars(made.measured[0])["layers"] = [depth]
+    measured = made.measured[0]
+    assert measured is not None
+    vars(measured)["layers"] = [depth]
     edges = Table("tree-1", "Edges", "", "", ("Word",), (Column("gold", "Gold"),), [(("<b>She",), [("yes", "")])])
     tree = Figure("tree-1", "Trees", dependency_trees(["<b>She", "slept"], [(0, 1)], [(0, 1)]), "Gold", "", edges)
-    vars(made)["_panels"] = [[*layer_parts(made.measured[0]), LayerPart("Trees", (), (tree,), ())]]
+    vars(made)["_panels"] = [[*layer_parts(measured), LayerPart("Trees", (), (tree,), ())]]
     return made
 
 
