@@ -18,7 +18,7 @@ from headscope.cli.app import application
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
 from headscope.engine.masked_words import masked_logits
-from headscope.studies.pretrain_head.unigrams import log_frequencies
+from headscope.studies.pretrain_head.unigrams import log_frequencies, unigram_outputs
 from headscope.training import RunRecord, callbacks
 from headscope.training.dataset import MaskedTrainingSet
 from support.killed import Killed, kill
@@ -157,6 +157,13 @@ def test_masks_are_new_in_each_epoch_of_the_training(
     assert [epoch for epoch, _ in seen] == [0, 1, 2]
     assert len(seen[0][1]) == 90
     assert sum(one != other for one, other in zip(seen[0][1], seen[1][1], strict=True)) > 45
+
+
+def test_unigram_baseline_sums_the_losses_of_an_input() -> None:
+    frequencies = np.log(np.array([0.5, 0.3, 0.2]))
+    pieces = [np.array([IGNORED, 0, 2]), np.array([1, IGNORED, IGNORED])]
+    outputs = unigram_outputs(pieces, frequencies)
+    np.testing.assert_allclose(outputs, [[-np.log(0.5 * 0.2), 2, 1], [-np.log(0.3), 1, 0]])
 
 
 def test_frequencies_count_every_piece(folder: str) -> None:
