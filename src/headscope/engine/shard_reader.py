@@ -10,6 +10,7 @@ from typing import Generic
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import shards
+from headscope.engine.allocator import return_freed_memory
 from headscope.engine.fingerprint import of_pass
 from headscope.engine.read_parts import parts_by_workers
 from headscope.engine.settings import Settings
@@ -101,6 +102,7 @@ class ShardReader(Generic[State]):
                 self.open.add(group)
                 settings.on_progress(len(group))
             self.sum, self.open = self.sum.plus(self.open.part(1), self.fold.merge), None
+            return_freed_memory()
         part, self.sum = self.sum, self.nothing
         return part
 

@@ -1,0 +1,44 @@
+"""The options of a worker reach Ray, also where no machine has a GPU."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from headscope.engine.workers import on_ray
+from headscope.engine.workers.on_ray import RayEngine
+from headscope.engine.workers.ray_actor import RayActor
+from headscope.errors import HeadscopeError
+
+
+class FakeRay:
+    """A cluster with two GPUs, of which nothing is real."""
+
+    def __init__(self) -> None:
+        self.actors, self.options = list[tuple[Any, ...]](), list[dict[str, Any]]()
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 4.0, "GPU": 2.0}
+
+    def remote(self, **options: Any) -> Any:
+        self.options.append(options)
+        message = SimpleNamespace(remote=lambda: None)
+
+        def actor(*arguments: Any) -> SimpleNamespace:
+            self.actors.append(arguments)
+            return SimpleNamespace(next_message=message)
+
+        return lambda kind: SimpleNamespace(remote=actor, kind=kind) if kind is RayActor else None
+
+
+def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay()
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    RayEngine("module:name", b"job", workers=2, gpus=0.5).start()
+    assert ray.options == [{"num_cpus": 1, "num_gpus": 0.5, "max_concurrency": 2}]
+    assert ray.actors[0][:2] == ("module:name", b"job")
+    with pytest.raises(HeadscopeError, match=r"^--gpus-per-worker 3: the Ray cluster has fewer"):
+        RayEngine("module:name", b"job", gpus=3)
