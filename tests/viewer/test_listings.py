@@ -13,8 +13,9 @@ from headscope.figures.labels import head_name
 from headscope.report.layer_parts import NUMBERS, LayerPart, layer_parts
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
+from headscope.viewer.embedded import embedded
 from headscope.viewer.export import exported
-from headscope.viewer.session import ViewSession
+from headscope.viewer.session import Missing, ViewSession
 from headscope.viewer.view_state import ViewState, parse_state
 from support.viewer_page import opened, served, session_of, settled
 
@@ -81,6 +82,14 @@ def test_such_pictures_have_the_other_formats(session: ViewSession, text: str, f
 def test_the_state_names_heads_that_are_off() -> None:
     assert parse_state("v=try&x=3-7,4-*&xm=mean&e=cls") == ViewState("try", off="3-7,4-*", mode="mean", by="cls")
     assert parse_state("xm=other").mode == "uniform"
+
+
+def test_panels_are_kept_in_a_page_and_their_text_is_text(session: ViewSession, text: str) -> None:
+    answers = embedded(session, text, parse_state("h=2-3"))["json"]
+    assert answers["api/numbers?model=0"]["panels"] == [NUMBERS, "Trees"]
+    assert "&lt;b&gt;She" in answers["api/panel/1?model=0"] and "<b>She" not in answers["api/panel/1?model=0"]
+    with pytest.raises(Missing, match="there is no panel 2 of model 0: it has 2"):
+        session.panel(2)
 
 
 def test_the_page_saves_a_card_and_shows_what_layers_know(

@@ -55,6 +55,7 @@ class ViewSession:
     seconds: float = SECONDS
     texts: TextStore = field(default_factory=TextStore)
     stored: tuple[dict[str, Any], ...] = ()
+    _fragments: dict[tuple[int, int], str] = field(default_factory=dict, repr=False)
 
     def description(self) -> dict[str, Any]:
         """The models, the corpora and the results."""
@@ -164,7 +165,9 @@ class ViewSession:
         panels = self._panels[model] if 0 <= model < len(self._panels) else []
         if not 0 <= number < len(panels):
             raise Missing(f"there is no panel {number} of model {model}: it has {len(panels)}")
-        return part_fragment(panels[number])
+        if (model, number) not in self._fragments:  # its pictures take a second
+            self._fragments[model, number] = part_fragment(panels[number])
+        return self._fragments[model, number]
 
     def head_card(self, layer: int, head: int, model: int = 0) -> Card:
         """The report card of a head.

@@ -130,9 +130,8 @@ class _MapWriter:
         rows = attention[0]
         maximum = rows.amax(-1)  # [head, query]
         share = LEVELS / torch.where(maximum > 0, maximum, 1)
-        levels = (rows * share[..., None]).round_().to(torch.uint8)
         self.maximum[layer, heads, queries] = maximum.cpu().numpy()
-        self.levels[layer, heads, queries] = levels.cpu().numpy()
+        torch.from_numpy(self.levels[layer, heads, queries]).copy_((rows * share[..., None]).round_())
 
     def finish(self) -> None:
         """See `BatchObserver`; `maximum` and `levels` are complete."""
