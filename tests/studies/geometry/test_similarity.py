@@ -124,6 +124,11 @@ def test_a_dimension_that_stands_out_is_named() -> None:
     assert outliers(vectors) == 1 and mean_cosine(without(unit(vectors), numbers)) < 0.01
 
 
+def test_an_outlier_is_three_standard_deviations_from_the_mean() -> None:
+    # One dimension of n stands out by the root of n - 1 standard deviations.
+    assert outliers(np.eye(1, 10)) == 0 and outliers(np.eye(1, 11)) == 1
+
+
 def gram_alignment(one: np.ndarray, other: np.ndarray) -> float:
     """The definition, with matrices of rows by rows: HSIC of two linear kernels, divided by those of each."""
     number = len(one)

@@ -181,6 +181,14 @@ def test_the_online_code_equals_a_slow_loop() -> None:
     assert task.uniform == 240
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_few_cases_are_fitted_until_no_score_differs_from_the_minimum(seed: int) -> None:
+    raw, answers = made(seed)
+    raw = (raw * torch.linspace(0.05, 3, WIDTH)).half().float() + 5
+    near, exact = (trained(raw, answers[0], 4, penalties=(0.01,), tolerance=each, codes=False) for each in (2e-4, 1e-7))
+    np.testing.assert_array_equal(near.loss, exact.loss)
+
+
 def test_the_penalty_is_chosen_on_cases_for_choices_alone() -> None:
     raw, answers = planted(1)
     other = answers.copy()

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import Parsed
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.structure import probes
+from headscope.studies.structure import probes, treebank_states
 from headscope.studies.structure.batches import groups, padded
+from headscope.studies.structure.example_trees import example_trees
 from headscope.studies.structure.gold_trees import depths, distances
-from headscope.studies.structure.scores import score, scores, spanning_edges, spearman
+from headscope.studies.structure.scores import predicted_edges, score, scores, spanning_edges, spearman
 from headscope.studies.structure.train import ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import TreebankStates
 
@@ -115,6 +116,15 @@ def test_scores_equal_loops_over_words() -> None:
         assert each.edges[number] == len(kept) - 1
 
 
+def test_trees_of_examples_are_those_of_the_layer() -> None:
+    bank = treebank(4, width=3)
+    maps = random_maps(bank)
+    for layer in (1, 2, 3):
+        trees = example_trees(bank, maps, layer, 4, 0, CPU)
+        expected = [predicted_edges(bank, number, maps, layer - 1, CPU) for number in range(4)]
+        assert [tree["predicted"] for tree in trees] == expected
+
+
 def test_correlations_are_averaged_by_length() -> None:
     bank = treebank()
     each = score(bank, random_maps(bank), CPU)
@@ -192,6 +202,14 @@ def test_losses_of_a_fit_are_those_of_the_held_out_sentences() -> None:
 def test_a_loss_that_is_no_number_is_refused() -> None:
     with pytest.raises(HeadscopeError, match="use a smaller --learning-rate"):
         fit(treebank(), replace(RECIPE, learning_rate=1e30), 0, CPU)
+
+
+def test_decaying_embeddings_halve_with_each_word() -> None:
+    spaces = treebank_states._spaces(np.stack([np.eye(3), np.full((3, 3), 9.0)]))
+    np.testing.assert_allclose(spaces[0], 9)
+    np.testing.assert_allclose(spaces[1], np.eye(3))
+    np.testing.assert_allclose(spaces[2, 0], np.array([4, 2, 1]) / 7)
+    np.testing.assert_allclose(spaces[2, 1], np.array([1, 2, 1]) / 4)
 
 
 def test_groups_hold_each_sentence_once() -> None:

@@ -19,6 +19,8 @@ from headscope.studies.layers.trained_task import ClassifierSettings, GroupVecto
 # Portions of the online code double from this share of the cases on (Voita and Titov 2020, section 2.2).
 FIRST_SHARE = 2.0**-10
 SMALLEST = 8
+# Searches of fewer cases end at smaller derivatives: there a score is changed by a single case, and steps cost little.
+FEW_CASES = 2000
 
 
 def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
@@ -42,7 +44,7 @@ def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSet
             settings.penalties,
             weights,
             axes=axes,
-            tolerance=settings.tolerance,
+            tolerance=settings.tolerance * min(1, cases / FEW_CASES),
             most_steps=settings.most_steps,
         )
         chosen = _chosen(weights, given.choose, answers["choose"], classes)
