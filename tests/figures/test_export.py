@@ -28,6 +28,13 @@ def test_chart_shows_in_a_notebook_without_a_network() -> None:
     assert data is not None and set(data) == {"image/svg+xml"} and "http://www.w3.org" in data["image/svg+xml"]
 
 
+def test_characters_of_a_label_that_cannot_be_drawn_are_replaced(tmp_path: Path) -> None:
+    labels = alt.Data(values=[{"label": f"{each}\x1bb\x08\u2028\\b\n"} for each in "ca"])
+    chart = alt.Chart(labels).mark_bar().encode(y=alt.Y("label:N", sort=["a\x1bb\x08\u2028\\b\n"]))
+    for picture in (save(chart, tmp_path / "chart", ["svg"])[0].read_text(), chart._repr_mimebundle_()):
+        assert "a\ufffdb\ufffd\ufffd\\b" in str(picture["image/svg+xml"] if isinstance(picture, dict) else picture)
+
+
 def test_nothing_is_fetched(tmp_path: Path) -> None:
     chart = alt.Chart(alt.UrlData("http://127.0.0.1:9/data.json")).mark_point()
     with pytest.raises(ValueError, match=r"(?i)not allowed|external data|denied"):

@@ -24,10 +24,16 @@ from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
 from headscope.engine import Pass, Settings, shards
+from headscope.engine.coverage import Coverage
 from headscope.engine.pass_journal import PassJournal
+from headscope.engine.shards import ReadShards
 from headscope.errors import HeadscopeError
+from headscope.journal.codec import decode, encode
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
+from headscope.report.cards import gather
+from headscope.report.study_page import study_page
+from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.patterns.labels import agreement, application, labelled_maps, opened
 from headscope.studies.probe.word_vectors import read_vectors
 from headscope.training.run_record import RunRecord, TrainedOutputs
@@ -71,10 +77,12 @@ def corpus_file(
     return Target(lambda folder: content, take)
 
 
-def suite_file(name: str, content: bytes) -> Target:
-    """A suite of one file."""
+def suite_file(name: str, content: bytes, beside: Mapping[str, bytes] = {}) -> Target:
+    """A suite of one file, with files beside it that stay as they are."""
 
     def take(mutated: bytes, folder: Path) -> object:
+        for other, unchanged in beside.items():
+            (folder / other).write_bytes(unchanged)
         (folder / name).write_bytes(mutated)
         (suite,) = read_suites([folder / name], skip_bad=bool(len(mutated) % 2))
         return [item.good.scored for item in suite.items]
@@ -98,6 +106,22 @@ def read_result(content: bytes, folder: Path) -> object:
     """Read a mutated result."""
     (folder / "result.nc").write_bytes(content)
     return results.read(folder)
+
+
+def result_labels(folder: Path) -> bytes:
+    """The labels of a result, as JSON."""
+    return json.dumps({str(name): labels.values.tolist() for name, labels in profile_result().coords.items()}).encode()
+
+
+def read_result_labels(content: bytes, folder: Path) -> object:
+    """Read a result whose labels are mutated, and make the findings of its page and its cards."""
+    result = profile_result()
+    try:
+        labels = {name: (result[name].dims, np.asarray(each)) for name, each in json.loads(content).items()}
+        result.assign_coords(labels).to_netcdf(folder / "result.nc", engine="h5netcdf")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError, UserWarning) as error:
+        raise HeadscopeError("no labels that a file can hold") from error
+    return study_page(results.read(folder)).findings(), gather([folder])
 
 
 def read_maps(content: bytes, folder: Path) -> object:
@@ -182,6 +206,38 @@ def run_file(folder: Path) -> bytes:
     """The outputs of a training run."""
     RunRecord(folder).complete(TrainedOutputs(np.eye(2), np.ones((1, 2, 2)), np.ones(3, np.float32)))
     return (folder / "run.safetensors").read_bytes()
+
+
+def digests_file(folder: Path) -> bytes:
+    """The digests of the files of a training run."""
+    RunRecord(folder).open({"seed": 0})
+    RunRecord(folder).save_outputs(1, np.eye(2))
+    return (folder / "digests").read_bytes()
+
+
+def read_digests(content: bytes, folder: Path) -> object:
+    """Open a training run with mutated digests; a run that starts anew has refused them."""
+    digests_file(folder)
+    (folder / "digests").write_bytes(content)
+    notices = list[str]()
+    RunRecord(folder).open({"seed": 0}, notices.append)
+    if notices:
+        raise HeadscopeError(notices[0])
+    return RunRecord(folder).epoch_outputs(1)
+
+
+def read_scores(content: bytes, folder: Path) -> object:
+    """Decode mutated scores of items, as in a checkpoint of `cloze`."""
+    try:
+        return decode(json.loads(content), ReadShards[list[ItemScores]]).is_sound()
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+        raise HeadscopeError("no scores of items") from error
+
+
+def scores_of_items(folder: Path) -> bytes:
+    """The scores of two items, as in a checkpoint of `cloze`."""
+    scores = ItemScores(np.zeros(2), np.zeros(2), np.ones(2, int), np.ones(2, int), 8, {"too long": 1}, {})
+    return json.dumps(encode(ReadShards([scores], 1, Coverage(2, 8)))).encode()
 
 
 def read_labels(content: bytes, folder: Path) -> object:
@@ -319,6 +375,17 @@ SUITE = b"""{"good": "It rains.", "bad": ["It rain."], "phenomenon": "number", "
 """
 BLIMP = b'{"UID": "a", "pair_id": "0", "linguistics_term": "b", "sentence_good": "It is.", "sentence_bad": "It are."}\n'
 MARVIN = b"construction\tcondition\tsource_index\tgood\tbad\tbad2\nnpi\tpast\t0\tno a ever\tthe a ever\ta no ever\n"
+
+FACT = b'{"predicate_id": "P19", "sub_label": "Ann Lee", "obj_label": "Rome"}\n'
+GOOGLE_RE = FACT.replace(b"predicate_id", b"relation").replace(b"P19", b"place_of_birth")
+PATTERN = b'{"predicate_id": "P19", "pattern": "[X] is from [Y]."}\n'
+SQUAD = b'{"id": "a", "obj_label": "rain", "masked_sentences": ["It was [MASK]."]}\n'
+CPRAG = (
+    b"item\tcontext_s1\tcontext_s2\texpected\twithin_category\tbetween_category\tconstraint\n"
+    b"1\tIt rained.\tWe took the\tcoat\that\tcow\tH\n"
+)
+ROLE = b"item\tcontext\ttarget\ttgt_cloze\n1-a\twho the cat had\tseen\t0.5\n1-b\twhom the cat had\tseen\t.1\n"
+NEGATION = b"item\tcontext_aff\tcontext_neg\ttarget_aff\ttarget_neg\n1\tRain is (a|an)\tRain is not a\tend\tcow\n"
 GULORDAVA = b"pattern\tconstr_id\tsent_id\tform\tclass\ttype\tn_attr\tlen_prefix\tsent\n" + b"".join(
     b'p\t1\t7\t%s\tgenerated\t1\t2\t"the ""cats"" go there <eos>"\n' % each
     for each in (b"sleep\tcorrect", b"sleeps\twrong")
@@ -356,15 +423,27 @@ TARGETS: Mapping[str, Target] = {
     "suite, blimp": suite_file("blimp.jsonl", BLIMP),
     "suite, marvin_linzen": suite_file("marvin_linzen.tsv", MARVIN),
     "suite, agreement": suite_file("gulordava_generated.tab", GULORDAVA),
+    "suite, lama": suite_file(
+        "trex_pairs.jsonl", FACT, {"relations.jsonl": b'{"relation": "P19", "template": "[X] is from [Y]."}'}
+    ),
+    "suite, pararel": suite_file("pararel_patterns.jsonl", PATTERN * 2, {"trex_pairs.jsonl": FACT}),
+    "suite, google_re": suite_file("google_re.jsonl", GOOGLE_RE),
+    "suite, squad": suite_file("squad.jsonl", SQUAD),
+    "suite, prediction": suite_file("CPRAG-102.tsv", CPRAG),
+    "suite, roles": suite_file("ROLE-88.tsv", ROLE),
+    "suite, negation": suite_file("NEG-136-SIMP.tsv", NEGATION),
     "word vectors, text": _vectors("x.txt", b"the 0.1 0.2\nrain 0.3 -4e-1\na 1 2\n"),
     "word vectors, binary": _vectors("x.bin", b"2 3\nrain " + np.ones(3, "<f4").tobytes() + b"\nthe " + bytes(12)),
     "maps, labels": Target(_labels, read_maps),
     "maps, arrays": Target(_arrays, read_maps),
     "labels": Target(_labels, read_labels),
     "result": Target(result_file, read_result),
+    "result, labels": Target(result_labels, read_result_labels),
     "checkpoint of a pass": Target(checkpoint, read_checkpoint),
     "journal of a sweep": Target(journal_file, read_journal),
+    "checkpoint of items": Target(scores_of_items, read_scores),
     "training run": Target(run_file, read_run),
+    "training run, digests": Target(digests_file, read_digests),
     "configuration": Target(lambda folder: json.dumps(CONFIG).encode(), read_config),
     "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', label_request),
     "server, paths": Target(lambda folder: GET, label_request),

@@ -9,7 +9,7 @@ from headscope.figures.bars import bars
 from headscope.figures.by_layer import by_layer
 from headscope.figures.class_grid import classes
 from headscope.figures.curve import curve
-from headscope.figures.export import save
+from headscope.figures.export import save, svg
 from headscope.figures.heatmap import heatmap
 from headscope.figures.matrix import matrix
 from headscope.figures.scatter import scatter
@@ -18,7 +18,8 @@ from headscope.figures.tidy import with_interval
 
 # Charts show in a notebook without a network; `altair.renderers.enable("default")` makes them interactive, from a CDN.
 if alt.renderers.active == "default" and not missing("vl_convert"):
-    alt.renderers.enable("svg")
+    alt.renderers.register("headscope", lambda spec, **_: {"image/svg+xml": svg(spec)})
+    alt.renderers.enable("headscope")
 
 __all__ = [
     "attention_map",

@@ -5,6 +5,7 @@ vl-convert draws one chart at a time in a process. The script imports nothing of
 
 import base64
 import json
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,13 +13,32 @@ from typing import Any
 
 PNG_SCALE = 2
 FORMATS = ("svg", "pdf", "png")
+# Escapes of JSON: those of control characters, which XML does not have, and of line separators, which expressions of
+# Vega do not have; and in the group all others.
+ESCAPES = re.compile(r"\\(?:u00[01][0-9a-f]|u202[89]|[bf]|(.))")
 
 
 def to_svg(spec: dict[str, Any], version: str) -> str:
     """A Vega-Lite specification of a version ("6.1") as SVG; nothing is fetched."""
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(spec, vl_version=version, allowed_base_urls=[])
+    return vl_convert.vegalite_to_svg(without_controls(spec), vl_version=version, allowed_base_urls=[])
+
+
+def without_controls(spec: dict[str, Any]) -> dict[str, Any]:
+    """A specification with U+FFFD in the place of control characters, for which vl-convert may end the process."""
+    text = json.dumps(spec)
+    clean = replace_controls(text)
+    return spec if clean == text else json.loads(clean)
+
+
+def replace_controls(text: str) -> str:
+    r"""JSON with U+FFFD in the place of control characters and line separators.
+
+    >>> replace_controls(json.dumps("a\x1bb\\b\n\u2028"))
+    '"a\\ufffdb\\\\b\\n\\ufffd"'
+    """
+    return ESCAPES.sub(lambda escape: escape[0] if escape[1] else "\\ufffd", text)
 
 
 def from_svg(picture: str, format: str) -> bytes:

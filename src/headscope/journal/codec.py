@@ -3,6 +3,7 @@
 Types are never read from a file: the caller names the type, and whatever does not fit it is refused.
 """
 
+import re
 import types
 from base64 import b64decode
 from collections import Counter
@@ -15,6 +16,7 @@ from jaxtyping import AbstractArray, jaxtyped
 
 Json = Any
 KINDS = "biufU"  # of arrays: numbers, truth values and text
+DTYPE = re.compile(rf"[<>|=][{KINDS}]\d{{1,9}}")
 
 
 def encode(value: Any) -> Json:
@@ -66,12 +68,11 @@ def decode_array(json: Json) -> np.ndarray:
     Raises `ValueError` where the JSON is no array.
     """
     try:
-        dtype = np.dtype(_of(json["dtype"], str))
-        if dtype.kind not in KINDS:
-            raise ValueError(f"arrays of {dtype} are none of numbers or text")
-        data = json["data"]
+        name, data = _of(json["dtype"], str), json["data"]
+        if not DTYPE.fullmatch(name):
+            raise ValueError(f"arrays of {name[:40]} are none of numbers or text")
         content = data if isinstance(data, bytes | memoryview) else b64decode(data, validate=True)
-        return np.frombuffer(content, dtype).reshape(_of(json["shape"], list)).copy()
+        return np.frombuffer(content, np.dtype(name)).reshape(_of(json["shape"], list)).copy()
     except (LookupError, TypeError) as error:
         raise ValueError(f"no array: {error}") from error
 

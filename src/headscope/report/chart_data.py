@@ -5,6 +5,8 @@ import json
 from base64 import b64encode
 from typing import Any
 
+from headscope.figures.conversion import replace_controls
+
 DIGITS = 5
 
 
@@ -43,12 +45,12 @@ def _column(values: list[Any]) -> Any:
 
 
 def script_json(value: object) -> str:
-    """JSON that no text in it can end the script element with.
+    """JSON whose texts cannot end the script element, and have no characters that a chart cannot draw.
 
     >>> script_json("</script><!--")
     '"\\\\u003c/script>\\\\u003c!--"'
     """
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return replace_controls(json.dumps(value, separators=(",", ":"), allow_nan=False)).replace("<", "\\u003c")
 
 
 def digest(script: str) -> str:

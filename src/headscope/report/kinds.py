@@ -4,8 +4,9 @@ A study says which kinds its numbers show in `page/kinds.py`: `kinds(result)` yi
 itself are read from any result that holds its numbers.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 import xarray as xr
 
@@ -71,13 +72,18 @@ def attention_kinds(result: xr.Dataset) -> Iterator[HeadKind]:
     """Shares of attention of 0.4 or more, and an entropy of 0.9 of that of uniform attention or more."""
     names = set(result)
     if "attention_offset" in names:
-        for offset, word in NEIGHBOURS.items():
+        for offset, word in _present(NEIGHBOURS, result["offset"]):
             yield from at_least(result["attention_offset"].sel(offset=offset), SHARE, word, word)
     if "attention_to" in names:
-        for token_class, word in CLASSES.items():
+        for token_class, word in _present(CLASSES, result["token_class"]):
             yield from at_least(result["attention_to"].sel(token_class=token_class), SHARE, token_class, word)
     if {"entropy", "uniform_entropy"} <= names:
         yield from at_least(result["entropy"], NEAR_UNIFORM * float(result["uniform_entropy"]), "broad", "broad")
+
+
+def _present(words: Mapping[Any, str], labels: xr.DataArray) -> list[tuple[Any, str]]:
+    """The labels that a result has, which may be a part of another, with their words."""
+    return [(label, word) for label, word in words.items() if label in labels.values.tolist()]
 
 
 def at_least(array: xr.DataArray, threshold: float, kind: str, word: str) -> list[HeadKind]:

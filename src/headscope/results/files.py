@@ -19,7 +19,8 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.files import write_atomically
 from headscope.results.hdf5_guard import refuse_hostile
-from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS, LISTS, NUMBERS, OBJECTS
+from headscope.results.labels import check_labels
+from headscope.results.vocabulary import ATTRIBUTES, COUNTS, DIMENSIONS, LISTS, NUMBERS, OBJECTS
 
 
 def means(result: xr.Dataset) -> list[str]:
@@ -62,6 +63,8 @@ def _check_types(attributes: dict[str, Any]) -> None:
             raise ValueError(f"result: attribute '{name}' is not text")
         if name in OBJECTS + LISTS and not isinstance(_parsed(value), dict if name in OBJECTS else list):
             raise ValueError(f"result: attribute '{name}' is no JSON {'object' if name in OBJECTS else 'list'}")
+        if name in COUNTS and not all(map(_is_number, _parsed(value).values())):
+            raise ValueError(f"result: attribute '{name}' has values that are no numbers")
 
 
 def _parsed(value: Any) -> Any:
@@ -141,6 +144,7 @@ def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
         with xr.open_dataset(path, engine="h5netcdf") as stored:
             _check_types(stored.attrs)
             _check_study(check(stored))
+            check_labels(stored)
             yield stored
     except (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, MemoryError) as error:
         # h5py and h5netcdf raise all of these for damaged parts.

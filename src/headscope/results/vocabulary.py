@@ -65,6 +65,33 @@ DIMENSIONS = {
     "bound": "bound of a 95% interval",
 }
 
+# Dimensions whose labels are whole numbers, with the smallest and the largest; those whose labels are shares from 0
+# to 1; those without labels. All other labels are text.
+WHOLE_NUMBERS = {
+    **dict.fromkeys(("layer", "head", "other_layer", "other_head"), (1, 10_000)),
+    **dict.fromkeys(("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank"), (1, 2**32 - 1)),
+    **dict.fromkeys(("epoch", "restored", "seed", "space"), (0, 2**32 - 1)),
+    "offset": (-1_000_000, 1_000_000),
+}
+SHARES = ("progress", "share_removed", "token_share")
+WITHOUT_LABELS = ("typical_key", "typical_query")
+
+# Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
+HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), ("typical_input", "typical_query")
+BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("behaviour", "best_relation", "dominant"), ("U", ("layer", "head"))),
+    **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
+    **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
+    "chosen_head": ("U", ("half", "metric")),
+    "cluster": ("i", ("layer", "head")),
+    "head_map_confidence": ("f", HEAD_MAP),
+    "head_map_task": ("U", HEAD_MAP),
+    "head_map_token": ("U", (*HEAD_MAP, "query")),
+    "map_confidence": ("f", MAP),
+    "map_task": ("U", MAP),
+    "token": ("U", (*MAP, "query")),
+}
+
 ATTRIBUTES = (
     "study",
     "headscope_version",
@@ -87,4 +114,5 @@ OBJECTS = (
     *("compared", "compared_capture", "compared_sha256", "counted", "filter", "forward_s", "left_out", "options"),
     *("pruning", "recipe", "sentences", "settings", "skipped", "suites", "tasks", "training", "versions"),
 )
+COUNTS = ("counted", "skipped")  # objects of numbers
 LISTS = ("command", "inputs", "trees")

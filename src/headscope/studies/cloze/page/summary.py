@@ -60,7 +60,7 @@ def suites(result: xr.Dataset) -> dict[str, list[str]]:
     """The scored phenomena of each suite."""
     scored = {phenomenon.name for phenomenon in phenomena(result)}
     named = json.loads(result.attrs["suites"])
-    return {suite: [name for name in names if name in scored] for suite, names in named.items()}
+    return {suite: [str(name) for name in names if str(name) in scored] for suite, names in named.items()}
 
 
 def is_ranked(result: xr.Dataset, phenomenon: str) -> bool:

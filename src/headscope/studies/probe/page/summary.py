@@ -43,9 +43,12 @@ class Parser:
 
 
 def parsers(result: xr.Dataset) -> dict[str, Parser]:
-    """The parsers of a result, in the order of `NAMES`."""
-    there = result["probe"].values.tolist()
-    return {name: _parser(name, result.sel(probe=name)) for name in NAMES if name in there}
+    """The parsers of a result, in the order of `NAMES`.
+
+    Raises `KeyError` if there are none.
+    """
+    there = [name for name in NAMES if name in result["probe"].values.tolist()]
+    return {name: _parser(name, result.sel(probe=name)) for name in there or NAMES}
 
 
 def best_without(every: dict[str, Parser]) -> Parser:
