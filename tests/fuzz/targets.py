@@ -29,6 +29,7 @@ from headscope.engine.pass_journal import PassJournal
 from headscope.engine.shards import ReadShards
 from headscope.errors import HeadscopeError
 from headscope.journal.codec import decode, encode
+from headscope.journal.lines import line_of
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
 from headscope.report.cards import gather
@@ -229,7 +230,7 @@ def read_digests(content: bytes, folder: Path) -> object:
 def read_scores(content: bytes, folder: Path) -> object:
     """Decode mutated scores of items, as in a checkpoint of `cloze`."""
     try:
-        return decode(json.loads(content), ReadShards[list[ItemScores]]).is_sound()
+        return decode(json.loads(content)["part"], ReadShards[list[ItemScores]]).is_sound()
     except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
         raise HeadscopeError("no scores of items") from error
 
@@ -237,7 +238,7 @@ def read_scores(content: bytes, folder: Path) -> object:
 def scores_of_items(folder: Path) -> bytes:
     """The scores of two items, as in a checkpoint of `cloze`."""
     scores = ItemScores(np.zeros(2), np.zeros(2), np.ones(2, int), np.ones(2, int), 8, {"too long": 1}, {})
-    return json.dumps(encode(ReadShards([scores], 1, Coverage(2, 8)))).encode()
+    return line_of({"part": encode(ReadShards([scores], 1, Coverage(2, 8)))}).partition(b" ")[2]
 
 
 def read_labels(content: bytes, folder: Path) -> object:

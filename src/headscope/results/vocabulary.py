@@ -69,7 +69,9 @@ DIMENSIONS = {
 # to 1; those without labels. All other labels are text.
 WHOLE_NUMBERS = {
     **dict.fromkeys(("layer", "head", "other_layer", "other_head"), (1, 10_000)),
-    **dict.fromkeys(("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank"), (1, 2**32 - 1)),
+    **dict.fromkeys(
+        ("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank", "probe_rank"), (1, 2**32 - 1)
+    ),
     **dict.fromkeys(("epoch", "restored", "seed", "space"), (0, 2**32 - 1)),
     "offset": (-1_000_000, 1_000_000),
 }
