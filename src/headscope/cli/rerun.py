@@ -77,7 +77,9 @@ def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
             "make it again from the command line"
         )
     if words[0] != catalog.command_name(saved.attrs["study"]):
-        raise HeadscopeError(f"result '{directory}' is of '{saved.attrs['study']}', its command of '{words[0]}'")
+        raise HeadscopeError(
+            f"result '{directory}' is of '{saved.attrs['study']}', its command of '{words[0]}'; run the study again"
+        )
     if "interrupted" in saved.attrs:
         raise HeadscopeError(f"result '{directory}' is of an interrupted run; finish it with the same command first")
     return words
@@ -105,7 +107,9 @@ def _given(study: str, words: Sequence[str]) -> dict[str, Any]:
     try:
         typer.main.get_command(app).main([*words[1:]], standalone_mode=False)
     except UsageError as error:
-        raise HeadscopeError(f"the saved command is not one of this version: {usage_line(error)}") from error
+        raise HeadscopeError(
+            f"the saved command is not one of this version: {usage_line(error)}; run the study again"
+        ) from error
     if not given:
         raise HeadscopeError("the saved command only prints help; run the study again")
     return given

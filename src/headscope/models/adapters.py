@@ -46,7 +46,9 @@ def base_of(folder: Path, name: str) -> tuple[str, str | None]:
     except (ValueError, AttributeError, RecursionError) as error:
         raise HeadscopeError(f"model '{name}': {CONFIG} is no JSON object ({error}); save the adapter again") from error
     if kind not in MERGEABLE:
-        raise HeadscopeError(f"model '{name}': an adapter of type {str(kind)[:40]!r} cannot be merged into weights")
+        raise HeadscopeError(
+            f"model '{name}': an adapter of type {str(kind)[:40]!r} cannot be merged into weights; name its base model"
+        )
     if not isinstance(base, str) or not base or not isinstance(revision, str | None):
         raise HeadscopeError(
             f"model '{name}': {CONFIG} names no base model; set base_model_name_or_path to a folder or a hub name"

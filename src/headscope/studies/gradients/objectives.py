@@ -75,7 +75,9 @@ def objective_of(
     """
     if task is not None and task.kind != "masked":
         if masked_class != "other":
-            raise HeadscopeError(f"masked class '{masked_class}': the loss of task '{task.name}' masks no token")
+            raise HeadscopeError(
+                f"masked class '{masked_class}': the loss of task '{task.name}' masks no token; use 'other'"
+            )
         refuse_items(task)
         return _of_task(model, corpus, task)
     if not isinstance(model.tokenizer.mask_token_id, int):
