@@ -47,7 +47,7 @@ def _by_rank(result: xr.Dataset, name: str) -> Figure:
     every = result["layer"].values.tolist()
     shown = sorted({layer, *(every[round(at)] for at in np.linspace(0, len(every) - 1, MOST_LINES))})
     array = with_interval(result, variable).sel(layer=shown).assign_attrs(long_name=NAMES[name])
-    array = array.rename(layer="series").assign_coords(series=[f"layer {each}" for each in shown])
+    array = array.rename(layer="series").rename(name).assign_coords(series=[f"layer {each}" for each in shown])
     caption = (
         f"{NAMES[name]} of probes of each rank (number of dimensions), on held-out training sentences; 95% intervals "
         "over sentences. The scores above have the rank of the smallest held-out loss of each layer."
