@@ -1,6 +1,7 @@
 """The command line: what it writes, what it says, and with which status it ends."""
 
 import json
+import runpy
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,13 @@ def test_help_is_quick_because_it_imports_no_torch():
 
 def test_version():
     assert invoke("--version").stdout == f"headscope {headscope.__version__}\n"
+
+
+def test_the_package_runs_as_a_module(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["headscope", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_module("headscope", run_name="__main__")
+    assert capsys.readouterr().out == f"headscope {headscope.__version__}\n"
 
 
 def test_copy_of_the_template_is_a_study_with_command_and_report(monkeypatch, tmp_path):
