@@ -81,7 +81,8 @@ WITHOUT_LABELS = ("typical_key", "typical_query")
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
 HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("behaviour", "best_relation", "dominant"), ("U", ("layer", "head"))),
+    **dict.fromkeys(("behaviour", "best_relation"), ("U", ("layer", "head"))),
+    "dominant": ("U", ("task", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
     **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
     "chosen_head": ("U", ("half", "metric")),
