@@ -5,7 +5,8 @@ import re
 import pytest
 import xarray as xr
 
-from headscope.report.study_page import study_page
+from headscope import HeadscopeError
+from headscope.report.study_page import refusing_incomplete, study_page
 from support.compare_result import compare_result
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
@@ -37,3 +38,11 @@ def test_study_without_highlights_shows_its_first_findings() -> None:
     result: xr.Dataset = profile_result().assign_attrs(study="unheard")
     page = study_page(result)
     assert page.highlights() == page.findings()[:4]
+
+
+def test_a_label_that_a_page_misses_is_named_though_a_variable_has_its_name():
+    result = profile_result().assign_attrs(corpus="sample")
+    with pytest.raises(HeadscopeError, match="lacks 'entropy'; run the study again"), refusing_incomplete(result):
+        result["attention_to"].sel(token_class="entropy")
+    with pytest.raises(KeyError), refusing_incomplete(result):
+        raise KeyError("entropy")

@@ -23,6 +23,7 @@ REFUSED: dict[str, Callable[[], xr.Dataset]] = {
     "labels of dimension 'layer' are no whole numbers .*: 1.0, 2.0": lambda: relabelled(layer=[1.0, 2.0, 3.0, np.nan]),
     "labels of dimension 'head' are no whole numbers .*: '1', '2', '3'": lambda: relabelled(head=["1", "2", "3"]),
     "two labels of dimension 'layer' are equal: 1, 2, 3, 3": lambda: relabelled(layer=[1, 2, 3, 3]),
+    "labels of dimension 'token_share' are no shares .* order: 0.5, 0.0": lambda: beside(token_share=[0.5, 0.0]),
     "labels of dimension 'token_class' are no text: 1, 2, 3, 4": lambda: relabelled(token_class=range(1, 5)),
     "coordinate 'token_class' has a text of more than 5,000": lambda: relabelled(token_class=["x" * 10**5, *"abc"]),
     "dimension 'head' has no labels": lambda: profile_result().drop_vars("head"),

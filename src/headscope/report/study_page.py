@@ -139,7 +139,8 @@ def refusing_incomplete(result: xr.Dataset) -> Iterator[None]:
     except KeyError as error:
         first = error.__cause__ or error  # xarray lists the variables of the result in the second one
         name = first.args[0] if first.args else ""
-        if name in result.variables or name in result.attrs:
+        is_label = "not all values found in index" in str(error)  # a label may have the name of a variable
+        if not is_label and (name in result.variables or name in result.attrs):
             raise
         raise HeadscopeError(
             f"the result of '{result.attrs['study']}' on '{result.attrs['corpus']}' lacks '{name}'; run the study again"

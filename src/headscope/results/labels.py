@@ -41,8 +41,8 @@ def _check_dimension(dim: str, labels: np.ndarray) -> None:
 def _misfit(dim: str, labels: np.ndarray) -> str:
     """Why these cannot be labels of a dimension; "" if they can."""
     if dim in SHARES:
-        fits = labels.dtype.kind == "f" and ((labels >= 0) & (labels <= 1)).all()
-        return "" if fits else "no shares from 0 to 1"
+        fits = labels.dtype.kind == "f" and ((labels >= 0) & (labels <= 1)).all() and (np.diff(labels) > 0).all()
+        return "" if fits else "no shares from 0 to 1 in ascending order"
     if dim in WHOLE_NUMBERS:
         least, most = WHOLE_NUMBERS[dim]
         fits = labels.dtype.kind in "iu" and ((labels >= least) & (labels <= most)).all()
