@@ -6,28 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import headscope
 from headscope import Model, Settings
-from headscope.corpora import Corpus, Options, read
+from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.engine import Pass, shards
 from headscope.engine.kept_arrays import UNFINISHED, ArrayStore
 from headscope.engine.pass_journal import PassJournal
 from headscope.errors import HeadscopeError
-from support.tiny import tiny_bert, tiny_tokenizer
 
 INPUTS = 22  # of 30 examples: the others are too long for the model
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    network = tiny_bert(hidden_size=8, intermediate_size=8, num_hidden_layers=2, num_attention_heads=2)
-    return headscope.wrap(network, tiny_tokenizer())
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return read("sample", Options(limit=30))
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,8 @@ from headscope.journal.lines import line_of, read_lines
 from headscope.viewer.example_index import example_index
 from support.killed import Killed
 from support.same import assert_same
-from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.small_model import small_model
+from support.tiny import save_tiny
 
 ODD = np.zeros((2, 1, 3))
 PASSES: dict[str, Callable[..., xr.Dataset]] = {
@@ -38,7 +39,7 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
         model, (corpus, read("sample", Options(limit=9))), settings
     ),
     "compare": lambda model, corpus, settings: catalog.load("studies", "compare").run(
-        (model, wrapped(seed=1)), corpus, settings
+        (model, small_model(seed=1)), corpus, settings
     ),
     "attributions": lambda *given: catalog.load("studies", "attributions").run(*given, scored=2, flow=1),
     "probe": lambda *given: catalog.load("studies", "probe").run(*given, epochs=1, seeds=1),
@@ -48,21 +49,6 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
     ),
     "index": example_index,
 }
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return wrapped()
-
-
-def wrapped(seed: int = 0) -> Model:
-    network = tiny_bert(seed, hidden_size=8, intermediate_size=8, num_hidden_layers=2, num_attention_heads=2)
-    return headscope.wrap(network, tiny_tokenizer())
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return read("sample", Options(limit=30))
 
 
 @pytest.fixture(autouse=True)
@@ -206,7 +192,7 @@ def test_another_model_corpus_or_setting_starts_anew_and_says_why(model: Model, 
     content = begun(model, corpus, tmp_path).read_bytes()
     fewer = read("sample", Options(limit=29))
     for one, text, run, why in (
-        (wrapped(seed=1), corpus, Run(tmp_path), "was begun with model "),
+        (small_model(seed=1), corpus, Run(tmp_path), "was begun with model "),
         (model, fewer, Run(tmp_path), "was begun with examples 30, now it is 29; the pass starts anew"),
         (model, corpus, Run(tmp_path, bias="1"), "was begun with bias None, now it is 1; the pass starts anew"),
     ):

@@ -11,9 +11,8 @@ import numpy as np
 import psutil
 import pytest
 
-import headscope
 from headscope import Model, Settings, catalog
-from headscope.corpora import Corpus, Options, read
+from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.engine import Pass, pass_journal, shards
 from headscope.engine.accumulators import TallyAccumulator
@@ -22,7 +21,6 @@ from headscope.engine.passes import PassResult
 from headscope.errors import HeadscopeError
 from support.killed import Killed
 from support.same import assert_same
-from support.tiny import tiny_bert, tiny_tokenizer
 
 # Tallies; lists of observations; a state of its own; files of arrays.
 STUDIES = ("profile", "syntax", "patterns", "probe", "structure", "layers")
@@ -31,17 +29,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "structure": {"epochs": 1, "rank": "2", "random": False},
     "layers": {"tasks_": "part_of_speech", "codes": False, "mix": False, "random": False},
 }
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    network = tiny_bert(hidden_size=8, intermediate_size=8, num_hidden_layers=2, num_attention_heads=2)
-    return headscope.wrap(network, tiny_tokenizer())
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return read("sample", Options(limit=30))
 
 
 @pytest.fixture
