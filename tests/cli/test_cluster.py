@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from transformers import BertForMaskedLM
 from typer.testing import CliRunner, Result
 
 import support
@@ -42,7 +43,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    network = tiny_bert(hidden_size=8, intermediate_size=8, num_hidden_layers=2, num_attention_heads=2)
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+    network = tiny_bert(0, BertForMaskedLM, **sizes)
     return save_tiny(tmp_path_factory.mktemp("model"), network, tiny_tokenizer())
 
 
@@ -64,7 +66,8 @@ def ray_options(machines: Cluster) -> tuple[object, ...]:
 def test_two_passes_with_a_killed_worker_and_a_lost_machine_give_the_bits_of_one_process(
     model: Path, machines: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = result_of(tmp_path / "one", "geometry", model, "sample")
+    words = ("probe", model, "sample", "--epochs", 1, "--seeds", 1)
+    one = result_of(tmp_path / "one", *words)
     machine, messages, wait = machines.add_node(num_cpus=1), list[int](), RayEngine.wait
 
     def losing(self: RayEngine, workers: Any) -> Any:
@@ -78,8 +81,14 @@ def test_two_passes_with_a_killed_worker_and_a_lost_machine_give_the_bits_of_one
         return ready
 
     monkeypatch.setattr(RayEngine, "wait", losing)
-    assert_same(result_of(tmp_path / "ray", "geometry", model, "sample", *ray_options(machines)), one)
+    assert_same(result_of(tmp_path / "ray", *words, *ray_options(machines)), one)
     assert len(messages) > 14
+
+
+def test_a_sweep_on_a_cluster_gives_the_bits_of_one_process(model: Path, machines: Cluster, tmp_path: Path) -> None:
+    words = ("ablate", model, "sample", "--limit", 8)
+    expected = result_of(tmp_path / "one", *words)
+    assert_same(result_of(tmp_path / "ray", *words, *ray_options(machines)), expected)
 
 
 def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_path: Path) -> None:

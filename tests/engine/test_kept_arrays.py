@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from headscope import Model, Settings
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
-from headscope.engine import Pass, shards
-from headscope.engine.kept_arrays import UNFINISHED, ArrayStore
+from headscope.engine import Pass, array_files, shards
+from headscope.engine.array_files import UNFINISHED, ArrayFiles
+from headscope.engine.kept_arrays import ArrayStore
 from headscope.engine.pass_journal import PassJournal
 from headscope.errors import HeadscopeError
 
@@ -77,14 +80,33 @@ def test_a_damaged_array_file_starts_the_pass_anew(change: str, model: Model, co
     assert again.notices == [f"'{tmp_path / 'pass-1'}' does not fit '{path}'; the pass starts anew"]
 
 
+def test_a_sent_file_is_that_of_one_process_and_a_wrong_piece_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(array_files, "PIECE", 10)
+    files = ArrayFiles(lambda group: (0, [np.arange(9.0), np.ones((2, len(group)))]), tmp_path)
+    batches: Any = [[SimpleNamespace(index=7)], [SimpleNamespace(index=5)]]
+    pieces: list[Any] = []
+    channel: Any = SimpleNamespace(piece=lambda **piece: pieces.append(piece))
+    here, sending = files.here(), files.sending(channel)
+    for batch in batches:
+        here.add(batch)
+        sending.add(batch)
+    expected, content = here.state(), (tmp_path / "5").read_bytes()
+    assert sending.state() == expected and len(pieces) == 7
+    (tmp_path / "5").unlink()
+    for piece in [*pieces[:4], *pieces]:  # the first worker died
+        files.receive(3, piece)
+    assert (tmp_path / "5").read_bytes() == content
+    with pytest.raises(HeadscopeError, match=r"^'.*5' is not what a worker sent; check the disk, and start again$"):
+        for piece in [*pieces[:2], *pieces[3:]]:
+            files.receive(3, piece)
+
+
 def test_a_full_disk_is_one_line(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("headscope.engine.kept_arrays.write", full)
+    monkeypatch.setattr("headscope.engine.array_files.write", full)
     with pytest.raises(HeadscopeError, match=r"^'.*' cannot be written: no space left on the disk; make room"):
         Reading(tmp_path).run(model, corpus, 0)
-
-
-def test_a_cluster_leaves_the_pass_to_one_process(model: Model) -> None:
-    assert Settings(workers=4, engine=object()).on_this_machine() == Settings()  # type: ignore[arg-type]

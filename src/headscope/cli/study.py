@@ -117,13 +117,17 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     if "directory" not in function.inputs:
         ready.pop("directory")
     bar = progress_bar(study, n_inputs(ready), show=show)
-    with engine_of(study, given) as engine, bar as (progress, expect):
+    with bar as (progress, expect):
         journal = journal_of(study, given, ready)
         run = {"on_progress": progress, "on_total": expect, "keep_interrupted": True, "journal": journal}
-        run |= {"engine": engine}
-        ready["settings"] = replace(ready["settings"], **run)
         options = {name: given[name] for name in function.options}
-        return Computed(journal.whole(lambda: function.load()(**ready, **options)), ready, journal)
+
+        def result() -> Any:
+            with engine_of(study, given) as engine:  # a run that starts anew needs workers that do
+                settings = replace(ready["settings"], **run, engine=engine)
+                return function.load()(**ready | {"settings": settings}, **options)
+
+        return Computed(journal.whole(result), ready, journal)
 
 
 def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:

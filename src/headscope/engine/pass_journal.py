@@ -115,7 +115,7 @@ class Checkpoints(NoCheckpoints[State]):
 
     def finish(self, part: ReadShards[State]) -> None:
         """Keep the whole pass, if its state has files: what is computed from them takes its time."""
-        if self.fold.check is not None and part.shards > self.shards:
+        if self.fold.files is not None and part.shards > self.shards:
             self._write(part)
 
     def _write(self, part: ReadShards[State]) -> None:
@@ -139,8 +139,8 @@ class Checkpoints(NoCheckpoints[State]):
             if reason := self._misfit(next(records, None)):
                 raise ValueError(reason)
             restored = self._part(record for record in records if record)
-            if self.fold.check is not None:
-                self.fold.check(restored.state)
+            if self.fold.files is not None:
+                self.fold.files.refuse_damaged(restored.state)
             self.restored = restored
         except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
             self.journal.on_notice(f"'{self.path}' {error}; the pass starts anew")

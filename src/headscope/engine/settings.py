@@ -1,7 +1,7 @@
 """Settings of a pass over a corpus."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -56,12 +56,10 @@ class Settings:
         for name, bounds in BOUNDS.items():
             bounds.check(name, getattr(self, name))
 
-    def on_this_machine(self) -> "Settings":
-        """The settings of a pass that writes files: on a cluster, this process does it alone."""
-        if self.engine is None:
-            return self
-        self.on_notice("this study keeps files of its corpus on one machine; --engine ray has no effect on it")
-        return replace(self, workers=1, engine=None)
+    @property
+    def in_worker(self) -> bool:
+        """Whether this process reads for another one, which computes the result."""
+        return self.engine is not None and self.engine.in_worker
 
     @property
     def in_parts(self) -> bool:

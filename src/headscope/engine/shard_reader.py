@@ -1,9 +1,10 @@
 """The parts of a corpus, shard by shard: read by this process, or by several."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Generic
 
@@ -14,9 +15,9 @@ from headscope.engine.allocator import return_freed_memory
 from headscope.engine.fingerprint import of_pass
 from headscope.engine.read_parts import parts_by_workers
 from headscope.engine.settings import Settings
-from headscope.engine.shards import Fold, OpenShard, ReadShards, State, groups_of
+from headscope.engine.shards import Accumulator, Fold, OpenShard, ReadShards, State, groups_of
 from headscope.engine.workers.channel import Json, TaskChannel
-from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.engine import Tasks, no_piece
 from headscope.journal.codec import encode
 from headscope.models import Model
 from headscope.types import Example
@@ -53,7 +54,7 @@ class ShardReader(Generic[State]):
 
     def _here(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         first, rest = done.coverage.inputs, shards.shards_of(self.corpus, done.shards)
-        while (part := self._read(islice(rest, self.together), first, self.settings)).shards:
+        while (part := self._read(islice(rest, self.together), first, self.settings, self.fold.start)).shards:
             first += part.coverage.inputs
             yield part
 
@@ -61,14 +62,15 @@ class ShardReader(Generic[State]):
         """The sums as other processes have made them, with the same bits for any number of processes."""
         size = self.together * shards.EXAMPLES
         numbers = range(done.shards // self.together, -(-self.corpus.n_examples // size))
-        source = _Slices(self.corpus, size)
+        source, files = _Slices(self.corpus, size), self.fold.files
 
         def do(number: int, channel: TaskChannel) -> Json:
             self.words.counts.clear()
             examples = source.examples(number)
             first = channel.preceding(self._inputs(examples))
             settings = replace(self.settings, on_progress=channel.progress)
-            return encode(self._read(shards.shards_of(examples, 0), first, settings))
+            start = partial(files.sending, channel) if files and self.settings.in_worker else self.fold.start
+            return encode(self._read(shards.shards_of(examples, 0), first, settings, start))
 
         tasks = Tasks(
             do,
@@ -77,6 +79,7 @@ class ShardReader(Generic[State]):
             lambda: of_pass(self.model, self.corpus, self.settings),
             self.settings.on_progress,
             preceding=done.coverage.inputs,
+            on_piece=files.receive if files else no_piece,
         )
         with closing(parts_by_workers(tasks, self.settings, self.model.device, self.fold)) as parts:
             for part in parts:
@@ -84,19 +87,26 @@ class ShardReader(Generic[State]):
                 yield part
 
     def finish(self, total: ReadShards[State]) -> None:
-        """Keep the total of all shards for workers."""
+        """Keep the total of all shards for workers; those of a state with files do not compute from it."""
         if self.settings.engine is not None:
-            self.settings.engine.finish(lambda: encode(total))
+            kept = replace(total, state=self.nothing.state) if self.fold.files else total
+            self.settings.engine.finish(lambda: encode(kept))
 
     def _inputs(self, examples: list[Example]) -> int:
         """The number of inputs that some examples have; numbers of inputs count on over the shards."""
         tokenized = replace(self.words, counts=Counter()).tokenized(examples)
         return sum(len(encodings) for _, encodings in tokenized)
 
-    def _read(self, parts: Iterable[Iterable[Example]], first: int, settings: Settings) -> ReadShards[State]:
-        """The sum of some shards; `first` is the number of their first input."""
+    def _read(
+        self,
+        parts: Iterable[Iterable[Example]],
+        first: int,
+        settings: Settings,
+        start: Callable[[], Accumulator[State]],
+    ) -> ReadShards[State]:
+        """The sum of some shards; `first` is the number of their first input, `start` makes their accumulators."""
         for examples in parts:
-            self.open = OpenShard(self.fold.start(), self.words.counts)
+            self.open = OpenShard(start(), self.words.counts)
             before = first + self.sum.coverage.inputs
             for group in groups_of(examples, self.words, settings, first=before, pad_to=self.pad_to):
                 self.open.add(group)

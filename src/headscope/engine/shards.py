@@ -13,6 +13,8 @@ from headscope.encoding.encoder import Words
 from headscope.engine.batches import by_length
 from headscope.engine.coverage import Coverage
 from headscope.engine.settings import Settings
+from headscope.engine.workers.channel import TaskChannel
+from headscope.journal.lines import Record
 from headscope.types import Example
 
 # Shard k has the examples [1024 k, 1024 (k + 1)) of a corpus; inputs are sorted by length within as many.
@@ -37,6 +39,22 @@ class Accumulator(Protocol[Accumulated]):
         ...
 
 
+class StateFiles(Protocol[State]):
+    """Files that a state names beside the journal."""
+
+    def refuse_damaged(self, state: State, /) -> None:
+        """Raise `ValueError` if a file is not as it was written."""
+        ...
+
+    def sending(self, channel: TaskChannel, /) -> Accumulator[State]:
+        """The accumulator of a shard in a worker on another machine, whose file goes to the coordinator."""
+        ...
+
+    def receive(self, task: int, piece: Record, /) -> None:
+        """Write a piece of the file of a task, as a worker sent it."""
+        ...
+
+
 @dataclass(frozen=True)
 class Fold(Generic[State]):
     """How the state of a pass is made.
@@ -44,15 +62,14 @@ class Fold(Generic[State]):
     * `start`: makes the accumulator of a shard; `merge`: the state of two parts of a corpus, without changing either.
     * `kind`: the type of the state, such as `dict[str, Tally]`.
     * `listed`: whether the state is a list that grows with the corpus.
-    * `check`: of a state that has files beside the journal; it raises `ValueError` if they are damaged. Such a state is
-      kept at the end of the pass, too.
+    * `files`: those of a state that has some beside the journal. Such a state is kept at the end of the pass, too.
     """
 
     start: Callable[[], Accumulator[State]]
     merge: Callable[[State, State], State]
     kind: object
     listed: bool = False
-    check: Callable[[State], None] | None = None
+    files: StateFiles[State] | None = None
 
 
 @dataclass(frozen=True)

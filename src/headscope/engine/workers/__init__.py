@@ -2,5 +2,6 @@
 
 A worker and the coordinator exchange messages as of `messages`, never pickles. From the coordinator come `task`, a
 number, `preceding`, and `total`, after which the worker goes on. From a worker come `ready`, `done` (how much of its
-task, for a progress bar), `size`, and at the end `value`, `refused` (a `HeadscopeError`) or `error`.
+task, for a progress bar), `size`, `piece` (of a file), and at the end `value`, `refused` (a `HeadscopeError`) or
+`error`.
 """

@@ -39,6 +39,10 @@ class TaskChannel:
         self.done += done
         self._send({"done": self.done})
 
+    def piece(self, **piece: Any) -> None:
+        """Send a piece of the file of the task; see `Tasks.on_piece`."""
+        self._send({"piece": piece})
+
     def preceding(self, size: int) -> int:
         """Say the size of the task, and wait for the size of all tasks before it."""
         self._send({"size": size})

@@ -58,7 +58,7 @@ class _Coordinator:
     """The workers: those that start, those that are ready for a task, and the others with their tasks."""
 
     def __init__(self, pool: Pool[Any], most: int, tasks: Tasks):
-        self.pool, self.most, self.on_progress = pool, min(most, len(tasks.numbers)), tasks.on_progress
+        self.pool, self.most, self.tasks = pool, min(most, len(tasks.numbers)), tasks
         ahead = AHEAD * self.most
         self.queue = TaskQueue[Record](tasks.numbers, ahead=ahead, preceding=tasks.preceding, what=tasks.what)
         self.starting, self.ready, self.busy = list[Worker](), list[Worker](), dict[Worker, int]()
@@ -111,6 +111,8 @@ class _Coordinator:
         elif isinstance(message.get("size"), int):
             self.queue.sizes[self.busy[worker]] = message["size"]
             self.waiting.add(worker)
+        elif isinstance(message.get("piece"), dict):
+            self.tasks.on_piece(self.busy[worker], message["piece"])
         else:
             self.queue.finish(self.busy.pop(worker), message)
             self.ready.append(worker)
@@ -119,7 +121,7 @@ class _Coordinator:
         before = self.done.get(task, 0)
         if done > before:
             self.done[task] = done
-            self.on_progress(done - before)
+            self.tasks.on_progress(done - before)
 
     def _bury(self, worker: Worker) -> None:
         """Let another worker do the task of one that died."""

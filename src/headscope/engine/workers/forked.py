@@ -72,6 +72,8 @@ class ForkedEngine:
     Raises `HeadscopeError` where processes cannot be forked with a model.
     """
 
+    in_worker = False  # a child does single tasks
+
     def __init__(self, workers: int, device: torch.device):
         if sys.platform != "linux" or device.type != "cpu":
             place = f"on {device.type}" if device.type != "cpu" else f"on {sys.platform}"

@@ -35,6 +35,8 @@ class RayEngine:
     Raises `HeadscopeError` without Ray, without that cluster, or if it has no such GPU.
     """
 
+    in_worker = False
+
     def __init__(self, entry: str, job: bytes, *, workers: int = 1, address: str = "local", gpus: float = 0):
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         self.ray, self.workers, self.gpus = require("ray"), workers, gpus
@@ -128,8 +130,7 @@ class _RayWorker:
         """End the actor. Returns: how it ended."""
         with suppress(ValueError):
             self.engine.members.remove(self)
-        if not dead:
-            self.engine.ray.kill(self.actor)
+        self.engine.ray.kill(self.actor)  # one that sent a damaged message lives
         return "their process or machine ended"
 
     def _arrived(self, message: Record) -> Record:

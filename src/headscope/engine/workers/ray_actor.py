@@ -5,7 +5,7 @@ import os
 import platform
 import traceback
 from collections.abc import Callable, Generator
-from queue import SimpleQueue
+from queue import Queue, SimpleQueue
 from threading import Thread
 
 import torch
@@ -13,6 +13,9 @@ import torch
 from headscope.engine.workers.channel import ChannelClosed, Json, TaskChannel
 from headscope.engine.workers.engine import Tasks
 from headscope.errors import HeadscopeError
+
+# Messages that wait for the coordinator; they may have 16 MiB each.
+WAITING = 8
 
 
 class RayActor:
@@ -23,7 +26,7 @@ class RayActor:
     """
 
     def __init__(self, entry: str, job: bytes, folder: str):
-        self.inbox, self.outbox = SimpleQueue[bytes](), SimpleQueue[bytes]()
+        self.inbox, self.outbox = SimpleQueue[bytes](), Queue[bytes](WAITING)
         Thread(target=_live, args=(entry, job, folder, TaskChannel(self)), daemon=True).start()
 
     def take_message(self, data: bytes) -> None:
@@ -45,6 +48,8 @@ class RayActor:
 
 class _WorkerEngine:
     """The engine of a study in a worker: it does the tasks of a pass that it gets, and goes on with their total."""
+
+    in_worker = True
 
     def __init__(self, channel: TaskChannel):
         self.channel = channel

@@ -55,6 +55,8 @@ class Scoring:
         total, interrupted = read_parts(
             reader, checkpoints, FOLD.merge, keep_interrupted=self.settings.keep_interrupted
         )
+        if self.settings.engine is not None:
+            self.settings.engine.finish(lambda: encode(total))
         if interrupted:
             self.interrupted = f"after {total.coverage.inputs} of {len(items)} items ({name})"
         return joined(total.state)

@@ -34,8 +34,6 @@ from headscope.studies.cloze.variables import to_variables
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
 
-WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
-
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,
@@ -73,7 +71,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Model with a masked-language or causal head.
     * `suites`: Suites by name or file.
-    * `settings`: Seed, batch size, number of resamples, workers on this machine, and progress.
+    * `settings`: Seed, batch size, number of resamples, workers, and progress.
     * `directory`: Folder of the result.
     * `data`: Folder in which the files of named suites lie.
     * `items`: Also write items.csv: the scores of each item, in nats.
@@ -94,7 +92,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     plain = masking == "plain"
     texts = sum(max(1, len(item.candidates)) for item in every)
     settings.on_total(texts * (1 + random + len(CONTROLS) * controls))
-    scoring = Scoring(replace(settings, engine=None), plain)
+    scoring = Scoring(settings, plain)
     own = scoring.scores("the model", predictor, every)
     every, suites = every[: len(own.good)], _first(suites, len(own.good))
     _refuse_unscored(suites, own)

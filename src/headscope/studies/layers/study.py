@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import xarray as xr
@@ -12,6 +13,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.joint import joint_corpus
 from headscope.engine import DEFAULTS, Settings
+from headscope.engine.kept_arrays import ArrayStore
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -24,7 +26,7 @@ from headscope.studies.layers.scores import SentenceDraws
 from headscope.studies.layers.tasks.every import named
 from headscope.studies.layers.texts import Part, Texts, split
 from headscope.studies.layers.trained_task import ClassifierSettings
-from headscope.studies.layers.unit_states import UnitStates, captured_units
+from headscope.studies.layers.unit_states import UnitStates, captured_units, read_units
 from headscope.studies.layers.variables import to_variables
 from headscope.studies.layers.windows import Window, windows
 
@@ -90,6 +92,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
     groups = grouped(sampled, units, settings.seed)
+    if settings.in_worker:  # its coordinator trains
+        with ArrayStore(budget=0) as store:
+            for used in chain([model], (untrained(model, seed) for seed in [settings.seed] if random)):
+                read_units(used, texts, units.rows, pooling, settings, store)
+        return xr.Dataset()
     spaces = len(model.capture.heads) + 1
     number = len({text for text, _, _ in units.rows})
     settings.on_total((1 + random) * (number + len(groups) * spaces) + mix * len(groups) * spaces)

@@ -15,7 +15,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.engine.half_precision_tables import half_precision_tables
 from headscope.engine.kept_arrays import ArrayStore
-from headscope.engine.passes import Attributes, Pass
+from headscope.engine.passes import Attributes, Pass, PassResult
 from headscope.engine.settings import Settings
 from headscope.engine.state_batches import state_batches
 from headscope.errors import HeadscopeError
@@ -62,9 +62,7 @@ def captured_units(
     Raises `HeadscopeError` if the disk is full, or [CLS] is wanted of a model that has none.
     """
     with ArrayStore(budget=0) as store, ExitStack() as stack:
-        words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-        run = Pass(model, _corpus(texts, units), settings, words)
-        result = store.gather(run, _unit_reader(model, units, pooling), BatchUnits)
+        result = read_units(model, texts, units, pooling, settings, store)
         _, spaces, width = store.arrays[0].shape
         tables = stack.enter_context(half_precision_tables(spaces, (len(units), width), budget))
         filled = np.zeros(len(units), dtype=bool)
@@ -78,6 +76,15 @@ def captured_units(
         on_disk = sum(table.nbytes for table in tables if isinstance(table, np.memmap))
         in_memory = sum(table.nbytes for table in tables) - on_disk
         yield UnitStates(tables, filled, result.attributes | _counts(texts, sizes), in_memory, on_disk)
+
+
+def read_units(
+    model: Model, texts: Texts, units: Mapping[Unit, int], pooling: Pooling, settings: Settings, store: ArrayStore
+) -> PassResult[list[BatchUnits]]:
+    """Read the texts that have units, whose vectors go to the store."""
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+    run = Pass(model, _corpus(texts, units), settings, words)
+    return store.gather(run, _unit_reader(model, units, pooling), BatchUnits)
 
 
 def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:

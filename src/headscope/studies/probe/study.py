@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
+from headscope.engine.kept_arrays import ArrayStore
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -22,7 +24,7 @@ from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
 from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
 from headscope.studies.probe.scores import Gold, preferences
 from headscope.studies.probe.train import ParserRecipe
-from headscope.studies.probe.treebank_attention import CapturedTreebanks, capture_treebank
+from headscope.studies.probe.treebank_attention import CapturedTreebanks, capture_treebank, read_treebanks
 from headscope.studies.probe.variables import to_variables, weighed
 
 REQUIRED = ("uas_argmax",)
@@ -86,6 +88,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if not memory >= 0:
         raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     attributes = provenance("probe", model, corpus, settings)
+    if settings.in_worker:  # its coordinator trains
+        with ArrayStore(budget=0) as store:
+            for used in chain([model], (untrained(model, seed) for seed in numbers if random)):
+                read_treebanks(used, corpus, training, settings, store)
+        return xr.Dataset()
     names = [name for name in KINDS if name not in RANDOM]
     with capture_treebank(model, corpus, training, settings, int(memory * 1e9)) as treebanks:
         sentences = [*treebanks.train.sentences, *treebanks.test.sentences]

@@ -18,6 +18,7 @@ from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.observer import TreebankObserver
 
 Read = dict[str, str | int | float]
+ReadSentences = tuple[list[Parsed], Read]
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ def capture_treebank(
     full.
     """
     with ArrayStore(budget) as store:
-        tested, read = _sentences(model, corpus, settings, store)
-        trained, train_read = _sentences(model, training, settings, store) if training else ([], read)
+        (tested, read), (trained, train_read) = read_treebanks(model, corpus, training, settings, store)
         test = _ordered(tested, range(len(tested)))
         train = _ordered(trained, range(len(tested), len(store.arrays)))
         if training is None:
@@ -59,6 +59,14 @@ def capture_treebank(
         yield CapturedTreebanks(trained_on, tested_on, train_read, read, store.in_memory, store.on_disk)
 
 
+def read_treebanks(
+    model: Model, corpus: Corpus, training: Corpus | None, settings: Settings, store: ArrayStore
+) -> tuple[ReadSentences, ReadSentences]:
+    """Read `corpus`, then `training`, whose attention goes to the store."""
+    tested = _sentences(model, corpus, settings, store)
+    return tested, _sentences(model, training, settings, store) if training else ([], tested[1])
+
+
 def _treebank(sentences: Sequence[tuple[Parsed, int]], store: ArrayStore) -> Treebank:
     return Treebank([sentence for sentence, _ in sentences], [store.arrays[place] for _, place in sentences])
 
@@ -68,7 +76,7 @@ def _ordered(sentences: Sequence[Parsed], places: range) -> list[tuple[Parsed, i
     return sorted(zip(sentences, places, strict=True), key=lambda each: each[0].order)
 
 
-def _sentences(model: Model, corpus: Corpus, settings: Settings, store: ArrayStore) -> tuple[list[Parsed], Read]:
+def _sentences(model: Model, corpus: Corpus, settings: Settings, store: ArrayStore) -> ReadSentences:
     """One pass of a model over a treebank, whose attention goes to the store."""
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)

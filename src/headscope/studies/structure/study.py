@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from itertools import chain
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.engine import DEFAULTS, Settings
+from headscope.engine.kept_arrays import ArrayStore
 from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -21,7 +23,13 @@ from headscope.statistics.resampled import Score
 from headscope.studies.structure.example_trees import example_trees
 from headscope.studies.structure.scores import score, scores
 from headscope.studies.structure.train import FittedProbes, Maps, ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import UNCONTEXTUAL, CapturedStates, TreebankStates, capture_states
+from headscope.studies.structure.treebank_states import (
+    UNCONTEXTUAL,
+    CapturedStates,
+    TreebankStates,
+    capture_states,
+    read_treebanks,
+)
 from headscope.studies.structure.variables import HeldOutScores, to_variables
 
 REQUIRED = ("norm_spearman",)
@@ -78,6 +86,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
+    if settings.in_worker:  # its coordinator trains
+        with ArrayStore(budget=0) as store:
+            for used in chain([model], (untrained(model, seed) for seed in [settings.seed] if random)):
+                read_treebanks(used, corpus, training, settings, store)
+        return xr.Dataset()
     budget = int(memory * 1e9)
     with capture_states(model, corpus, training, settings, budget) as states:
         settings.on_total(_steps(corpus, training, states, recipe, random))

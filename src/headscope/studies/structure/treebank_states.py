@@ -27,6 +27,7 @@ from headscope.studies.structure.gold_trees import GoldTrees
 # Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).
 UNCONTEXTUAL = ("embeddings", "decay")
 States = Float[Tensor, "space word width"]
+ReadSentences = tuple[list[Parsed], Attributes]
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,7 @@ def capture_states(
     Raises `HeadscopeError` if a corpus has no dependency trees, there are too few sentences, or the disk is full.
     """
     with ArrayStore(budget) as store:
-        tested, test_read = _read(model, corpus, settings, store)
-        trained, train_read = _read(model, training, settings, store) if training else ([], test_read)
+        (tested, test_read), (trained, train_read) = read_treebanks(model, corpus, training, settings, store)
         test = _ordered(tested, store.arrays[: len(tested)])
         train = _ordered(trained, store.arrays[len(tested) :])
         if training is None:
@@ -88,13 +88,21 @@ def capture_states(
         yield CapturedStates(train, test, train_read, test_read, store.in_memory, store.on_disk)
 
 
+def read_treebanks(
+    model: Model, corpus: Corpus, training: Corpus | None, settings: Settings, store: ArrayStore
+) -> tuple[ReadSentences, ReadSentences]:
+    """Read `corpus`, then `training`, whose states go to the store."""
+    tested = _read(model, corpus, settings, store)
+    return tested, _read(model, training, settings, store) if training else ([], tested[1])
+
+
 def _ordered(sentences: Sequence[Parsed], states: Sequence[States]) -> TreebankStates:
     """The sentences in the order of their corpus."""
     order = sorted(range(len(sentences)), key=lambda place: sentences[place].order)
     return TreebankStates(sentences, states)[order]
 
 
-def _read(model: Model, corpus: Corpus, settings: Settings, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
+def _read(model: Model, corpus: Corpus, settings: Settings, store: ArrayStore) -> ReadSentences:
     """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted."""
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
