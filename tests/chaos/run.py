@@ -1,4 +1,6 @@
-"""Commands or their workers that are killed at random moments: each ends with the result of an uninterrupted one.
+"""Commands, workers or machines that are killed at random moments: each ends with the result of an uninterrupted one.
+
+One kill of five is on a Ray cluster.
 
 PYTHONPATH=tests python -m chaos.run --kills 30
 """
@@ -10,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -17,10 +20,13 @@ from typing import Any
 
 import torch
 
+from chaos.ray_machines import READING, STARTING, VICTIMS, Machines, children
 from headscope import results
+from headscope.cli import cluster
 from headscope.cli.app import application
 from headscope.cli.journal import FOLDER
 from headscope.engine import pass_journal, shards
+from support import small_shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 # Studies of all kinds of passes: tallies, lists of observations, two passes, several models, states of their own; and
@@ -39,10 +45,11 @@ MORE = {
 
 @dataclass
 class Outcome:
-    """Kills of a study and of its workers, kills after a checkpoint, and whether all results are the expected one."""
+    """Kills of a study, its workers and a machine, kills after a checkpoint; whether all results are as expected."""
 
     kills: int = 0
     workers: int = 0
+    machines: int = 0
     resumed: int = 0
     same: bool = True
 
@@ -59,7 +66,8 @@ def started(words: list[str]) -> int:
         return child
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)
-    shards.EXAMPLES, pass_journal.SECONDS, pass_journal.TIMES = 8, 0, 0
+    shards.EXAMPLES, pass_journal.SECONDS, pass_journal.TIMES = small_shards.EXAMPLES, 0, 0
+    cluster.ENTRY = "support.small_shards:work"
     status = 1
     try:
         application(words)(words)
@@ -87,13 +95,13 @@ def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str
     workers = random.randint(2 if aim else 1, 3)
     child, began = started([*words, "--workers", str(workers)]), time.monotonic()
     if aim or random.random() < 0.7:
-        while not (workers_of(child) if aim else any(journal.glob("pass-*"))):
+        while not (children(child) if aim else any(journal.glob("pass-*"))):
             if time.monotonic() - began > 10 * seconds + 10 or os.waitpid(child, os.WNOHANG) != (0, 0):
                 break
             time.sleep(0.002)
         seconds /= 10 if aim else 5
     time.sleep(random.uniform(0, seconds))
-    victim = random.choice(workers_of(child) or [child]) if aim else child
+    victim = random.choice(children(child) or [child]) if aim else child
     try:
         os.kill(victim, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
@@ -104,25 +112,44 @@ def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str
     return "worker" if victim != child else "command" if os.WIFSIGNALED(status) else ""
 
 
-def workers_of(process: int) -> list[int]:
-    """The children of a process."""
+def kill_on_ray(words: list[str], machines: Machines, journal: Path, victim: str, random: Random) -> str:
+    """Start a command on a cluster, and kill it, a worker or a machine: as workers start, or soon after a checkpoint.
+
+    Returns: the victim; "" if the command ended before.
+    """
+    early, child = random.random() < 0.3, started([*words, *machines.options()])
     try:
-        return [int(number) for number in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-    except OSError:
-        return []
+        while not (machines.workers() if early else any(journal.glob("pass-*"))):
+            if os.waitpid(child, os.WNOHANG) != (0, 0):
+                return ""
+            time.sleep(0.005)
+        time.sleep(random.uniform(0, STARTING if early else READING))
+        machines.kill(victim, child, random)
+        _, status = os.waitpid(child, 0)
+    except (ProcessLookupError, ChildProcessError):
+        return ""
+    if victim != "command" and status:
+        raise SystemExit(f"'{' '.join(words)}' ended with status {status} after the death of a {victim}")
+    return victim if victim != "command" or os.WIFSIGNALED(status) else ""
 
 
-def survive(study: str, models: Sequence[Path], folder: Path, random: Random, kills: int) -> Outcome:
+def survive(
+    study: str, models: Sequence[Path], folder: Path, random: Random, kills: int, machines: Machines | None = None
+) -> Outcome:
     """Kill a study or its workers some times, let it end, and compare its results."""
     seconds, outcome = finish(arguments(study, models, folder / "whole")), Outcome()
     words, journal = arguments(study, models, folder / "killed"), folder / "killed" / FOLDER
     for _ in range(3 * kills):  # some end before they are killed
         if outcome.kills < kills:
-            victim = kill(words, journal, random, seconds)
+            if machines:
+                victim = kill_on_ray(words, machines, journal, VICTIMS[outcome.kills % len(VICTIMS)], random)
+            else:
+                victim = kill(words, journal, random, seconds)
             outcome.kills += victim != ""
             outcome.workers += victim == "worker"
+            outcome.machines += victim == "machine"
             outcome.resumed += victim == "command" and journal.is_dir()
-            if victim == "worker":
+            if victim in ("worker", "machine"):
                 outcome.same &= same(folder)
     finish(words)
     outcome.same &= same(folder) and not journal.exists()
@@ -140,8 +167,8 @@ def same(folder: Path) -> bool:
 def main(kills: int, seed: int) -> int:
     """Kill as many commands; print a line a study. Returns: the exit status."""
     torch.set_num_threads(1)
-    random, outcomes = Random(seed), list[Outcome]()
-    with tempfile.TemporaryDirectory() as scratch:
+    random, outcomes, machines = Random(seed), list[Outcome](), None
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
         sizes: dict[str, Any] = {
             "hidden_size": 8,
             "intermediate_size": 8,
@@ -152,11 +179,13 @@ def main(kills: int, seed: int) -> int:
         while (left := kills - sum(each.kills for each in outcomes)) > 0:
             study = STUDIES[len(outcomes) % len(STUDIES)]
             folder = Path(scratch, f"{len(outcomes)}-{study}")
-            outcomes.append(survive(study, models, folder, random, min(left, 3)))
-            print(study, outcomes[-1], flush=True)
-    names = ("kills", "workers", "resumed")
-    total, workers, resumed = (sum(getattr(each, name) for each in outcomes) for name in names)
-    print(f"{total} kills: {workers} of workers, {resumed} of commands after a checkpoint")
+            if on_ray := len(outcomes) % 5 == 4:
+                machines = machines or stack.enter_context(closing(Machines()))
+            outcomes.append(survive(study, models, folder, random, min(left, 3), machines if on_ray else None))
+            print(f"{study} on Ray" if on_ray else study, outcomes[-1], flush=True)
+    names = ("kills", "workers", "machines", "resumed")
+    total, workers, lost, resumed = (sum(getattr(each, name) for each in outcomes) for name in names)
+    print(f"{total} kills: {workers} of workers, {lost} of machines, {resumed} of commands after a checkpoint")
     return 0 if (workers or resumed) and all(each.same for each in outcomes) else 1
 
 

@@ -8,6 +8,7 @@ import pytest
 from headscope.engine.workers import on_ray
 from headscope.engine.workers.on_ray import RayEngine
 from headscope.engine.workers.ray_actor import RayActor
+from headscope.engine.workers.ray_cluster import connect
 from headscope.errors import HeadscopeError
 
 
@@ -42,3 +43,39 @@ def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPat
     assert ray.actors[0][:2] == ("module:name", b"job")
     with pytest.raises(HeadscopeError, match=r"^--gpus-per-worker 3: the Ray cluster has fewer"):
         RayEngine("module:name", b"job", gpus=3)
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "line"),
+    [
+        (
+            "10.0.0.1",
+            RuntimeError("Version mismatch: of\n    Ray: 1.0"),
+            r"no Ray cluster \(Version mismatch: of Ray: 1.0\); see",
+        ),
+        (
+            "local",
+            Exception("The current node timed out."),
+            r"no Ray cluster \(The current node timed out.\); Ray needs memory",
+        ),
+        ("auto", None, r"no Ray cluster \(.*refused.*\); see 'ray status'$"),
+    ],
+)
+def test_whatever_ray_raises_is_one_line(
+    address: str, error: Exception | None, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**options: Any) -> None:
+        if error is not None:
+            raise error
+
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(HeadscopeError, match=f"^--address {address}: {line}"):
+        connect(SimpleNamespace(init=init), address)
+
+
+def test_a_cluster_without_processors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay()
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"memory": 1.0})
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    with pytest.raises(HeadscopeError, match=r"^--engine ray: the Ray cluster has no processor; see 'ray status'$"):
+        RayEngine("module:name", b"job")

@@ -83,8 +83,8 @@ class TaskChannel:
     def _receive(self) -> Record:
         with _closing():
             record = record_of(self.connection.recv_bytes())
-        if record is None:
-            raise ChannelClosed("a damaged line")
+        if record is None or "end" in record:
+            raise ChannelClosed
         return record
 
 

@@ -5,7 +5,6 @@ passes, and so goes on to the one that is read now.
 """
 
 import os
-import socket
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -16,11 +15,12 @@ from headscope.engine.workers.coordinator import ordered_values
 from headscope.engine.workers.engine import Tasks
 from headscope.engine.workers.messages import message_of, record_of
 from headscope.engine.workers.ray_actor import RayActor
+from headscope.engine.workers.ray_cluster import connect, failed_start, refuse_lacking
 from headscope.errors import HeadscopeError
 from headscope.extras import require
 from headscope.journal.lines import Record
 
-SECONDS = 10  # for an answer of the cluster
+SECONDS = 10  # for the end of the studies of idle workers
 # They may differ between machines of a cluster.
 OF_MACHINE = {"device", "threads"}
 
@@ -32,7 +32,7 @@ class RayEngine:
     * `workers`: the most workers, each with one processor and `gpus` GPUs.
     * `address`: of a cluster, "auto" for the one of this machine, "local" for a new one on this machine alone.
 
-    Raises `HeadscopeError` without Ray, without that cluster, or if it has no such GPU.
+    Raises `HeadscopeError` without Ray, without that cluster, or if it has no processor or no such GPU.
     """
 
     in_worker = False
@@ -42,24 +42,15 @@ class RayEngine:
         self.ray, self.workers, self.gpus = require("ray"), workers, gpus
         self.started = not self.ray.is_initialized()
         if self.started:
-            self._connect(address)
+            connect(self.ray, address)
         self.arguments = (entry, job, os.getcwd())
         self.members, self.totals = list[_RayWorker](), list[Callable[[], Json]]()
         self.fingerprint: dict[str, str | int] = {}
-        if gpus > self.ray.cluster_resources().get("GPU", 0):
-            self.close()
-            raise HeadscopeError(f"--gpus-per-worker {gpus:g}: the Ray cluster has fewer; see 'ray status'")
-
-    def _connect(self, address: str) -> None:
-        quiet: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
-        host, _, port = address.rpartition(":")
         try:
-            if port.isdigit():  # first, since Ray tries for minutes
-                socket.create_connection((host, int(port)), SECONDS).close()
-            self.ray.init(address=address, log_to_driver=False, logging_level="error", **quiet)
-        except (OSError, RuntimeError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise HeadscopeError(f"--address {address}: no Ray cluster ({reason}); see 'ray status'") from error
+            refuse_lacking(self.ray, gpus)
+        except HeadscopeError:
+            self.close()
+            raise
 
     def values(self, tasks: Tasks) -> Generator[Json]:
         """See `Engine`."""
@@ -72,6 +63,9 @@ class RayEngine:
 
     def close(self) -> None:
         """See `Engine`."""
+        ends = [member.actor.end.remote() for member in self.members if member.free]
+        if ends:
+            self.ray.wait(ends, num_returns=len(ends), timeout=SECONDS)
         for member in list(self.members):
             member.end()
         if self.started:
@@ -111,8 +105,9 @@ class _RayWorker:
         """The next message; None from a worker that died, or sent a damaged one."""
         try:
             message = record_of(self.engine.ray.get(self.pending))
-        except self.engine.ray.exceptions.RayError:
-            return None
+        except self.engine.ray.exceptions.RayError as error:
+            line = failed_start(error)
+            return {"refused": line} if line else None
         self.pending = self.actor.next_message.remote()
         return self._arrived(message) if message and "ready" in message else message
 

@@ -12,10 +12,12 @@ import torch
 
 from headscope.engine.workers.channel import ChannelClosed, Json, TaskChannel
 from headscope.engine.workers.engine import Tasks
+from headscope.engine.workers.messages import message_of
 from headscope.errors import HeadscopeError
 
 # Messages that wait for the coordinator; they may have 16 MiB each.
 WAITING = 8
+SECONDS = 2  # for the end of a study
 
 
 class RayActor:
@@ -27,7 +29,8 @@ class RayActor:
 
     def __init__(self, entry: str, job: bytes, folder: str):
         self.inbox, self.outbox = SimpleQueue[bytes](), Queue[bytes](WAITING)
-        Thread(target=_live, args=(entry, job, folder, TaskChannel(self)), daemon=True).start()
+        self.study = Thread(target=_live, args=(entry, job, folder, TaskChannel(self)), daemon=True)
+        self.study.start()
 
     def take_message(self, data: bytes) -> None:
         """Take a message of the coordinator."""
@@ -36,6 +39,11 @@ class RayActor:
     def next_message(self) -> bytes:
         """Wait for a message to the coordinator."""
         return self.outbox.get()
+
+    def end(self) -> None:
+        """End the study, which removes its files, unless it is in the middle of a task."""
+        self.inbox.put(message_of({"end": True}))
+        self.study.join(SECONDS)
 
     def send_bytes(self, data: bytes) -> None:
         """See `Connection`."""

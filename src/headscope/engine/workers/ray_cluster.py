@@ -1,0 +1,55 @@
+"""The connection to a Ray cluster, and what became of a worker there."""
+
+import os
+import re
+import socket
+from typing import Any
+
+from headscope.errors import HeadscopeError
+
+SECONDS = 10  # for an answer of the cluster
+FAILED_START = "error raised in its creation task"
+
+
+def connect(ray: Any, address: str) -> None:
+    """Connect to a cluster: "auto" for the one of this machine, "local" for a new one on this machine alone.
+
+    Raises `HeadscopeError` if there is none.
+    """
+    local = address == "local"
+    quiet: dict[str, Any] = {"include_dashboard": False} if local else {}
+    host, _, port = (os.environ.get("RAY_ADDRESS", "") if address == "auto" else address).rpartition(":")
+    try:
+        if port.isdigit():  # first, since Ray tries for minutes
+            socket.create_connection((host, int(port)), SECONDS).close()
+        ray.init(address=address, log_to_driver=False, logging_level="error", **quiet)
+    except Exception as error:  # Ray raises errors of many kinds, also plain ones
+        remedy = "Ray needs memory, and room in /tmp or in RAY_TMPDIR" if local else "see 'ray status'"
+        raise HeadscopeError(f"--address {address}: no Ray cluster ({_in_one_line(error)}); {remedy}") from error
+
+
+def refuse_lacking(ray: Any, gpus: float) -> None:
+    """Raise `HeadscopeError` for a cluster that has no processor, or too few GPUs for a worker."""
+    resources = ray.cluster_resources()
+    if resources.get("CPU", 0) < 1:
+        raise HeadscopeError("--engine ray: the Ray cluster has no processor; see 'ray status'")
+    if gpus > resources.get("GPU", 0):
+        raise HeadscopeError(f"--gpus-per-worker {gpus:g}: the Ray cluster has fewer; see 'ray status'")
+
+
+def failed_start(error: Exception) -> str:
+    """One line about a worker that could not start, such as without headscope; "" of one that died.
+
+    >>> failed_start(RuntimeError("an error raised in its creation task (ip=10.0.0.2)\\nImportError: no torch"))
+    "a worker on '10.0.0.2' cannot start (ImportError: no torch); all machines need the same packages"
+    """
+    text = str(error).strip()
+    if FAILED_START not in text:
+        return ""
+    machine = re.search(r"\bip=([\w.:]+)", text)
+    place = f" on '{machine[1]}'" if machine else ""
+    return f"a worker{place} cannot start ({text.splitlines()[-1]}); all machines need the same packages"
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
