@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from headscope.types import Example
 
@@ -114,6 +115,20 @@ class Place:
         return self.batch.query_groups[self.examples, None, :, self.queries].contiguous()
 
     @cached_property
+    def special_queries(self) -> tuple[Tensor, Tensor, Float[Tensor, "example 1 group row"]] | None:
+        """The queries of groups other than the first: example and row of each, [example, row], and their groups.
+
+        Examples that have fewer than others get rows of no group. None where no example has any.
+        """
+        members = self.query_groups[:, 0, 1:]
+        most = int(members.any(1).sum(-1).max()) if members.numel() else 0
+        if not most:
+            return None
+        rows = members.sum(1).topk(most).indices
+        members = members.gather(-1, rows[:, None].expand(-1, members.shape[1], -1))
+        return torch.arange(len(rows), device=rows.device)[:, None], rows, members[:, None]
+
+    @cached_property
     def real_queries(self) -> Float[Tensor, "example 1 query"]:
         """1 for the real queries, 0 for padding."""
         return self.query_groups[:, :, 0].contiguous()
@@ -133,7 +148,7 @@ class Rows:
     queries: slice
     row_entropy: Callable[[], Float[Tensor, "example head query"]] | None = None
 
-    @property
+    @cached_property
     def place(self) -> Place:
         """The block's examples and queries."""
         return self.batch.place(self.examples, self.queries)
@@ -141,7 +156,12 @@ class Rows:
     @cached_property
     def received(self) -> Float[Tensor, "example head group key"]:
         """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
-        return self.place.query_groups @ self.attention
+        received = self.place.real_queries[:, :, None] @ self.attention
+        if self.place.special_queries is None:
+            return pad(received, (0, 0, 0, len(QUERY_GROUPS) - 1))
+        examples, rows, members = self.place.special_queries
+        # [example, 1, group, row] @ [example, head, row, key]
+        return torch.cat([received, members @ self.attention[examples, :, rows].transpose(1, 2)], dim=2)
 
     @cached_property
     def entropy(self) -> Float[Tensor, "example head query"]:

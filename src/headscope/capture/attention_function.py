@@ -7,6 +7,7 @@ transformers' eager attention: softmax in float32 (of double precision in double
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -15,8 +16,9 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import eager_mask
 
 from headscope.capture.attention_mask import block_mask, lazy_mask, mask_block
+from headscope.capture.fast_attention import fast_attention
 from headscope.capture.observer import Intervention, Observer, blocks
-from headscope.capture.softmax import exact_softmax, fast_softmax, shifted
+from headscope.capture.softmax import exact_softmax, shifted
 from headscope.capture.watch import Watch, Watches, change, count, current, during_forward, show, some_heads, watching
 
 # Substrings such as "sdpa" or "flash" would make transformers treat the function as one of its own.
@@ -74,20 +76,22 @@ def attend(
     groups = heads_ // max(1, key.shape[1])
     key, value = (states.repeat_interleave(groups, dim=1) if groups > 1 else states for states in (key, value))
     scale = width**-0.5 if scaling is None else scaling
+    biases = [bias for bias in (position_bias, attention_mask) if bias is not None]
+    if some_heads(watches) and not torch.is_grad_enabled():
+        output = fast_attention(query, key, value, scale, softcap, biases, partial(show, watches))
+        count(watches)
+        return output, None
     output = value.new_empty(examples_, length, heads_, value.shape[-1])
     shape = (examples_, heads_, length, key.shape[2])
-    sums_alone = some_heads(watches)
-    softmax = fast_softmax if sums_alone else exact_softmax
-    for examples, heads, queries in blocks(*shape, query.device, some_heads=sums_alone):
+    for examples, heads, queries in blocks(*shape, query.device):
         scores = query[examples, heads, queries] @ key[examples, heads].mT
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).mul_(scale)
         if softcap is not None:
             scores = torch.tanh(scores / softcap) * softcap
-        for bias in (position_bias, attention_mask):
-            if bias is not None:
-                scores += mask_block(bias, examples, queries, heads)
+        for bias in biases:
+            scores += mask_block(bias, examples, queries, heads)
         scores = shifted(scores)
-        attention, entropy = softmax(scores)
+        attention, entropy = exact_softmax(scores)
         changed = change(watches, attention, examples, queries, scores)
         # [example, query, head, value_width]
         output[examples, queries, heads] = (changed.to(value.dtype) @ value[examples, heads]).transpose(1, 2)

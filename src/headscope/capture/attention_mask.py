@@ -42,16 +42,13 @@ def lazy_mask(
 def mask_block(bias: Tensor, examples: slice, queries: slice, heads: slice = slice(None)) -> Tensor:
     """The part of a mask, or of another bias on the scores, that belongs to a block; axes of size 1 stay.
 
-    It is finite, so that attention of 0 times a masked score is 0.
+    It is finite, also times any small factor, so that attention of 0 times a masked score is 0.
     """
     rows: Callable[[slice, slice], Tensor] | None = getattr(bias, "rows", None)
-    if rows is not None:
-        return rows(examples, queries)
     whole = slice(None)
     parts = zip(bias.shape[:3], (examples, heads, queries), strict=True)
-    return bias[tuple(part if size > 1 else whole for size, part in parts)].clamp_min(
-        max(MASKED, torch.finfo(bias.dtype).min)
-    )
+    part = rows(examples, queries) if rows else bias[tuple(part if size > 1 else whole for size, part in parts)]
+    return part.clamp_min(max(MASKED, torch.finfo(bias.dtype).min))
 
 
 def _rows(
@@ -62,7 +59,7 @@ def _rows(
     mask_function: Callable = causal_mask_function,
     attention_mask: Tensor | None = None,
     **keywords: Any,
-) -> Tensor | None:
+) -> Tensor:
     def from_first(example: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         return mask_function(example + examples.start, head, query, key)
 

@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# On a processor a block stays in a core's cache of 2 MiB, which is what makes looking at it cheap.
-BLOCK_ELEMENTS = 2**18
+# On a processor a block of 2 MiB stays in its cache, which is what makes looking at it cheap.
+BLOCK_ELEMENTS = 2**19
 # On an accelerator few kernels matter more: a block of 512 MiB is a whole layer of most batches.
 ACCELERATOR_ELEMENTS = 2**27
 # Fewer rows than this make slow matrix products; long inputs get larger blocks instead.

@@ -5,8 +5,7 @@ Kovaleva et al. 2019, section 4.5 (token-to-token attention). For an example, th
 same sentence. The released code zips sources and targets; here all pairs count.
 """
 
-import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from headscope.batch import Batch, Place, Rows, Values
@@ -25,7 +24,7 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
     """The attention of each link of the block's examples; zero where its query is not in the block."""
-    number, (link, example, row, key) = rows.place.once(_links)
+    number, link, example, row, key = rows.place.once(_links)
     attention = rows.attention[example, :, row, key]
     if len(attention) == number:
         return attention
@@ -38,10 +37,10 @@ def finish(observed: Float[Tensor, "link_row head"], batch: Batch) -> Values:
     return maximum_by_example(observed, example, relation, (len(batch.real), len(RELATIONS)))
 
 
-def _links(place: Place) -> tuple[int, Int[Tensor, "4 link_row"]]:
+def _links(place: Place) -> tuple[int, Tensor, Tensor, Tensor, Tensor]:
     """The number of links of the block's examples, and the link, example, row and key of those with a query in it."""
     first, last = (place.batch.link_ends[end] for end in (place.examples.start, place.examples.stop))
     example, _, query, key = place.batch.links[first:last].unbind(-1)
     (inside,) = ((query >= place.queries.start) & (query < place.queries.stop)).nonzero(as_tuple=True)
-    places = (inside, example[inside] - place.examples.start, query[inside] - place.queries.start, key[inside])
-    return last - first, torch.stack(places)
+    row = query[inside] - place.queries.start
+    return last - first, inside, example[inside] - place.examples.start, row, key[inside]
