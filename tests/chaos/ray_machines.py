@@ -76,7 +76,7 @@ def _run(ours: Any, connection: Any) -> None:
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     machine = cluster.add_node(num_cpus=1)
-    connection.send_bytes(cluster.address.encode())
+    connection.send_bytes(str(cluster.address).encode())
     try:
         while connection.recv_bytes():
             cluster.remove_node(machine, allow_graceful=False)
