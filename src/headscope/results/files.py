@@ -18,7 +18,7 @@ import xarray as xr
 from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.files import write_atomically
-from headscope.results.hdf5_guard import refuse_hostile
+from headscope.results import netcdf
 from headscope.results.labels import check_labels
 from headscope.results.vocabulary import ATTRIBUTES, COUNTS, DIMENSIONS, LISTS, NUMBERS, OBJECTS
 
@@ -110,8 +110,7 @@ def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     # In memory first: on a full disk the HDF5 library ends the process with a segmentation fault.
-    content = check(result).to_netcdf(engine="h5netcdf")
-    return write_atomically(Path(directory) / name, bytes(content))
+    return write_atomically(Path(directory) / name, netcdf.written(check(result)))
 
 
 def read(directory: str | Path) -> xr.Dataset:
@@ -140,8 +139,7 @@ def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
     if not path.is_file():
         raise HeadscopeError(f"result '{path}' does not exist; name a folder that a study wrote with -o")
     try:
-        refuse_hostile(path)
-        with xr.open_dataset(path, engine="h5netcdf") as stored:
+        with netcdf.stored(path) as stored:
             _check_types(stored.attrs)
             _check_study(check(stored))
             check_labels(stored)

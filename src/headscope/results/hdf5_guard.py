@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from math import prod
-from pathlib import Path
 
 import h5py
 
@@ -10,14 +9,13 @@ import h5py
 LARGEST = 4 * 2**30
 
 
-def refuse_hostile(path: Path) -> None:
+def refuse_hostile(file: h5py.File) -> None:
     """Raise `ValueError` unless the file is a flat HDF5 file whose values are its own, of bounded size.
 
     Refused are groups, links by name and into other files, values in external storage and in other datasets, more
     than `LARGEST` bytes, and a variable whose shape is not that of its dimensions. No value is read.
     """
-    with h5py.File(path) as file:
-        total = sum(_bytes(name, dataset) for name, dataset in _datasets(file))
+    total = sum(_bytes(name, dataset) for name, dataset in _datasets(file))
     if total > LARGEST:
         raise ValueError(f"its variables declare {total:,} bytes, more than {LARGEST:,}")
 
