@@ -42,7 +42,7 @@ def summary(folder: str, name: str) -> str:
     """
     place = ROOT / folder / name
     file = place.with_suffix(".py")
-    return (ast.get_docstring(_parsed(file if file.is_file() else place / "__init__.py")) or "").partition("\n")[0]
+    return (ast.get_docstring(parsed(file if file.is_file() else place / "__init__.py")) or "").partition("\n")[0]
 
 
 def constant(folder: str, name: str, constant: str) -> Any:
@@ -53,14 +53,15 @@ def constant(folder: str, name: str, constant: str) -> Any:
     """
     place = ROOT / folder / name
     file = place / "study.py" if place.is_dir() else place.with_suffix(".py")
-    for part in _parsed(file).body:
+    for part in parsed(file).body:
         if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == constant:
             return ast.literal_eval(part.value)
     return None
 
 
 @cache
-def _parsed(file: Path) -> ast.Module:
+def parsed(file: Path) -> ast.Module:
+    """The code of a file; it is read once."""
     return ast.parse(file.read_text(encoding="utf-8"))
 
 

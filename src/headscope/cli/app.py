@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def application(arguments: list[str]) -> typer.Typer:
-    """The commands; `headscope STUDY VERB` is a command of its own where the study has such a verb."""
+    """The commands for a command line; `headscope STUDY VERB` is one of its own where the study has such a verb."""
     app = typer.Typer(
         name="headscope",
         cls=Commands,
@@ -48,19 +48,28 @@ def application(arguments: list[str]) -> typer.Typer:
     )
     app.callback(epilog=EXAMPLES)(with_metavars(options))
     for study in catalog.names("studies"):
-        summary, further, name = catalog.summary("studies", study), verbs(study), catalog.command_name(study)
-        if arguments[:1] == [name] and further.keys() & arguments[1:2]:
-            group = typer.Typer(help=summary)
-            for verb, run in further.items():
-                group.command(verb)(run)
-            app.add_typer(group, name=name, rich_help_panel=STUDIES)
-        else:
-            app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
+        _add(app, study, arguments)
     tools = {"report": report, "head": head, "export": export, "rerun": rerun, "view": view}
     tools["index"] = tool("viewer/commands", "index")
     for name, run in ({"list": list_catalog} | tools).items():
         app.command(name, rich_help_panel=TOOLS)(with_metavars(run))
     return app
+
+
+def _add(app: typer.Typer, study: str, arguments: list[str]) -> None:
+    """Add the command of a study. Of one that the line does not name, the list of commands is all that needs it."""
+    summary, name = catalog.summary("studies", study), catalog.command_name(study)
+    if arguments and name not in arguments:
+        app.command(name, help=summary, rich_help_panel=STUDIES)(lambda: None)
+        return
+    further = verbs(study)
+    if arguments[:1] == [name] and further.keys() & arguments[1:2]:
+        group = typer.Typer(help=summary)
+        for verb, run in further.items():
+            group.command(verb)(run)
+        app.add_typer(group, name=name, rich_help_panel=STUDIES)
+    else:
+        app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
 
 
 def _epilog(study: str, further: Iterable[str]) -> str:

@@ -90,7 +90,7 @@ def _path(study: str, file: str) -> Path:
 
 
 def _definitions(path: Path) -> dict[str, ast.FunctionDef]:
-    parts = ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []
+    parts = catalog.parsed(path).body if path.is_file() else []
     return {part.name: part for part in parts if isinstance(part, ast.FunctionDef)}
 
 
