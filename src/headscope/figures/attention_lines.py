@@ -43,7 +43,8 @@ def attention_lines(
             y2=alt.Y2("key:Q"),
             color=alt.Color("head:N", scale=colours, legend=legend),
             strokeWidth=alt.StrokeWidth("strength:Q", scale=strength(range=[0.5, 3]), legend=None),
-            opacity=alt.Opacity("strength:Q", scale=strength(range=[0.1, 1]), legend=None),
+            # not the opacity of the mark: each line would be a layer of its own, and a PNG takes half a minute
+            strokeOpacity=alt.StrokeOpacity("strength:Q", scale=strength(range=[0.1, 1]), legend=None),
             tooltip=["head:N", alt.Tooltip("value:Q", title="attention", format=".4f")],
         )
     )
