@@ -1,7 +1,9 @@
 """All numbers of the heads of a result, one a row, each with its rank among the heads."""
 
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -45,29 +47,44 @@ def _is_number(array: xr.DataArray) -> bool:
 
 def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.DataArray | None) -> pd.DataFrame:
     array = with_interval(result, name)
+    parts = _parts(array, baseline, rate)
     rest = [str(dim) for dim in array.dims if dim not in HEAD]
-    beside = {"lower": "lower", "upper": "upper", "n": "n_examples"}
-    parts = {"value": array} | {key: array[coord] for key, coord in beside.items() if coord in array.coords}
-    others = {key: each for key, each in (("baseline", baseline), ("q", rate)) if each is not None}
-    parts |= {key: each.reindex({dim: array[dim] for dim in each.dims}) for key, each in others.items()}
-    bare = {key: each.drop_vars([one for one in each.coords if one not in each.dims]) for key, each in parts.items()}
-    frame = xr.Dataset(bare).to_dataframe(dim_order=[*rest, *HEAD]).reset_index().dropna(subset="value")
-    frame = pd.DataFrame(frame.reindex(columns=[*rest, *HEAD, *COLUMNS]))
-    groups = frame.groupby(rest or (lambda row: 0), sort=False)["value"]
-    of = pd.DataFrame(
-        {
-            "rank": groups.rank(ascending=False, method="min").astype(int),
-            "heads": groups.transform("size"),
-            "median": groups.transform("median"),
-        }
-    )
+    sizes = {dim: array.sizes[dim] for dim in (*rest, *HEAD)}
+    n_heads = sizes["layer"] * sizes["head"]
+    # a row for each combination of labels, a column for each head
+    grids = {key: each.variable.set_dims(sizes).values.reshape(-1, n_heads) for key, each in parts.items()}
+    values = pd.DataFrame(grids["value"])
+    filled = values.notna().to_numpy()
+    row, column = np.nonzero(filled)
+    places = list(product(*(array[dim].values.tolist() for dim in rest)))
     spelt = [dim for dim in rest if array.sizes[dim] > 1 or dim != "model"]  # of one model, it is clear which
-    frame["labels"] = list(zip(*(frame[dim].astype(str) for dim in rest), strict=True)) if rest else [()] * len(frame)
-    frame["words"] = [", ".join(label(dim, row[dim]) for dim in spelt) for row in frame.to_dict("records")]
-    cases = result[f"{name}_n_examples"].attrs.get("units", "examples") if f"{name}_n_examples" in result else ""
-    units, long_name = str(array.attrs.get("units", "")), str(array.attrs.get("long_name", name))
-    return pd.DataFrame(
-        frame.assign(**of, variable=name, long_name=long_name, units=units, cases=cases), columns=_order()
+    words = [", ".join(label(dim, each) for dim, each in zip(rest, at, strict=True) if dim in spelt) for at in places]
+    count = f"{name}_n_examples"
+    columns = {
+        "layer": array["layer"].values[column // sizes["head"]],
+        "head": array["head"].values[column % sizes["head"]],
+        "variable": name,
+        "long_name": str(array.attrs.get("long_name", name)),
+        "labels": [tuple(map(str, places[each])) for each in row],
+        "words": [words[each] for each in row],
+        "units": str(array.attrs.get("units", "")),
+        "cases": result[count].attrs.get("units", "examples") if count in result else "",
+        "rank": values.rank(axis=1, ascending=False, method="min").to_numpy()[filled].astype(int),
+        "heads": filled.sum(axis=1)[row],
+        "median": values.median(axis=1).to_numpy()[row],
+    }
+    numbers = {key: grids[key][filled] if key in grids else np.full(len(row), np.nan) for key in COLUMNS}
+    return pd.DataFrame(columns | numbers, columns=_order())
+
+
+def _parts(array: xr.DataArray, baseline: xr.DataArray | None, rate: xr.DataArray | None) -> dict[str, xr.DataArray]:
+    """The values of an array and what stands beside each, by the name of its column."""
+    beside = {"lower": "lower", "upper": "upper", "n": "n_examples"}
+    others = {key: each for key, each in (("baseline", baseline), ("q", rate)) if each is not None}
+    return (
+        {"value": array}
+        | {key: array[coord] for key, coord in beside.items() if coord in array.coords}
+        | {key: each.reindex({dim: array[dim] for dim in each.dims}) for key, each in others.items()}
     )
 
 
