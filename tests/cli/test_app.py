@@ -58,7 +58,7 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
 
 
 def test_json_is_the_whole_result(tmp_path):
-    result = invoke("profile", "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json")
+    result = invoke("profile", "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures")
     whole = json.loads(result.stdout)
     entropy = whole["data_vars"]["entropy"]
     assert entropy["dims"] == ["layer", "head"]
@@ -98,7 +98,7 @@ def test_copy_of_the_template_is_a_study_with_command_and_report(monkeypatch, tm
     monkeypatch.setattr(catalog, "ROOT", tmp_path / "headscope")
     monkeypatch.setattr(studies, "__path__", [str(folder)])
     out = tmp_path / "out"
-    result = invoke("itself", "-o", str(out), "--limit", "2", "--resamples", "20", "--no-entropy")
+    result = invoke("itself", "-o", str(out), "--limit", "2", "--resamples", "20", "--no-entropy", "--no-figures")
     assert result.exit_code == 0, result.output
     assert [name for name in headscope.open_result(out) if name == "entropy"] == []
     assert "template" in headscope.open_result(out)
@@ -135,7 +135,8 @@ def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, monkeypa
 def test_skip_bad_counts_and_says_what_was_left_out(tmp_path):
     table = tmp_path / "pairs.tsv"
     table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
-    result = invoke("profile", "minilm", str(table), "-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20")
+    options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
+    result = invoke("profile", "minilm", str(table), *options)
     assert result.exit_code == 0
     assert "left out or cut: 1 bad" in result.stdout
 
@@ -171,7 +172,7 @@ def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeyp
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(study, "progress_bar", Stopping)
-    result = invoke("profile", "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20")
+    result = invoke("profile", "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20", "--no-figures")
     assert result.exit_code == 130
     assert 0 < headscope.open_result(tmp_path).attrs["n_examples"] < 282
     assert "interrupted after" in result.stdout

@@ -62,7 +62,7 @@ def test_table_that_cannot_be_printed_says_where_the_numbers_are(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headscope.cli.terminal.print_result", broken)
-    status, _, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path))
+    status, _, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path), "--no-figures")
     assert status == 1
     assert f"the numbers are saved in '{tmp_path / 'result.nc'}'" in message
 
@@ -79,7 +79,8 @@ def test_patterns_of_inputs_that_are_too_short_have_a_page(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("number", "inputs"), [("0", 0), ("2", 2)])
 def test_maps_of_typical_inputs_are_kept_for_the_page(number: str, inputs: int, model: str, tmp_path: Path) -> None:
-    status, _, _ = run("profile", model, "sample", "--limit", "5", "--examples", number, "-o", str(tmp_path), "--json")
+    options = ("--limit", "5", "--examples", number, "-o", str(tmp_path), "--json", "--no-figures")
+    status, _, _ = run("profile", model, "sample", *options)
     assert status == 0
     assert open_result(tmp_path).sizes.get("typical_input", 0) == inputs
     assert ('id="atlas"' in (tmp_path / "report.html").read_text(encoding="utf-8")) == bool(inputs)

@@ -26,7 +26,7 @@ def saving(formats: Sequence[str]) -> Iterator[Save]:
 
     Charts that wait when an error ends the context are not saved. Without formats no process is started.
     """
-    number = min(os.cpu_count() or 1, MOST_PROCESSES) if formats else 0
+    number = _number(formats)
     command = [sys.executable, "-P", conversion.__file__, VEGA_LITE]
     processes = [Popen(command, stdin=PIPE, stdout=PIPE, text=True) for _ in range(number)]
     free: SimpleQueue[Popen[str]] = SimpleQueue()
@@ -47,6 +47,12 @@ def saving(formats: Sequence[str]) -> Iterator[Save]:
         executor.shutdown(cancel_futures=True)
         for process in processes:
             process.communicate()
+
+
+def _number(formats: Sequence[str]) -> int:
+    """The processes to start. One core is left to the page, which takes as long as the SVG of its charts."""
+    cores = os.cpu_count() or 1
+    return min(max(1, cores - 1 if set(formats) == {"svg"} else cores), MOST_PROCESSES) if formats else 0
 
 
 def _converted(process: Popen[str], **arguments: Any) -> dict[str, bytes]:

@@ -156,9 +156,9 @@ def test_the_command(tmp_path: Path) -> None:
     stored = results.read(tmp_path / "out")
     assert stored["set_score"].sel(metric="accuracy").item() == 1.0
     size = (tmp_path / "out" / "ablate.journal").stat().st_size
-    assert invoke(*given, "--heads", "1-1,2-2", "--no-importance").exit_code == 0
+    assert invoke(*given, "--heads", "1-1,2-2", "--no-importance", "--no-figures").exit_code == 0
     assert (tmp_path / "out" / "ablate.journal").stat().st_size == size
-    anew = invoke(*given, "--mode", "zero", "--no-importance", "--workers", 2)
+    anew = invoke(*given, "--mode", "zero", "--no-importance", "--no-figures", "--workers", 2)
     assert anew.exit_code == 0 and "now it is zero; the sweep starts anew" in anew.stderr
 
 

@@ -111,7 +111,7 @@ def test_ctrl_c_keeps_the_examples_that_were_done(model: headscope.Model) -> Non
 
 
 def invoke(*arguments: str) -> dict:
-    options = ["--json", "--limit", "6", "--resamples", "10"]
+    options = ["--json", "--limit", "6", "--resamples", "10", "--no-figures"]
     done = CliRunner().invoke(application(["gradients"]), ["gradients", *arguments, *options])
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)["attrs"]
