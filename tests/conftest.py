@@ -1,5 +1,6 @@
 """Fixtures that all tests share."""
 
+import gc
 import os
 import shutil
 import signal
@@ -22,6 +23,16 @@ CHROMIUM = (
 
 # One process runs all tests of a file: those of these files take longest, and must not come last.
 LONG = ("test_docs.py", "test_examples.py")
+
+
+# Modules and tests stay: the garbage collector would look through them again and again, a fifth of their import.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of all later collections of garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

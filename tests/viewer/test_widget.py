@@ -10,7 +10,6 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -204,6 +203,8 @@ def test_a_notebook_of_nbconvert_needs_no_network(
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    from nbconvert import HTMLExporter  # its import takes a second, which both processes of the tests would wait
+
     page = tmp_path / "notebook.html"
     page.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
     browser.get(page.as_uri())
