@@ -62,8 +62,9 @@ clean:
 	rm -rf $(VENV) out
 
 # torch goes first: the pinned release, else another package might bring in a newer one.
+# Modules are compiled when they are first imported: a fifth of them ever are.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[demo,dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable ".[demo,dev]"
 	touch $(READY)
