@@ -23,10 +23,11 @@ import torch
 import uvicorn
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from starlette.concurrency import run_in_threadpool
 from transformers import BertConfig, BertModel
 
 from headscope import load, wrap
-from headscope.viewer.server import application
+from headscope.viewer.server import Call, application
 from headscope.viewer.session import ViewSession
 from headscope.web.serve import listening
 
@@ -52,10 +53,10 @@ def session_of(tokens: int, layers: int) -> ViewSession:
 
 
 @contextmanager
-def served(session: ViewSession) -> Iterator[str]:
-    """The address of the page while the block runs."""
+def served(session: ViewSession, call: Call = run_in_threadpool) -> Iterator[str]:
+    """The address of the page while the block runs; for `call` see `application`."""
     with listening(0) as socket:
-        server = uvicorn.Server(uvicorn.Config(application(session), log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(application(session, call), log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
         thread.start()
         yield f"http://127.0.0.1:{socket.getsockname()[1]}/"

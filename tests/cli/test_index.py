@@ -34,6 +34,12 @@ def test_an_index_is_written_and_counted(folder: Path) -> None:
     assert read_index(path).sizes["rank"] == 2
 
 
+def test_quiet_prints_nothing(folder: Path) -> None:
+    result = invoke(folder, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert (folder / "out" / "examples.nc").is_file()
+
+
 def test_a_number_out_of_its_range_is_refused(folder: Path) -> None:
     result = invoke(folder, "--per-head", "0")
     assert result.exit_code == 2 and "--per-head" in result.stderr

@@ -4,6 +4,7 @@ import pytest
 
 from headscope import Model
 from headscope.corpora import Corpus, Options, read
+from headscope.engine import pass_journal, shards
 from support.small_model import small_model
 
 
@@ -15,3 +16,11 @@ def model() -> Model:
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
     return read("sample", Options(limit=30))
+
+
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards of few examples, and a checkpoint after each."""
+    monkeypatch.setattr(shards, "EXAMPLES", 6)
+    monkeypatch.setattr(pass_journal, "SECONDS", 0)
+    monkeypatch.setattr(pass_journal, "TIMES", 0)

@@ -1,7 +1,7 @@
 """A pass that was killed goes on from its last checkpoint, and ends with the same bits."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +13,7 @@ import xarray as xr
 import headscope
 from headscope import Model, Settings, catalog
 from headscope.corpora import Corpus, Options, read
-from headscope.engine import Pass, pass_journal, shards
+from headscope.engine import Pass, pass_journal
 from headscope.engine.pass_journal import PassJournal
 from headscope.errors import HeadscopeError
 from headscope.journal import lines
@@ -25,6 +25,7 @@ from support.same import assert_same
 from support.small_model import small_model
 from support.tiny import save_tiny
 
+pytestmark = pytest.mark.usefixtures("small_shards")
 ODD = np.zeros((2, 1, 3))
 PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "profile": lambda *given: catalog.load("studies", "profile").run(*given),
@@ -49,15 +50,6 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
     ),
     "index": example_index,
 }
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Shards of few examples, and a checkpoint after each."""
-    monkeypatch.setattr(shards, "EXAMPLES", 6)
-    monkeypatch.setattr(pass_journal, "SECONDS", 0)
-    monkeypatch.setattr(pass_journal, "TIMES", 0)
-    yield
 
 
 class Run:

@@ -14,7 +14,7 @@ import pytest
 from headscope import Model, Settings, catalog
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine import Pass, pass_journal, shards
+from headscope.engine import Pass, shards
 from headscope.engine.accumulators import TallyAccumulator
 from headscope.engine.pass_journal import PassJournal
 from headscope.engine.passes import PassResult
@@ -22,6 +22,7 @@ from headscope.errors import HeadscopeError
 from support.killed import Killed
 from support.same import assert_same
 
+pytestmark = pytest.mark.usefixtures("small_shards")
 # Tallies; lists of observations; a state of its own; files of arrays.
 STUDIES = ("profile", "syntax", "patterns", "probe", "structure", "layers")
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -40,14 +41,6 @@ def assert_no_children() -> Callable[[], None]:
         assert not set(psutil.Process().children()) - before
 
     return check
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shards of few examples, and a checkpoint after each."""
-    monkeypatch.setattr(shards, "EXAMPLES", 6)
-    monkeypatch.setattr(pass_journal, "SECONDS", 0)
-    monkeypatch.setattr(pass_journal, "TIMES", 0)
 
 
 def settings(workers: int, **given: Any) -> Settings:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from headscope import __version__, catalog
-from headscope.cli.errors import notice, user_errors
+from headscope.cli.errors import INTERRUPTED, notice, user_errors
 from headscope.cli.export import export
 from headscope.cli.formats import formats
 from headscope.cli.head import head
@@ -33,7 +33,10 @@ EXAMPLES = (
 def main() -> None:
     """Run the command line."""
     completed = os.environ.get("COMP_WORDS", "").split()[1:]  # a shell asks how such a line may go on
-    application(sys.argv[1:] or completed)()
+    try:
+        application(sys.argv[1:] or completed)()
+    except KeyboardInterrupt:  # while the commands are made
+        sys.exit(INTERRUPTED)
 
 
 def application(arguments: list[str]) -> typer.Typer:

@@ -28,8 +28,8 @@ from headscope.progress import n_inputs, progress_bar
 
 Call = Callable[[dict[str, Any], list[str]], None]
 ALWAYS = {"json", "debug"}
-OF_STUDIES = {"quiet", "figures", "no_figures", "overwrite"}
-OF_PASSES = {"engine", "address", "gpus_per_worker"}
+OF_TOOLS = ALWAYS | {"quiet"}
+OF_STUDIES = OF_TOOLS | {"figures", "no_figures", "overwrite", "engine", "address", "gpus_per_worker"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def command_calling(study: str, call: Call) -> Callable[..., None]:
     """A command with the options of a study that calls a function with their values, and with the words of its line."""
     options, without = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT"))
     function, inputs = _function_of(study)
-    return _command(function, inputs, call, defaults=dict(options), without=without)
+    return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without)
 
 
 def _function_of(study: str) -> tuple[Function, dict[str, bool]]:
@@ -68,27 +68,28 @@ def verbs(study: str) -> dict[str, Callable[..., None]]:
 def tool(place: str, name: str) -> Callable[..., None]:
     """The command of a function outside of the studies, which returns what is printed."""
     function = read_from(place, name)
-    return _command(function, function.inputs, partial(_run_verb, name, function))
+    return _command(function, function.inputs, partial(_run_verb, name, function), OF_TOOLS)
 
 
 def _command(
     function: Function,
     inputs: Mapping[str, bool],
     call: Call,
+    further: Iterable[str] = ALWAYS,
     *,
     defaults: Mapping[str, Any] = MappingProxyType({}),
     without: Iterable[str] = (),
 ) -> Callable[..., None]:
-    """A command with the options of the function, and the shared options of its inputs but those in `without`."""
+    """A command with the options of the function, and the shared options of its inputs and `further` ones.
+
+    * `without`: shared options that it does not have.
+    """
 
     def run(command_context: typer.Context, **given: Any) -> None:
         with user_errors(given["debug"]):
             call(given, command_context.meta.get(WORDS, []))
 
-    wanted = options_of(inputs) | ALWAYS
-    if function.name == "run":
-        wanted |= OF_STUDIES | OF_PASSES
-    wanted -= set(without)
+    wanted = {*options_of(inputs), *further} - {*without}
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
     context = inspect.Parameter("command_context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
@@ -168,11 +169,13 @@ def _run_verb(study: str, function: Function, given: dict[str, Any], words: list
 
     given["out"] = given.get("out") or Path("out") / study
     ready = made(function.inputs, given)
-    with progress_bar(function.name, None) as (progress, expect):
+    quiet = given.get("quiet", False)
+    with progress_bar(function.name, None, show=False if quiet else None) as (progress, expect):
         if "settings" in ready:
             ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect)
         outcome = function.load()(**ready, **{name: given[name] for name in function.options})
-    typer.echo(json.dumps(without_nan(outcome)) if given["json"] else in_lines(outcome))
+    if given["json"] or not quiet:
+        typer.echo(json.dumps(without_nan(outcome)) if given["json"] else in_lines(outcome))
 
 
 def _on_figure(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:

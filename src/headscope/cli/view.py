@@ -74,13 +74,14 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         for package in ("starlette", "uvicorn"):
             require(package)
         # Whatever is wrong with the port, the models, the texts or the results is reported before anything is loaded.
+        from headscope.web.call_queue import CallQueue
         from headscope.web.serve import listening, serve_on
 
         with listening(port) as socket:
-            session = _session(places, with_, corpora or ["sample"], given)
+            session, calls = _session(places, with_, corpora or ["sample"], given), CallQueue()
             from headscope.viewer.server import application
 
-            serve_on(application(session), socket, lambda url: _started(url, no_browser))
+            serve_on(application(session, calls.call), socket, lambda url: _started(url, no_browser), calls)
 
 
 def _session(places: list[str] | None, with_: str | None, corpora: list[str], given: dict[str, Any]) -> "ViewSession":

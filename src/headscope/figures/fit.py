@@ -46,17 +46,27 @@ def fitted(spec: Spec, width: int) -> Spec:
 def _single(spec: Spec, width: int) -> None:
     if "ends" in spec.get("usermeta", {}):
         wrapped(spec, width - _label_room(spec))
-    elif "longest" in spec.get("usermeta", {}) and width < CROWDED * spec["width"]:
-        upright(spec, width - AXIS)
     elif "longest" in spec.get("usermeta", {}):
-        spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+        _tree(spec, width)
     elif (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
         across = width - MARGIN - (LEGEND if width >= NARROW else 0)
         _scale(spec, min(SCALED, across / spec["width"]))
     elif isinstance(spec.get("height"), int | float):
-        spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+        _fit(spec, width)
     else:  # Vega-Lite fits no chart whose height grows with its rows
         spec["width"] = round(width - _label_room(spec))
+
+
+def _tree(spec: Spec, width: int) -> None:
+    """The words of a sentence beside each other, or below each other where there is no room."""
+    if width < CROWDED * spec["width"]:
+        upright(spec, width - AXIS)
+    else:
+        _fit(spec, width)
+
+
+def _fit(spec: Spec, width: int) -> None:
+    spec |= {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
 
 
 def _label_room(spec: Spec) -> float:

@@ -27,10 +27,14 @@ from headscope.web.local_only import LocalOnly
 MOST_BYTES = {"text": bodies.MOST_BYTES}  # a text may have 100,000 letters
 OTHER_BYTES = 64 * 1024
 Endpoint = Callable[[Request], Awaitable[Response]]
+Call = Callable[..., Awaitable[Any]]
 
 
-def application(session: ViewSession) -> ASGIApp:
-    """The page and its data. Requests that run a model wait for each other, at most as long as one may take."""
+def application(session: ViewSession, call: Call = run_in_threadpool) -> ASGIApp:
+    """The page and its data. Requests that run a model wait for each other, at most as long as one may take.
+
+    * `call`: runs a function of a model; `CallQueue.call` leaves it to one thread.
+    """
     routes = [
         Route("/", _index),
         Route("/api/{path:path}", _answered(_read)),
@@ -38,7 +42,7 @@ def application(session: ViewSession) -> ASGIApp:
         Mount("/static", StaticFiles(directory=STATIC, packages=[("headscope.web", "static")])),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
-    app.state.session, app.state.model_lock = session, asyncio.Lock()
+    app.state.session, app.state.call, app.state.model_lock = session, call, asyncio.Lock()
     return LocalOnly(app)
 
 
@@ -70,7 +74,7 @@ async def _alone(request: Request, function: Callable[..., Answer], *arguments: 
     except TimeoutError as error:
         raise HTTPException(503, "the model is busy with other requests; try again") from error
     try:
-        return await run_in_threadpool(function, *arguments)
+        return await request.app.state.call(function, *arguments)
     finally:
         lock.release()
 

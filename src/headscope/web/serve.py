@@ -3,11 +3,13 @@
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from headscope.errors import HeadscopeError
+from headscope.web.call_queue import CallQueue
 
 HOST = "127.0.0.1"
 
@@ -41,11 +43,20 @@ def listening(port: int = 0) -> Iterator[socket.socket]:
         yield listener
 
 
-def serve_on(app: ASGIApp, listener: socket.socket, on_start: Callable[[str], None] = print) -> None:
-    """Serve an application on a listening socket until Ctrl-C; `on_start` receives the address."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-    on_start(f"http://{HOST}:{listener.getsockname()[1]}/")
+def serve_on(
+    app: ASGIApp, listener: socket.socket, on_start: Callable[[str], None] = print, calls: CallQueue | None = None
+) -> None:
+    """Serve an application on a listening socket until Ctrl-C.
+
+    * `on_start`: receives the address.
+    * `calls`: are run by this thread; the server has a thread of its own.
+    """
+    server, calls = uvicorn.Server(uvicorn.Config(app, log_level="warning")), calls or CallQueue()
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
     try:
-        server.run(sockets=[listener])
-    except KeyboardInterrupt:
-        pass  # the way to end it
+        on_start(f"http://{HOST}:{listener.getsockname()[1]}/")
+        calls.run(thread.is_alive)
+    except KeyboardInterrupt:  # the way to end it
+        server.should_exit = True
+        calls.refuse(thread.is_alive)
