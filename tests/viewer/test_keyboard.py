@@ -81,6 +81,18 @@ def test_a_narrow_window_does_not_scroll_sideways(browser: Chrome, address: str,
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+def test_the_edge_of_the_grid_fades_while_there_are_more_heads(browser: Chrome, address: str) -> None:
+    fades = "return getComputedStyle(document.querySelector('.grid-scroll')).maskImage !== 'none'"
+    opened(browser, address, {"t": FIRST}, width=390)
+    assert not browser.execute_script(fades)
+    browser.execute_script("document.querySelector('.grid-rows').style.minWidth = '60rem'")
+    settled(browser)
+    assert browser.execute_script(fades)
+    browser.execute_script("document.querySelector('.grid-scroll').scrollLeft = 1000")
+    settled(browser)
+    assert not browser.execute_script(fades)
+
+
 def test_a_resized_window_draws_the_picture_anew(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST, "v": "map", "h": "1-1"})
     wide = picture(browser)

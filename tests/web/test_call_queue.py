@@ -40,7 +40,7 @@ def test_calls_of_a_server_run_in_this_thread_until_ctrl_c() -> None:
         address = f"http://127.0.0.1:{socket.getsockname()[1]}/"
 
         def look() -> list[str]:
-            return [urlopen(address + name, timeout=60).read().decode() for name in ("fail", "thread", "stop")]
+            return [urlopen(address + name, timeout=20).read().decode() for name in ("fail", "thread", "stop")]
 
         looks = browser.submit(look)
         serve_on(app, socket, lambda url: None, calls)  # ends by the last call

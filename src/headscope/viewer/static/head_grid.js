@@ -18,8 +18,18 @@ export function headGrid(context) {
   };
   const names = context.model.models.map((each) => each.name).join(" and ");
   const element = make("section", { class: "grid-section", "aria-label": "All heads" },
-    make("h2", {}, `All heads of ${names}`), grid.explain, grid.controls, make("div", { class: "grid-scroll" }, grid.rows), grid.legend.element, grid.status, grid.layers.element);
+    make("h2", {}, `All heads of ${names}`), grid.explain, grid.controls, sideways(grid.rows), grid.legend.element, grid.status, grid.layers.element);
   return { element, update: () => updateGrid(grid), choose: () => chooseCells(grid), pictures: () => gridPictures(grid) };
+}
+
+/** A box that scrolls sideways; while there is more on the right, its edge fades. */
+function sideways(content) {
+  const box = make("div", { class: "grid-scroll", onscroll: () => fade() }, content);
+  const fade = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+  const watch = new ResizeObserver(fade);
+  watch.observe(box);
+  watch.observe(content);
+  return box;
 }
 
 function updateGrid(grid) {
