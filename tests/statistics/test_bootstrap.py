@@ -42,10 +42,13 @@ def test_without_any_example_all_is_missing() -> None:
     assert np.isnan(found.mean).all() and np.isnan(found.interval).all() and found.count == 0
 
 
-def test_one_example_is_its_own_interval() -> None:
-    found = tally_of(np.array([[0.25, 0.5]]))
-    assert found.mean.tolist() == [0.25, 0.5]
-    assert found.interval.tolist() == [[0.25, 0.25], [0.5, 0.5]]
+@pytest.mark.parametrize("cases", [1, 7])
+def test_one_example_has_no_interval_and_two_have_one(cases: int) -> None:
+    for number in (1, 2):
+        values, counts = np.full((number, HEADS), 0.25 * cases), np.full(number, cases)
+        found = tally(values, counts, poisson_draws(range(number), 0, 200))
+        assert found.mean.tolist() == [0.25, 0.25]
+        assert np.isnan(found.interval).all() == (number == 1)
 
 
 @pytest.mark.parametrize("lacking", [0, 3])

@@ -53,8 +53,18 @@ class Tally:
 
     @property
     def interval(self) -> Float[np.ndarray, "head *dims 2"]:
-        """The 95% percentile bootstrap interval of the mean, lower and upper bound."""
-        return interval(_divide(self.resampled_total, self.resampled_count[:, None]))
+        """The 95% percentile bootstrap interval of the mean; NaN where one example has all cases.
+
+        One example says nothing about others: all resamples have its mean.
+        """
+        bounds = interval(_divide(self.resampled_total, self.resampled_count[:, None]))
+        return np.where(self._one_example[..., None], np.nan, bounds)
+
+    @property
+    def _one_example(self) -> Bool[np.ndarray, "*dims"]:
+        """True where a resample has none of the cases, or all of them some times."""
+        times = _divide(self.resampled_count, np.broadcast_to(self.count, self.resampled_count.shape))
+        return (times == np.round(times)).all(0) & (times == 0).any(0)
 
 
 def tally(
