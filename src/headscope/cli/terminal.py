@@ -17,6 +17,7 @@ from headscope import catalog, results
 from headscope.cli.printable import cell, escaped, heading, printable
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
+from headscope.report.wording import several
 
 MOST_LABELS = 5
 # A mean over heads of these says nothing.
@@ -47,7 +48,7 @@ def print_catalog() -> None:
 def print_result(result: xr.Dataset) -> None:
     """The main table, and the inputs that were left out."""
     console, attrs = Console(), result.attrs
-    read = f"{attrs['n_examples']} examples, {attrs['n_tokens']} tokens"
+    read = f"{several(attrs['n_examples'], 'example')}, {several(attrs['n_tokens'], 'token')}"
     study = catalog.command_name(attrs["study"])
     _line(console, f"{study}: {attrs['model']} on {attrs['corpus']}, {read}")
     if adapted := attrs.get("adapted_head"):

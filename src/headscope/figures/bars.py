@@ -8,6 +8,8 @@ import xarray as xr
 from headscope.figures.theme import CATEGORIES, INK, finished, hover, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
+TICKS = 6  # about so many numbers at the axis
+
 
 def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart | alt.LayerChart:
     """One bar for each value of the first dimension; a second colours them, a third gives panels.
@@ -25,7 +27,11 @@ def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart
     if not 1 <= len(dims) <= 3:
         raise ValueError(f"bars: '{array.name}' has {len(dims)} dimensions; 1 to 3 can be drawn")
     base = alt.Chart(inline(rows(array))).encode(**_places(array, dims), tooltip=hover(array))
-    layers = [base.mark_bar(aria=False).encode(x=alt.X("value:Q", title=quantity(array)), color=_colour(array, dims))]
+    layers = [
+        base.mark_bar(aria=False).encode(
+            x=alt.X("value:Q", title=quantity(array), axis=alt.Axis(tickCount=TICKS)), color=_colour(array, dims)
+        )
+    ]
     if {"lower", "upper"} <= set(array.coords):
         layers.append(
             base.mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"))

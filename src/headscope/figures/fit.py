@@ -14,6 +14,7 @@ NARROW = 480
 # Room for axes beside panels, between panels, and for a legend on the right, in pixels.
 MARGIN, GAP, LEGEND, SCALED = 64, 26, 110, 1.5
 LETTER, LABEL, AXIS = 8.2, 6.4, 26
+LABELS = 0.42  # of a narrow chart, for the labels of its rows
 CROWDED = 0.9  # of its own width: words of a tree do not stand beside each other in less
 
 
@@ -133,6 +134,6 @@ def _legends_below(part: Any, width: int) -> None:
                 if "gradientLength" in value:
                     value["gradientLength"] = width // 2
             elif key == "axis" and isinstance(value, dict) and "labelLimit" in value:
-                value["labelLimit"] = min(value["labelLimit"], width // 3)
+                value["labelLimit"] = min(value["labelLimit"], round(LABELS * width))
             elif key != "datasets":
                 _legends_below(value, width)

@@ -17,6 +17,8 @@ ESTIMATORS = {
     "run_bertology": "run_bertology.py of transformers",
 }
 ABBREVIATIONS = {"uas": "UAS", "uuas": "UUAS", "js": "Jensen-Shannon", "f1": "F1", "cls": "[CLS]", "sep": "[SEP]"}
+# How a tree is read off attention.
+TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold root", "best": "best root"}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
@@ -27,12 +29,16 @@ def label(dim: str, value: object) -> str:
     ('[SEP]', 'previous token', 'verb → subject', 'mnli')
     >>> label("pattern", "vertical_diagonal"), label("estimator", "michel_code"), label("task", "my_texts.tsv")
     ('vertical + diagonal', 'code of Michel et al.', 'my_texts.tsv')
+    >>> label("special_tokens", "left_out"), label("root", "gold")
+    ('words alone', 'gold root')
     """
     if dim == "offset":
         offset = int(str(value))
         return OFFSETS.get(offset, f"offset {offset:+d}")
     if dim in ("token_class", "feature"):
         return WORDS.get(str(value), str(value))
+    if dim in ("special_tokens", "root"):
+        return TREES.get(str(value), str(value))
     if dim == "estimator":
         return ESTIMATORS.get(str(value), str(value))
     if dim == "task":

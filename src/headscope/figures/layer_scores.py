@@ -20,13 +20,14 @@ def layer_scores(
     framed: Mapping[str, int],
     words: Mapping[str, str],
     width: int = 46,
+    heading: str = "Score by layer, in per cent",
 ) -> alt.LayerChart:
     """One row for each task, one cell with its score for each layer; one is framed, a diamond marks a layer.
 
     * `array`: dimensions task and layer, layer 0 for the embeddings; see `with_interval`.
     * `marks`: by task, a place between layers; `mark`: its words.
     * `framed`: by task, a layer; `words`: the label of each task.
-    * `width`: of a cell, in pixels.
+    * `width`: of a cell, in pixels; `heading`: the title.
 
     >>> axes = {"task": ["tense"], "layer": [0, 1]}
     >>> array = xr.DataArray([[0.5, 0.9]], axes, ["task", "layer"], name="score")
@@ -44,7 +45,7 @@ def layer_scores(
     layers = array["layer"].values.tolist()
     # Layers of a chart have scales of their own here, for the diamonds lie between the cells.
     axis, domain = alt.Axis(labelAngle=0, domain=False, ticks=False), alt.Scale(domain=layers)
-    x = alt.X("layer:O", title="Layer (0: embeddings)", axis=axis, scale=domain)
+    x = alt.X("layer:O", title="Layer (0: embeddings)" if 0 in layers else "Layer", axis=axis, scale=domain)
     above = alt.X("layer:O", axis=None, scale=domain)
     y = alt.Y("task:N", sort=order, title=None, axis=alt.Axis(labelLimit=240, domain=False, ticks=False))
     fill = alt.Color("value:Q", scale=colours(array, diverging=False, domain=(0, 1)), legend=None)
@@ -74,4 +75,4 @@ def layer_scores(
     ).resolve_scale(x="independent", color="independent")
     chart = chart.properties(width=width * len(layers), height=CELL * len(order))
     description = f"Grid of {len(order)} tasks by {len(layers)} layers: {named(array)}. Diamonds: {mark}."
-    return finished(chart, "Score by layer, in per cent", description)
+    return finished(chart, heading, description)

@@ -1,5 +1,7 @@
 """Matrix of any two dimensions, or of pairs of heads."""
 
+from typing import Any
+
 import altair as alt
 import xarray as xr
 
@@ -7,6 +9,7 @@ from headscope.figures.labels import head_name, title
 from headscope.figures.theme import colours, extent, finished, hover, is_signed, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
+SHORT = 2  # letters of a label that is not turned
 HEAD_PAIRS = ("layer", "head", "other_layer", "other_head")
 
 
@@ -27,13 +30,14 @@ def matrix(array: xr.DataArray, *, diverging: bool | None = None, side: int = 42
     cell = max(2, min(36, side // max(len(down_words), len(across_words))))
     low, high = extent(array)
     signed = is_signed(array) if diverging is None else diverging
-    axis = alt.Axis(labelOverlap=True, domain=False, ticks=False, labelLimit=160)
+    look: dict[str, Any] = {"labelOverlap": True, "domain": False, "ticks": False, "labelLimit": 160}
+    upright = {"labelAngle": 0} if max(map(len, across_words)) <= SHORT else {}
     chart = (
         alt.Chart(inline(rows(array)))
         .mark_rect(aria=False)
         .encode(
-            x=alt.X(f"{across}:N", sort=across_words, title=_title(across), axis=axis),
-            y=alt.Y(f"{down}:N", sort=down_words, title=_title(down), axis=axis),
+            x=alt.X(f"{across}:N", sort=across_words, title=_title(across), axis=alt.Axis(**look, **upright)),
+            y=alt.Y(f"{down}:N", sort=down_words, title=_title(down), axis=alt.Axis(**look)),
             color=alt.Color(
                 "value:Q", scale=colours(array, diverging=signed), legend=alt.Legend(title=quantity(array))
             ),

@@ -48,7 +48,8 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     facts = [("Type", attrs.get("model_type", "")), ("Masked-language head", attrs.get("adapted_head", ""))]
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
-    counted = f"{_number(attrs['n_examples'])} examples, {_number(attrs['n_tokens'])} tokens"
+    examples = "1 example" if attrs["n_examples"] == 1 else f"{_number(attrs['n_examples'])} examples"
+    counted = f"{examples}, {_number(attrs['n_tokens'])} tokens"
     if attrs.get("n_generated"):
         counted += f"; {_number(attrs['n_generated'])} generated texts, {_number(attrs['n_generated_tokens'])} tokens"
     return [(term, str(text)) for term, text in [*facts, ("Read", counted)] if str(text)]

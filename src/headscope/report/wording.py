@@ -198,7 +198,9 @@ def examples(array: xr.DataArray) -> str:
     if "n_examples" not in array.coords:
         return ""
     least, most = int(array["n_examples"].min()), int(array["n_examples"].max())
-    return f" n = {most:,} examples." if least == most else f" n = {least:,} to {most:,} examples."
+    if least == most:
+        return " n = 1 example." if most == 1 else f" n = {most:,} examples."
+    return f" n = {least:,} to {most:,} examples."
 
 
 def layer_means(array: xr.DataArray) -> dict[int, float]:

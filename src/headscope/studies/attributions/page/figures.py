@@ -40,7 +40,9 @@ def _methods(result: xr.Dataset) -> Iterator[Figure]:
         array = with_interval(result, "chosen_comprehensiveness_gain").drop_vars("n_examples", errors="ignore")
         array = array.sel(attribution=[each.method for each in methods])
         array = array.assign_coords(attribution=[each.name for each in methods])
-        array = array.assign_attrs(long_name="Faithfulness: fall of the target, more than in random order")
+        array = array.rename("gain").assign_attrs(
+            long_name="Faithfulness: fall of the target, more than in random order"
+        )
         caption = (
             "How much more the target falls without the most important tokens than without random ones, with 95% "
             "intervals. The layer of each method was chosen on one half of the inputs; scores are of the other half."
@@ -79,8 +81,9 @@ def _table(number: int, tokens: list[str], rows: dict[str, list[float]]) -> Tabl
 
 def _layers(result: xr.Dataset) -> Iterator[Figure]:
     for name, caption in MATRICES.items():
-        if name in result:
+        if name in result and bool(result[name].notnull().any()):
             array = in_words(with_interval(result, name)).drop_vars("n_examples", errors="ignore")
+            array = array.rename("gain")
             yield Figure(name, LAYERS, matrix(array, side=300), f"{caption} By method and layer.", name)
 
 

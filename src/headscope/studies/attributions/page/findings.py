@@ -16,7 +16,12 @@ FAITHFUL = "Most faithful method"
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The most faithful method, attention beside it, and the share of special tokens."""
     methods = chosen(result)
-    return [*_best(methods), *_attention(methods), *_blank_out(methods), *_special_tokens(result)] or findings(result)
+    return [
+        *_best(methods, str(result.attrs["target"])),
+        *_attention(methods),
+        *_blank_out(methods),
+        *_special_tokens(result),
+    ] or findings(result)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -24,15 +29,16 @@ def findings(result: xr.Dataset) -> list[Finding]:
     return [*_target(result), *_scores(result), *_special_tokens(result), *_limits(result)]
 
 
-def _best(methods: list[ChosenLayer]) -> Iterator[Finding]:
+def _best(methods: list[ChosenLayer], target: str) -> Iterator[Finding]:
     if methods:
         best, gain = methods[0], methods[0].gains["comprehensiveness"]
+        what = target.split(" (")[0]  # without the way in which a text is represented
         clear = "" if gain.is_not(0) else ", which may be chance"
         close = sum(each.gains["comprehensiveness"].value >= gain.lower for each in methods[1:])
         beside = f" {several(close, 'method')} of the others {agree(close, 'is', 'are')} within its 95% interval."
         yield Finding(
             FAITHFUL,
-            f"{best.name[:1].upper()}{best.name[1:]}: without its most important tokens the target falls by "
+            f"{best.name[:1].upper()}{best.name[1:]}: without its most important tokens the {what} falls by "
             f"{number(gain.value)} more than without random tokens{clear}.{beside}",
         )
 

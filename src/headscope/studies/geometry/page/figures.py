@@ -17,13 +17,21 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 
 def _cosines(result: xr.Dataset) -> Iterator[Figure]:
-    for names, variable, caption in (
+    for names, variable, long_name, caption in (
         (
             NAMES,
             "anisotropy",
-            "Anisotropy, self-similarity and intra-sentence similarity by layer; layer 0 are the embeddings.",
+            "Mean cosine",
+            "Two random tokens (anisotropy), two occurrences of a token (self-similarity), and a token and the mean of "
+            "its input (intra-sentence similarity), by layer; layer 0 are the embeddings.",
         ),
-        (CORRECTED, "intra_sentence_corrected", "The same less the anisotropy. After Ethayarajh (2019), section 4."),
+        (
+            CORRECTED,
+            "intra_sentence_corrected",
+            "Mean cosine above that of two random tokens",
+            "Self-similarity and intra-sentence similarity, less the anisotropy of the layer: what is left is not owed "
+            "to a direction that all tokens share. After Ethayarajh (2019), section 4.",
+        ),
     ):
         parts = {words: from_embeddings(result, name) for name, words in names.items()}
         there = {
@@ -31,7 +39,7 @@ def _cosines(result: xr.Dataset) -> Iterator[Figure]:
         }
         if there:
             whole = xr.concat(list(there.values()), xr.Variable("pair", list(there)))
-            whole = whole.rename("mean_cosine").assign_attrs(long_name="Mean cosine", units="1")
+            whole = whole.rename("mean_cosine").assign_attrs(long_name=long_name, units="1")
             yield Figure(variable, COSINES, curve(whole.transpose("layer", "pair"), "layer"), caption, variable)
 
 

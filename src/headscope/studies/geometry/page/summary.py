@@ -9,6 +9,7 @@ NAMES = {
     "self_similarity": "the same token twice",
     "intra_sentence": "token and input mean",
 }
+# The same less the anisotropy.
 CORRECTED = {"self_similarity_corrected": "self-similarity", "intra_sentence_corrected": "intra-sentence similarity"}
 # BERT-base cased on the STS texts of 2012 to 2016, layers 0 to 12, not corrected: Ethayarajh (2019), the file
 # embedding_space_stats.json of the released code.

@@ -10,9 +10,9 @@ from headscope.studies.geometry.page.summary import PAPER, from_embeddings
 COLUMNS = {
     "anisotropy": "Anisotropy",
     "self_similarity": "Self-similarity",
-    "self_similarity_corrected": "Less anisotropy",
+    "self_similarity_corrected": "Above random",
     "intra_sentence": "Intra-sentence",
-    "intra_sentence_corrected": "Less anisotropy ",
+    "intra_sentence_corrected": "Above random ",
     "explained_variance": "Explained variance",
     "norm": "Length",
 }
@@ -34,8 +34,9 @@ def tables(result: xr.Dataset) -> list[Table]:
         cells += [(f"{PAPER[name][place]:g}", "") for name in PAPER if paper]
         rows.append((("embeddings" if layer == 0 else str(layer),), cells))
     caption = (
-        "Cosines, shares and lengths by layer, with 95% intervals. Tokens are pieces of the tokenizer without [CLS] "
-        "and [SEP]. BERT-base: Ethayarajh (2019), released numbers, which are not corrected."
+        "Cosines, shares and lengths by layer, with 95% intervals. Above random: less the anisotropy, the mean cosine "
+        "of two random tokens. Tokens are pieces of the tokenizer without [CLS] and [SEP]. BERT-base: Ethayarajh "
+        "(2019), released numbers, which are not corrected."
     )
     return [Table("layers", caption, "", "", ("Layer",), tuple(columns), rows)]
 

@@ -11,6 +11,7 @@ from headscope.report.parts import Figure
 from headscope.report.wording import measured
 from headscope.studies.layers.page.summary import centres, from_embeddings, tasks
 
+RANDOM = "With random weights: score by layer, in per cent"
 GRID, CONTROLS, CODES, MIXES = "Tasks by layers", "Control tasks", "Online code", "Mixes of layers"
 
 
@@ -40,7 +41,11 @@ def _random(result: xr.Dataset) -> Iterator[Figure]:
         framed = {each.name: each.layer for each in tasks(result)}
         caption = "The same grid for the model with random weights, with the same layers framed."
         yield Figure(
-            "score-random", GRID, layer_scores(array, {}, "none", framed=framed, words=words), caption, "score_random"
+            "score-random",
+            GRID,
+            layer_scores(array, {}, "none", framed=framed, words=words, heading=RANDOM),
+            caption,
+            "score_random",
         )
 
 

@@ -8,14 +8,19 @@ import xarray as xr
 
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, agree, number, rate, several
+from headscope.statistics.thresholds import enough
 from headscope.studies.layers.page.summary import TaskSummary, centres, tasks
 
 SIGNIFICANT = 0.05
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The order of the tasks by layer, the largest gain of context, the fall at the end, and what stays unread."""
+    """The order of the tasks by layer, the largest gain of context, the fall at the end, and what stays unread.
+
+    Tasks of fewer than 50 tested cases are left out where there are others: their scores are mostly chance.
+    """
     every = tasks(result)
+    every = [each for each in every if enough(each.cases)] or every
     return [*_order(result, every), *_largest(every), *_falls(result, every), *_random(result, every)]
 
 
@@ -39,7 +44,8 @@ def _order(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
         (low, first), (high, last) = some[0], some[-1]
         yield Finding(
             "Early and late",
-            f"The centre of gravity is earliest for {first} (layer {low:.1f}), latest for {last} (layer {high:.1f}).",
+            f"A mix of all layers reads {first} lowest (centre of gravity: layer {low:.1f}), {last} highest (layer "
+            f"{high:.1f}).",
         )
 
 

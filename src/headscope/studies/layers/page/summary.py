@@ -15,6 +15,7 @@ class TaskSummary:
 
     * `words`, `source`: its name in words, and the paper it is from; `is_value`: answers are numbers.
     * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines; `last`: the score of the last layer.
+    * `cases`: the number of tested cases.
     """
 
     name: str
@@ -28,6 +29,7 @@ class TaskSummary:
     gain: Estimate
     q: float
     last: float
+    cases: int
 
 
 def tasks(result: xr.Dataset) -> list[TaskSummary]:
@@ -50,6 +52,7 @@ def _task(result: xr.Dataset, name: str, described: dict) -> TaskSummary:
         estimate(result, "gain", task=name),
         float(result["q_value"].sel(task=name)),
         float(result["score"].sel(task=name).isel(layer=-1)),
+        int(result["score_n_examples"].sel(task=name)),
     )
 
 

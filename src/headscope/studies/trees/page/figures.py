@@ -8,6 +8,7 @@ from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report.parts import Figure
 from headscope.studies.trees.page.summary import BASELINES, DISTANCES, ROOTS, SPECIAL, baseline
 
+WITHOUT_MODEL = ("right_branching", "fixed_offset")
 TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
 
 
@@ -24,11 +25,19 @@ def _chosen(result: xr.Dataset) -> Iterator[Figure]:
         special_tokens=[SPECIAL[name] for name in array["special_tokens"].values.tolist()],
         metric=[name.upper() for name in array["metric"].values.tolist()],
     )
+    array = array.assign_attrs(long_name="Words with the right head, in the trees of the best head")
     caption = (
-        "The best head of one half of the sentences, scored on the other half, with 95% intervals; UUAS: words linked "
-        "with their syntactic head in whatever direction."
+        "UAS: words that get their syntactic head; UUAS: words linked with it in whatever direction. The head that is "
+        f"best on one half of the sentences, scored on the other half, with 95% intervals.{_without_model(result)}"
     )
     yield Figure("chosen", TREES, bars(array), caption, "chosen_score")
+
+
+def _without_model(result: xr.Dataset) -> str:
+    """The UAS of trees that need no model, in a sentence."""
+    simple = {words: baseline(result, "uas", name) for name, words in BASELINES.items() if name in WITHOUT_MODEL}
+    shares = [f"{words} {share.percent}" for words, share in simple.items() if share.value == share.value]
+    return f" UAS without a model: {', '.join(shares)}." if shares else ""
 
 
 def _heads(result: xr.Dataset) -> Iterator[Figure]:
