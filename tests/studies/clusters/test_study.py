@@ -138,7 +138,7 @@ def test_as_coded_is_a_sum_over_tokens() -> None:
 def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> None:
     result = study.run(model, corpus_of(TEXTS[:1]), QUICK, clusters=2)
     assert set(np.unique(result["cluster"])) == {1, 2} and int(result["divergence_n_examples"]) == 1
-    np.testing.assert_allclose(result["layer_gap_ci"], float(result["layer_gap"]))
+    assert result["layer_gap"].notnull() and result["layer_gap_ci"].isnull().all()
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -65,8 +65,7 @@ def test_rank_correlation_is_spearmans_over_heads(result: xr.Dataset) -> None:
 
 def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> None:
     result = study.run(model, corpus_of("the cat saw a bird, a dog."), QUICK)
-    np.testing.assert_allclose(result["gradient_ci"].sel(bound="lower"), result["gradient"])
-    np.testing.assert_allclose(result["gradient_ci"].sel(bound="upper"), result["gradient"])
+    assert result["gradient"].notnull().any() and result["gradient_ci"].isnull().all()
 
 
 def test_a_class_that_no_example_has_is_missing(model: headscope.Model) -> None:
