@@ -9,6 +9,7 @@ import xarray as xr
 from headscope.figures import attention_maps, bars, heatmap, with_interval
 from headscope.figures.export import svg
 from headscope.figures.fit import COLUMN, fitted
+from headscope.figures.layer_grid import layer_grid
 from headscope.figures.scatter import LABELLED, scatter
 from headscope.figures.token_rows import token_rows
 from support.profile_result import profile_result
@@ -34,6 +35,19 @@ def charts() -> dict[str, dict]:
             [(weights, TOKENS)] * 3, "Three maps with a title that is longer than a column"
         ).to_dict(),
     }
+
+
+def test_cells_that_are_too_narrow_for_their_numbers_have_none() -> None:
+    layers = list(range(7))
+    coords = {
+        "number": ["root"],
+        "layer": layers,
+        "text": (("number", "layer"), [["84.2%"] * 7]),
+        "chosen": ("number", [2]),
+    }
+    grid = layer_grid(xr.DataArray([[float(each) for each in layers]], coords, ("number", "layer")), "Layers").to_dict()
+    marks = [[layer["mark"]["type"] for layer in fitted(grid, width)["layer"]] for width in (560, 200)]
+    assert marks == [["rect", "rect", "text"], ["rect", "rect"]]
 
 
 @pytest.mark.parametrize("name", charts())

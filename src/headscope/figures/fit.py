@@ -14,7 +14,8 @@ NARROW = 480
 # Room for axes beside panels, between panels, and for a legend on the right, in pixels.
 MARGIN, GAP, LEGEND, SCALED = 64, 26, 110, 1.5
 LETTER, LABEL, AXIS = 8.2, 6.4, 26
-LABELS = 0.42  # of a narrow chart, for the labels of its rows
+LEGIBLE = 34  # of a cell with its number in it
+LABELS = 0.38  # of a narrow chart, for the labels of its rows
 CROWDED = 0.9  # of its own width: words of a tree do not stand beside each other in less
 
 
@@ -49,6 +50,8 @@ def _single(spec: Spec, width: int) -> None:
         wrapped(spec, width - _label_room(spec))
     elif "longest" in spec.get("usermeta", {}):
         _tree(spec, width)
+    elif "columns" in spec.get("usermeta", {}):
+        _grid(spec, width)
     elif (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
         across = width - MARGIN - (LEGEND if width >= NARROW else 0)
         _scale(spec, min(SCALED, across / spec["width"]))
@@ -64,6 +67,13 @@ def _tree(spec: Spec, width: int) -> None:
         upright(spec, width - AXIS)
     else:
         _fit(spec, width)
+
+
+def _grid(spec: Spec, width: int) -> None:
+    """Cells with their numbers, or without them where they would lie over each other."""
+    _fit(spec, width)
+    if (width - _label_room(spec)) / spec["usermeta"]["columns"] < LEGIBLE:
+        spec["layer"] = [layer for layer in spec["layer"] if layer["mark"]["type"] != "text"]
 
 
 def _fit(spec: Spec, width: int) -> None:

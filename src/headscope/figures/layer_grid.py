@@ -40,7 +40,8 @@ def layer_grid(array: xr.DataArray, title: str) -> alt.Chart:
     white = conditional(alt.ColorValue, f"datum.share > {DARK}", "white", INK)
     texts = grid.mark_text(fontSize=11, aria=False).encode(text=alt.Text("text:N"), color=white)
     description = f"{title}: {len(names)} numbers of {len(layers)} layers; the table below has them."
-    return finished(alt.layer(cells, frames, texts, data=grid.data), title, description)
+    chart = alt.layer(cells, frames, texts, data=grid.data).properties(usermeta={"columns": len(layers)})
+    return finished(chart, title, description)
 
 
 def _cells(array: xr.DataArray) -> list[dict]:

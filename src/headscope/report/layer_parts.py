@@ -21,10 +21,12 @@ from headscope.report.wording import Cell
 NUMBERS = "What each layer knows"
 CAPTION = (
     "Each row is shaded from its least value to its greatest: compare layers, not rows. Framed: the layer that other "
-    "data have chosen. Layer 0 are the embeddings. Intervals are in the tables."
+    "data have chosen. Layer 0 are the embeddings. Numbers with intervals are in the tables."
 )
 # The widths of a picture in the viewer, in pixels: beside a head, on a phone.
 WIDTHS = {"wide": 560, "narrow": 330}
+# On the left of a picture: letters of the browser may be wider than those that the picture was made with.
+ROOM = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,8 @@ def _of(pictures: list[Figure], title: str) -> Iterator[Figure]:
 def _images(figure: Figure) -> dict[str, str]:
     """A figure as addresses of SVG images, for each of `WIDTHS`."""
     spec = figure.chart.to_dict(validate=False)
-    pictures = {
-        name: svg(fitted(spec | {"background": "transparent"}, width)).encode() for name, width in WIDTHS.items()
-    }
+    spec |= {"background": "transparent", "padding": {"left": ROOM, "top": 5, "right": 5, "bottom": 5}}
+    pictures = {name: svg(fitted(spec, width - ROOM)).encode() for name, width in WIDTHS.items()}
     return {name: f"data:image/svg+xml;base64,{base64.b64encode(each).decode()}" for name, each in pictures.items()}
 
 

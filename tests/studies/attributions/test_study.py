@@ -13,6 +13,7 @@ import headscope
 from headscope import Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
+from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.study_page import study_page
 from headscope.studies.attributions import study
 from headscope.studies.attributions.explaining_pass import sample_of
@@ -109,6 +110,19 @@ def test_page_names_the_best_method_and_draws_inputs(result: xr.Dataset) -> None
     assert len(page.tables()[0].rows) == len(METHODS)
     shown = json.loads(result.attrs["inputs"])
     assert len(shown) == 3 and all(len(rows[0]) == len(shown[0]["tokens"]) for rows in shown[0]["importance"].values())
+
+
+def test_a_card_has_the_attention_beside_what_the_head_moves(result: xr.Dataset) -> None:
+    mine = [row for row in rows(numbers(result)) if (row.layer, row.head) == (2, 3)]
+    share = float(result["attention_to"].sel(layer=2, head=3, token_class="cls"))
+    [moved] = study_page(result).card().sentences(result, mine)
+    assert f"; attention {share:.2f})" in moved.text
+
+
+def test_a_text_of_one_word_has_a_page_without_scores(model: headscope.Model) -> None:
+    page = study_page(study.run(model, read(["cat"]), QUICK))
+    assert [each.name for each in page.figures()][0] == "input-1"
+    assert page.highlights()
 
 
 def test_model_whose_layers_cannot_be_run_alone_is_refused() -> None:

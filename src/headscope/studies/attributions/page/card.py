@@ -7,6 +7,7 @@ import xarray as xr
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
+from headscope.report.wording import number
 
 HIDDEN = ("attention_to",)
 
@@ -18,9 +19,15 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The lengths of what the head moves, with the attention to the class."""
-    attention = {row.words: value(row) for row in of_variable(numbers, "attention_to")}
     if rows := of_variable(numbers, "norm_to"):
-        texts = "; ".join(
-            f"{row.words} {value(row)} ({ranked(row)}; attention {attention.get(row.words, 'unknown')})" for row in rows
-        )
-        yield Finding("What it moves", f"Shares of the lengths |a f(x)| by class of token: {texts}; {cases(rows[0])}.")
+        texts = "; ".join(f"{row.words} {value(row)} ({ranked(row)}{_attention(result, row)})" for row in rows)
+        lengths = "Shares of the lengths of what the head moves, |a f(x)|, by class of token"
+        yield Finding("What it moves", f"{lengths}: {texts}; {cases(rows[0])}.")
+
+
+def _attention(result: xr.Dataset, row: Row) -> str:
+    """The attention to the class of a row; empty where the result does not have it."""
+    if "attention_to" not in result:
+        return ""
+    share = result["attention_to"].sel(layer=row.layer, head=row.head, token_class=row.labels[0])
+    return f"; attention {number(float(share))}"

@@ -9,7 +9,7 @@ from headscope.studies.geometry.page.summary import CORRECTED, from_embeddings
 
 WORDS = {
     "anisotropy": "Cosine of two random tokens",
-    **{name: f"{words.capitalize()} less that cosine" for name, words in CORRECTED.items()},
+    **{name: f"{words.capitalize()} above random" for name, words in CORRECTED.items()},
     "explained_variance_corrected": "Variance that one vector explains",
     "norm": "Length",
 }

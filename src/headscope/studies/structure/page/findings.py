@@ -18,7 +18,8 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     if not np.isfinite(uuas.value):
         return findings(result)
     text = f"A linear map of it gives {uuas.value:.0%} of the edges of the trees; {name}: {base.value:.0%}."
-    every = [Finding(f"Layer {layer.number} holds most of the trees", text)]
+    most = f"Layer {layer.number} holds most of the trees"
+    every = [Finding(most if uuas.value > base.value else f"Layer {layer.number} holds less than a baseline", text)]
     if "uuas_random" in result:
         random = float(result["uuas_random"].sel(layer=layer.number))
         every.append(
