@@ -121,7 +121,7 @@ def test_a_card_has_the_attention_beside_what_the_head_moves(result: xr.Dataset)
 
 def test_a_text_of_one_word_has_a_page_without_scores(model: headscope.Model) -> None:
     page = study_page(study.run(model, read(["cat"]), QUICK))
-    assert [each.name for each in page.figures()][0] == "input-1"
+    assert next(each.name for each in page.figures()) == "input-1"
     assert page.highlights()
 
 
