@@ -19,7 +19,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
         return findings(result)
     text = f"A linear map of it gives {uuas.value:.0%} of the edges of the trees; {name}: {base.value:.0%}."
     most = f"Layer {layer.number} holds most of the trees"
-    every = [Finding(most if uuas.value > base.value else f"Layer {layer.number} holds less than a baseline", text)]
+    every = [Finding(f"Layer {layer.number} holds less than a baseline" if uuas.value < base.value else most, text)]
     if "uuas_random" in result:
         random = float(result["uuas_random"].sel(layer=layer.number))
         every.append(
