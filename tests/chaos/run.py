@@ -118,16 +118,16 @@ def kill_on_ray(words: list[str], machines: Machines, journal: Path, victim: str
     Returns: the victim; "" if the command ended before.
     """
     early, child = random.random() < 0.3, started([*words, *machines.options()])
+    while not (machines.workers() if early else any(journal.glob("pass-*"))):
+        if os.waitpid(child, os.WNOHANG) != (0, 0):
+            return ""
+        time.sleep(0.005)
+    time.sleep(random.uniform(0, STARTING if early else READING))
     try:
-        while not (machines.workers() if early else any(journal.glob("pass-*"))):
-            if os.waitpid(child, os.WNOHANG) != (0, 0):
-                return ""
-            time.sleep(0.005)
-        time.sleep(random.uniform(0, STARTING if early else READING))
         machines.kill(victim, child, random)
-        _, status = os.waitpid(child, 0)
-    except (ProcessLookupError, ChildProcessError):
-        return ""
+    except ProcessLookupError:
+        victim = ""  # all workers have ended
+    _, status = os.waitpid(child, 0)
     if victim != "command" and status:
         raise SystemExit(f"'{' '.join(words)}' ended with status {status} after the death of a {victim}")
     return victim if victim != "command" or os.WIFSIGNALED(status) else ""
