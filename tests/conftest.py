@@ -35,6 +35,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """Hypothesis, which pytest may import at the end, asks the garbage collector who refers to an object."""
+    gc.unfreeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests of long files first."""
     items.sort(key=lambda item: item.path.name not in LONG)
