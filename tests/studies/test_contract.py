@@ -195,8 +195,12 @@ def in_tree(source: Path, *commands: list[str]) -> Iterator[str]:
         yield ended.stdout.decode()
 
 
+# Intervals of what a single example of the small corpora has.
+ONE_EXAMPLE = {"accuracy_by_condition_ci", "chosen_preference_gap_ci"}
+
+
 @pytest.mark.parametrize("study", FOLDERS)
 def test_every_variable_has_values(study: str, written: dict[str, list[Path]]) -> None:
     read = [results.read(folder) for folder in written[study]]
     names = {name for result in read for name, array in result.data_vars.items() if bool(array.notnull().any())}
-    assert {name for result in read for name in result.data_vars} == names
+    assert {name for result in read for name in result.data_vars} - names <= ONE_EXAMPLE

@@ -31,7 +31,7 @@ def matrix(array: xr.DataArray, *, diverging: bool | None = None, side: int = 42
     low, high = extent(array)
     signed = is_signed(array) if diverging is None else diverging
     look: dict[str, Any] = {"labelOverlap": True, "domain": False, "ticks": False, "labelLimit": 160}
-    upright = {"labelAngle": 0} if max(map(len, across_words)) <= SHORT else {}
+    upright: dict[str, Any] = {"labelAngle": 0} if max(map(len, across_words)) <= SHORT else {}
     chart = (
         alt.Chart(inline(rows(array)))
         .mark_rect(aria=False)
