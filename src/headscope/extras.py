@@ -7,7 +7,7 @@ from headscope.errors import HeadscopeError
 
 # Of each package that is not in the base installation: its need, the package's name for pip, and the extra.
 NEEDS = {
-    "accelerate": ("training needs", "accelerate", "train"),
+    "accelerate": ("training, and a model on several devices, need", "accelerate", "train"),
     "anywidget": ("widgets in a notebook need", "anywidget", "notebook"),
     "datasets": ("data sets of the hub need", "datasets", "hub"),
     "onnx": ("ONNX files need", "onnx", "onnx"),

@@ -64,7 +64,7 @@ def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = lambda observer: lambda layer, *block: observer((1, 0, 2)[layer], *block)  # noqa: E731
-    monkeypatch.setattr(attention_function, "Watch", lambda observer, changes: Watch(swapped(observer), changes))
+    monkeypatch.setattr(attention_function, "Watch", lambda observer, *rest: Watch(swapped(observer), *rest))
 
 
 def wrong_softmax_of_statistics(monkeypatch: pytest.MonkeyPatch) -> None:

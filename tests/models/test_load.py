@@ -265,8 +265,8 @@ def test_a_missing_pooler_matters_only_to_a_head(tmp_path):
     ("options", "message"),
     [
         ({"dtype": "float8"}, "dtype 'float8' is unknown; use one of float32, bfloat16, float16, float64"),
-        ({"device": "tpu"}, "device 'tpu' is unknown; use one of cpu, cuda, mps, xpu, or cuda:1"),
-        ({"device": "meta"}, "device 'meta' is unknown; use one of cpu, cuda, mps, xpu, or cuda:1"),
+        ({"device": "tpu"}, "device 'tpu' is unknown; use one of cpu, cuda, mps, xpu, auto, or cuda:1"),
+        ({"device": "meta"}, "device 'meta' is unknown; use one of cpu, cuda, mps, xpu, auto, or cuda:1"),
         ({"device": "cpu:x"}, "device 'cpu:x' cannot be used here (Invalid device string: 'cpu:x'); use cpu"),
     ],
 )

@@ -30,7 +30,7 @@ def head_means(
 
     def add(layer: int, contexts: Tensor) -> None:
         # [example_token] @ [example_token, head * width] -> [head * width]
-        total = real.to(contexts.dtype).flatten() @ contexts.flatten(0, 1)
+        total = real.to(contexts).flatten() @ contexts.flatten(0, 1)
         sums[layer] += total.to(torch.float32).cpu().numpy().reshape(sums[layer].shape)
 
     with torch.inference_mode(), fast(model.network), at_contexts(model.network, layers, add):

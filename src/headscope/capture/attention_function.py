@@ -19,6 +19,7 @@ from headscope.capture.attention_mask import block_mask, lazy_mask, mask_block
 from headscope.capture.fast_attention import fast_attention
 from headscope.capture.observer import Intervention, Observer, blocks
 from headscope.capture.softmax import exact_softmax, shifted
+from headscope.capture.spread import home
 from headscope.capture.watch import Watch, Watches, change, count, current, during_forward, show, some_heads, watching
 
 # Substrings such as "sdpa" or "flash" would make transformers treat the function as one of its own.
@@ -46,7 +47,7 @@ def observed(
     `name` is a key of `MASKS`: how masks are made; `changes` says that `look` is an intervention.
     """
     before = network.config._attn_implementation or "eager"
-    watch = Watch(look, changes)
+    watch = Watch(look, changes, home(network))
     with during_forward(network, lambda inputs: watching(watch)):
         try:
             network.set_attn_implementation(name)

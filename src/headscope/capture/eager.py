@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from headscope.capture.spread import home, is_spread
 from headscope.errors import HeadscopeError
 
 # The last rows are real ones, so that a block lost at the end shows.
@@ -37,6 +38,10 @@ def eager_pass(network: PreTrainedModel, tolerance: float) -> tuple[dict[str, Te
             output = network(**inputs, output_attentions=True)
     except Exception as error:  # models that want an image, a language, ... say so in many ways
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        if is_spread(network):
+            raise HeadscopeError(
+                f"model type '{kind}' fails when it is spread over devices or disk ({reason}); load it on a single one"
+            ) from error
         raise HeadscopeError(f"model type '{kind}' fails on text alone ({reason}); use another model") from error
     attentions: list[Tensor] = list(getattr(output, "attentions", None) or ())
     _refuse_unless_square(kind, attentions, inputs["input_ids"])
@@ -56,7 +61,7 @@ def check_inputs(network: PreTrainedModel) -> dict[str, Tensor]:
     ids += ids >= pad  # no real token is the padding token: some models tell positions by it
     real = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
     inputs = {"input_ids": ids.where(real, pad), "attention_mask": real.long()}
-    return {name: tensor.to(network.device) for name, tensor in inputs.items()}
+    return {name: tensor.to(home(network)) for name, tensor in inputs.items()}
 
 
 def rows_sum_to_one(

@@ -7,6 +7,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headscope.capture.fused_attention import fast
+from headscope.capture.spread import home
 from headscope.errors import HeadscopeError
 
 
@@ -21,6 +22,7 @@ def hidden_states(
     """
     with fast(network):
         states = network.base_model(**inputs, output_hidden_states=True).hidden_states
+    states = tuple(each.to(home(network)) for each in states)
     if len({each.shape[-1] for each in states}) > 1:
         kind, widths = network.config.model_type, sorted({each.shape[-1] for each in states})
         raise HeadscopeError(f"model type '{kind}': its layers have different widths {widths}; use another model")

@@ -77,6 +77,8 @@ def stack(network: PreTrainedModel, layers: int) -> Stack | None:
 @contextmanager
 def instead(forwards: Mapping[nn.Module, Callable]) -> Iterator[None]:
     """Replace the forward methods of modules within this context."""
+    # Modules of a spread network have one of their own, with its hooks.
+    own = {module: vars(module)["forward"] for module in forwards if "forward" in vars(module)}
     try:
         for module, forward in forwards.items():
             module.forward = forward
@@ -84,6 +86,8 @@ def instead(forwards: Mapping[nn.Module, Callable]) -> Iterator[None]:
     finally:
         for module in forwards:
             vars(module).pop("forward", None)
+        for module, forward in own.items():
+            module.forward = forward
 
 
 def _pass(states: States, *arguments: Any, **keywords: Any) -> States:

@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
 from headscope.capture.observer import Intervention, Observer, blocks
+from headscope.capture.spread import home
 from headscope.capture.watch import Watch, change, count, current, during_forward, show, some_heads, watching
 
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
@@ -58,7 +59,7 @@ def tapped(network: PreTrainedModel, look: Observer | Intervention, *, changes: 
 
     `changes` says that `look` is an intervention.
     """
-    watch = Watch(look, changes)
+    watch = Watch(look, changes, home(network))
     with during_forward(network, lambda inputs: _tapping(watch, tuple(inputs["input_ids"].shape))):
         yield watch
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging import ERROR, getLogger
 from textwrap import shorten
 
 from transformers.utils import logging
@@ -11,13 +12,17 @@ from headscope.errors import HeadscopeError
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within this context transformers logs errors only, and shows no progress bars."""
+    """Within this context transformers and accelerate log errors only, and show no progress bars."""
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    accelerate = getLogger("accelerate")
+    level_of_accelerate = accelerate.level
+    accelerate.setLevel(ERROR)
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
     finally:
+        accelerate.setLevel(level_of_accelerate)
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()

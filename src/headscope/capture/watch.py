@@ -9,15 +9,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headscope.capture.observer import Intervention, Observer
+from headscope.capture.observer import CPU, Intervention, Observer, RowEntropy
 
 
 @dataclass
 class Watch:
-    """An observer of forward passes, or an intervention in them, and how many layers the last one has shown it."""
+    """An observer of forward passes, or an intervention in them, and how many layers the last one has shown it.
+
+    * `home`: the device of the network's inputs, on which `look` sees all attention, whichever device computes it.
+    """
 
     look: Observer | Intervention
     changes: bool = False
+    home: torch.device = CPU
     calls: int = 0
 
 
@@ -49,15 +53,24 @@ def change(watches: Watches, attention: Tensor, examples: slice, queries: slice,
     """Apply the interventions to a block; returns the block itself where none changes it."""
     for watch in watches:
         if watch.changes:
-            attention = _called(watch, attention, examples, queries, scores)
+            here = attention.to(watch.home)
+            changed = _called(watch, here, examples, queries, scores.to(watch.home))
+            attention = attention if changed is here else changed.to(attention.device)
     return attention
 
 
-def show(watches: Watches, attention: Tensor, *block: Any) -> None:
-    """Show a block to the observer, if there is one; `block` is what follows attention in `Observer`."""
+def show(
+    watches: Watches, attention: Tensor, examples: slice, queries: slice, entropy: RowEntropy | None, heads: slice
+) -> None:
+    """Show a block to the observer, if there is one; for what follows attention see `Observer`."""
     for watch in watches:
         if not watch.changes:
-            _called(watch, attention.to(torch.float32), *block)
+            here = attention.to(watch.home, torch.float32)
+            _called(watch, here, examples, queries, entropy and _brought(entropy, watch.home), heads)
+
+
+def _brought(entropy: RowEntropy, home: torch.device) -> RowEntropy:
+    return lambda: entropy().to(home)
 
 
 def some_heads(watches: Watches) -> bool:

@@ -108,7 +108,12 @@ Long = Annotated[
 _RUN = "Run"
 Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of everything that is random.", rich_help_panel=_RUN)]
 Device = Annotated[
-    str | None, Option(help="cpu, cuda, cuda:1 or mps; by default a GPU if there is one.", rich_help_panel=_RUN)
+    str | None,
+    Option(
+        help="cpu, cuda, cuda:1 or mps; by default a GPU if there is one. "
+        "auto: a model larger than a GPU, over all GPUs, memory and disk.",
+        rich_help_panel=_RUN,
+    ),
 ]
 Dtype = Annotated[
     Literal["float32", "bfloat16", "float16", "float64"], Option(help="Type of the weights.", rich_help_panel=_RUN)

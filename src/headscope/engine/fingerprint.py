@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from headscope.capture.spread import stored
 from headscope.corpora import Corpus
 from headscope.engine.settings import Settings
 from headscope.models import Model
@@ -66,4 +67,4 @@ def _weights(model: Model) -> Iterable[bytes]:
     """Bytes of the weights of a network that was never in a file."""
     for name, tensor in sorted(model.network.state_dict().items()):
         yield name.encode()
-        yield tensor.to("cpu").contiguous().view(torch.uint8).numpy().tobytes()
+        yield stored(model.network, name, tensor).to("cpu").contiguous().view(torch.uint8).numpy().tobytes()

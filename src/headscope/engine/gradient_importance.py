@@ -86,7 +86,8 @@ def frozen(network: nn.Module) -> Iterator[None]:
         yield
     finally:
         for parameter in wanted:
-            parameter.requires_grad_(True)
+            if not parameter.is_inference():  # as that of a weight on disk is once it was used without gradients
+                parameter.requires_grad_(True)
 
 
 def refuse_infinite(loss: Float[Tensor, " example"], batch: Batch, model: Model) -> None:

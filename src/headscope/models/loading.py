@@ -13,12 +13,13 @@ from transformers import (
 )
 
 from headscope.capture.self_check import check
+from headscope.capture.spread import is_spread
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.models.adapters import merged, n_labels, shapes
+from headscope.models.adapters import MERGE, merged, n_labels, shapes
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
-from headscope.models.devices import device_of, dtype_of
+from headscope.models.devices import device_map, device_of, dtype_of, is_auto
 from headscope.models.minilm import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
@@ -40,7 +41,8 @@ def load(
     * `name`: a Hugging Face id, a folder written by `save_pretrained`, `minilm`, or a located checkpoint. An adapter of
       peft is merged into its base model, which its configuration names.
     * `head`: keep the task head of the checkpoint, so that `model.network` returns its outputs.
-    * `device`: a device of torch (default: a GPU if there is one).
+    * `device`: a device of torch (default: a GPU if there is one). "auto" is for a model that is larger than one GPU:
+      it fills the GPUs, then memory, and leaves the rest on disk; "auto:20GiB" bounds the weights on each GPU.
     * `dtype`: format of the weights: float32, bfloat16, float16 or float64. Attention is observed in float32.
     * `revision`: the branch, tag or commit of a hub model.
     * `remote_code`: run Python code from the model's folder.
@@ -52,22 +54,30 @@ def load(
     >>> model.capture.method, len(model.capture.heads), model.capture.heads[0]
     ('attention interface', 6, 12)
     """
-    place, kind = device_of(device), dtype_of(dtype)
+    place = device_map(str(device)) if is_auto(device) else device_of(device)
+    kind = dtype_of(dtype)
     checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
     weights = checkpoint.weights()
     if checkpoint.name == "minilm":
         verify(weights.sha256)
-    network = _network(checkpoint, config, kind, head, remote_code)
+    network = _network(checkpoint, config, place, head=head, dtype=kind, remote_code=remote_code)
     network = (network if head else without_decoder(network)).eval()
-    nn.Module.to(network, place)
+    if isinstance(place, torch.device):
+        nn.Module.to(network, place)
     files, capture = (weights, settings), check(network)
     return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files)
 
 
 def _network(
-    checkpoint: Checkpoint, config: PreTrainedConfig, dtype: torch.dtype, head: bool, remote_code: bool
+    checkpoint: Checkpoint,
+    config: PreTrainedConfig,
+    place: torch.device | dict[str, Any],
+    *,
+    head: bool,
+    dtype: torch.dtype,
+    remote_code: bool,
 ) -> PreTrainedModel:
     pruning = pruning_of(config)
     if pruning:  # the folder's own code is for other programs
@@ -86,12 +96,15 @@ def _network(
             dtype=dtype,
             ignore_mismatched_sizes=True,
             output_loading_info=True,
+            **({} if isinstance(place, torch.device) else place),
             **code,
         )
     refuse_report(checkpoint.name, network, report, head=head, later=of_adapter)
     if pruning:
         network.__class__ = kind
     if checkpoint.adapter:
+        if is_spread(network):
+            raise HeadscopeError(f"model '{checkpoint.name}': an adapter cannot be merged on several devices; {MERGE}")
         network = merged(network, checkpoint.adapter, checkpoint.name, head=head)
     refuse_non_finite(checkpoint.name, network)
     return network

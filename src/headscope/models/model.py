@@ -15,6 +15,7 @@ from headscope.capture.interventions import Mode, means_written, refuse, uniform
 from headscope.capture.observer import Intervention, Observer
 from headscope.capture.projections import Projections, projections
 from headscope.capture.self_check import CAPTURES, Capture, check
+from headscope.capture.spread import home, hook_as_whole, is_spread
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
 from headscope.source_files import SourceFiles
@@ -46,8 +47,8 @@ class Model:
 
     @property
     def device(self) -> torch.device:
-        """The device of the network."""
-        return self.network.device
+        """The device of the network; of one that is spread over several, that of its inputs and outputs."""
+        return home(self.network)
 
     @property
     def max_tokens(self) -> int:
@@ -72,6 +73,14 @@ class Model:
         """Raise `HeadscopeError` if a file of the model is no longer the one that was loaded."""
         for files in self.files:
             files.refuse_changed(f"model '{self.name}'")
+
+    def refuse_spread(self, done: str) -> None:
+        """Raise `HeadscopeError` if the model is spread over devices, so that it cannot be `done`."""
+        if is_spread(self.network):
+            raise HeadscopeError(
+                f"model '{self.name}' is spread over devices or disk, so that it cannot be {done}; "
+                "load it with --device and a single one"
+            )
 
     def observed(self, observer: Observer) -> AbstractContextManager[Watch]:
         """Context in which forward passes of the network pass their attention to `observer`.
@@ -144,6 +153,7 @@ def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
     if not isinstance(encoder, PreTrainedModel):
         kind, part = network.config.model_type, type(encoder).__name__
         raise HeadscopeError(f"model type '{kind}': its encoder is a {part}, no model of its own; use another model")
+    hook_as_whole(encoder, network)
     return encoder
 
 

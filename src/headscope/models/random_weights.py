@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from headscope.capture.self_check import check
+from headscope.capture.spread import place_like
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import built, pruning_of
@@ -33,6 +34,7 @@ def untrained(model: Model, seed: int = 0) -> Model:
         torch.manual_seed(seed)
         network = made(config)
     network.__class__ = kind
-    nn.Module.to(network, device=model.device, dtype=model.network.dtype)
+    nn.Module.to(network, dtype=model.network.dtype)
+    place_like(network, model.network)
     network.eval()
     return Model(f"{model.name}, random weights", network, model.tokenizer, check(network))

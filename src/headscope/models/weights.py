@@ -96,7 +96,10 @@ def refuse_non_finite(name: str, network: "nn.Module") -> None:
     """Raise `HeadscopeError`, with the place, if a weight is infinite or not a number."""
     import torch  # here, since to find the files of a model needs no torch
 
-    for path, weight in network.named_parameters():
+    from headscope.capture.spread import stored
+
+    for path, parameter in network.named_parameters():
+        weight = stored(network, path, parameter)
         finite = torch.isfinite(weight)
         if not finite.all():
             place = [number + 1 for number in (~finite).nonzero()[0].tolist()]

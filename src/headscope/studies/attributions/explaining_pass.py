@@ -88,8 +88,9 @@ def explainer(model: Model, target: Target) -> Iterator[Explainer]:
     """The parts of a model that an explanation needs; the model attends switchably within this context.
 
     Raises `HeadscopeError` for a model whose layers are not called one after the other, or whose attention is not
-    computed from queries, keys and values alone.
+    computed from queries, keys and values alone, and for one that is spread over devices.
     """
+    model.refuse_spread("taken apart")
     kind, layers = model.network.config.model_type, stack(model.network, len(model.capture.heads))
     if layers is None or model.capture.method == "softmax tap":
         raise HeadscopeError(f"model type '{kind}': its layers cannot be run one by one; use another model")

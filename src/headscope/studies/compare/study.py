@@ -43,7 +43,8 @@ def run(
     * `restore_embeddings`: Restore the embeddings together with layer 1.
     * `as_coded`: Add the cosine of maps padded to 200 tokens, as in the paper's released code.
 
-    Raises `HeadscopeError` if the models cannot be compared or scored, or no example fits into them.
+    Raises `HeadscopeError` if the models cannot be compared or scored, layers are restored in a model that
+    is spread over devices, or no example fits into them.
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
@@ -53,6 +54,8 @@ def run(
     """
     if restore and task is None:
         raise HeadscopeError("restore needs a task; name it with --task NAME --data FOLDER")
+    for model in models if restore else ():
+        model.refuse_spread("given the layers of another")
     if task:
         refuse_unless_scored(models, task, restore)
         settings.on_total(corpus.n_examples + (len(models) - 1) * (restore + 1) * task.dev.n_examples)

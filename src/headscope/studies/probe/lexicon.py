@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from headscope.capture.spread import stored
 from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import Parsed
 from headscope.models import Model
@@ -47,7 +48,7 @@ def from_file(source: str, sentences: Sequence[Parsed]) -> Lexicon:
 def from_model(model: Model, sentences: Sequence[Parsed]) -> Lexicon:
     """The model's input embeddings, averaged over the tokens of a word."""
     embeddings: Any = model.network.get_input_embeddings()
-    weight = embeddings.weight.detach().float().cpu()
+    weight = stored(embeddings, "weight", embeddings.weight).detach().float().cpu()
     words = list(dict.fromkeys(pieces for sentence in sentences for pieces in sentence.pieces))
     table = torch.stack([weight[list(pieces)].mean(0) for pieces in words]).numpy()
     numbers = {pieces: number for number, pieces in enumerate(words, 1)}

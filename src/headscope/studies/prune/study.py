@@ -76,10 +76,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     megabytes and multiplications after each step; the order of removal; and in the attribute `forward_s` the seconds
     of a forward pass before and after.
 
-    Raises `HeadscopeError` if the heads of a model cannot be cut out, a value is out of range, or the disk is full.
+    Raises `HeadscopeError` if the heads of a model cannot be cut out, it is spread over devices, a value is out of
+    range, or the disk is full.
     """
     started, ranking, most = time.monotonic(), HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
     plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
+    model.refuse_spread("pruned")
     names: Any = model.network.config.id2label
     task = aligned(task, names, model.name)
     if from_:

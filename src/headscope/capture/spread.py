@@ -1,0 +1,50 @@
+"""Networks that accelerate has spread over devices, memory and disk (`device_map` of transformers).
+
+Its hooks carry the inputs of each layer to the layer's device. Weights that wait in memory or on disk have values only
+while their layer runs; else they are on the device `meta`.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+
+def is_spread(network: nn.Module) -> bool:
+    """Whether a network is spread, rather than all on one device."""
+    return hasattr(network, "_hf_hook")
+
+
+def home(network: PreTrainedModel) -> torch.device:
+    """The device of a network's inputs and outputs; of one that is not spread, that of its weights."""
+    return torch.device(vars(network)["_hf_hook"].execution_device) if is_spread(network) else network.device
+
+
+def stored(network: nn.Module, name: str, weight: Tensor) -> Tensor:
+    """A weight of a network, read from where it is kept if it has no values now."""
+    if not weight.is_meta:
+        return weight
+    path, _, own = name.rpartition(".")
+    module: Any = network.get_submodule(path)
+    return module._hf_hook.weights_map[own]
+
+
+def hook_as_whole(part: nn.Module, network: PreTrainedModel) -> None:
+    """Make a part of a spread network return its outputs to the device of its inputs, as the whole does."""
+    if is_spread(network):
+        from accelerate.hooks import AlignDevicesHook, add_hook_to_module
+
+        add_hook_to_module(part, AlignDevicesHook(home(network), io_same_device=True))
+
+
+def place_like(network: PreTrainedModel, other: PreTrainedModel) -> None:
+    """Place a network in memory as another of its kind is placed; what the other has on disk stays in memory."""
+    places = getattr(other, "hf_device_map", {})
+    if not is_spread(other) or not places:
+        nn.Module.to(network, home(other))
+        return
+    from accelerate import dispatch_model
+
+    places = {name: "cpu" if place == "disk" else place for name, place in places.items()}
+    dispatch_model(network, places, home(other), skip_keys=other._skip_keys_device_placement)
