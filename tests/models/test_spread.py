@@ -53,7 +53,7 @@ def numbers(name: str, model: headscope.Model, directory: Path | None = None) ->
     read, options = (masked(read), {"directory": directory}) if directory else (read, {})
     seen: Any = (model, untrained(model)) if name == "compare" else model
     result = study(name)(seen, read, settings=SETTINGS, examples=0, **options)
-    return {key: value.values for key, value in result.data_vars.items() if value.dtype.kind in "fc"}
+    return {str(key): value.values for key, value in result.data_vars.items() if value.dtype.kind in "fc"}
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ class Placed(Tensor):
         """As of a tensor of torch's own class."""
         return self.cpu().tolist()
 
-    def __repr__(self) -> str:
+    def __repr__(self, **kwargs: Any) -> str:
         return f"Placed({self.held}, {self.device})"
 
     @classmethod
@@ -132,9 +132,10 @@ def fake_gpus() -> Iterator[None]:
 
 def on_both(network: PreTrainedModel) -> PreTrainedModel:
     """Put all layers but the first on `SECOND`, and the rest on `FIRST`."""
-    places = dict[str, torch.device]()
+    places = dict[str, str | int | torch.device]()
     for name in network.state_dict():
         layer = re.match(r".*?\.\d+(?=\.)", name)
         path = layer[0] if layer else name.rpartition(".")[0]
         places[path] = SECOND if layer and not path.endswith(".0") else FIRST
-    return dispatch_model(network, places, main_device=FIRST)
+    dispatch_model(network, places, main_device=FIRST)
+    return network

@@ -47,4 +47,5 @@ def place_like(network: PreTrainedModel, other: PreTrainedModel) -> None:
     from accelerate import dispatch_model
 
     places = {name: "cpu" if place == "disk" else place for name, place in places.items()}
-    dispatch_model(network, places, home(other), skip_keys=other._skip_keys_device_placement)
+    skipped: Any = other._skip_keys_device_placement
+    dispatch_model(network, places, home(other), skip_keys=skipped)
