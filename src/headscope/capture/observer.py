@@ -77,8 +77,8 @@ def blocks(
 
     >>> list(blocks(examples=4, heads=4, queries=128, keys=128))
     [(slice(0, 4, None), slice(0, 4, None), slice(0, 128, None))]
-    >>> [(heads, queries) for _, heads, queries in blocks(1, 2, 512, 512, some_heads=True)]
-    [(slice(0, 1, None), slice(0, 512, None)), (slice(1, 2, None), slice(0, 512, None))]
+    >>> [(heads, queries) for _, heads, queries in blocks(1, 4, 512, 512, some_heads=True)]
+    [(slice(0, 2, None), slice(0, 512, None)), (slice(2, 4, None), slice(0, 512, None))]
     """
     cells = BLOCK_ELEMENTS if device.type == "cpu" else ACCELERATOR_ELEMENTS
     side_by_side = min(heads, max(1, cells // max(1, queries * keys))) if some_heads else heads

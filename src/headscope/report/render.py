@@ -15,7 +15,7 @@ from headscope.figures.export import VEGA_LITE
 from headscope.figures.fit import fitted
 from headscope.files import write_atomically
 from headscope.report.chart_data import digest, embedded, script_json
-from headscope.report.markup import readable
+from headscope.report.markup import readable, unbroken
 from headscope.web.modules import joined
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"
@@ -53,7 +53,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"readable": readable, "script_json": script_json}
+    environment.filters |= {"readable": readable, "unbroken": unbroken, "script_json": script_json}
     return environment
 
 
