@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AttentionMaskInterface, BertForSequenceClassification, DebertaV2Config, MPNetConfig
 
-from headscope.capture import attention_function, attention_mask, fast_attention, observer, self_check, softmax_tap
+from headscope.capture import attention_function, attention_mask, observer, self_check, softmax, softmax_tap
 from headscope.capture.attention_function import attend
 from headscope.capture.observer import blocks
 from headscope.capture.self_check import TOLERANCE
@@ -68,7 +68,7 @@ def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_softmax_of_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast_attention, "LOG2_E", 1.01 * fast_attention.LOG2_E)
+    monkeypatch.setattr(softmax, "LOG2_E", 1.01 * softmax.LOG2_E)
 
 
 def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:

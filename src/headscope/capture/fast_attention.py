@@ -1,7 +1,6 @@
-"""Attention for statistics alone, in few passes over a block: equal to eager attention up to rounding.
+"""Attention for statistics alone, in few passes over a block: the scores of eager attention, up to the order of sums.
 
-Powers of 2 take a third of the time of those of e, so scores are logarithms to base 2. Two blocks of memory serve all
-blocks of a layer, since new memory costs more than what is computed in it.
+Two blocks of memory serve all blocks of a layer, since new memory costs more than what is computed in it.
 """
 
 import math
@@ -16,7 +15,6 @@ from headscope.capture.observer import RowEntropy, blocks
 from headscope.capture.softmax import power_softmax, shifted
 
 Show = Callable[[Float[Tensor, "example head query key"], slice, slice, RowEntropy, slice], None]
-LOG2_E = math.log2(math.e)
 
 
 def fast_attention(
@@ -42,7 +40,7 @@ def fast_attention(
         maps = slice(examples.start * heads_ + heads.start, (examples.stop - 1) * heads_ + heads.stop)
         _write_scores(scores.flatten(0, 1), query[maps, queries], key[maps].mT, scale, softcap)
         for bias in biases:
-            scores.add_(mask_block(bias, examples, queries, heads), alpha=LOG2_E)
+            scores += mask_block(bias, examples, queries, heads)
         entropy = power_softmax(shifted(scores), attention)
         torch.bmm(attention.flatten(0, 1).to(value.dtype), value[maps], out=rows[maps, queries])
         show(attention, examples, queries, entropy, heads)
@@ -50,11 +48,11 @@ def fast_attention(
 
 
 def _write_scores(scores: Tensor, query: Tensor, key: Tensor, scale: float, softcap: float | None) -> None:
-    """Write the logarithms of attention to base 2, up to a constant of each row."""
-    factor = scale * LOG2_E if softcap is None else scale / softcap
+    # The scale goes last, as in eager attention: a scaled query would round in another way.
     if query.dtype == scores.dtype:
-        torch.baddbmm(scores, query, key, beta=0, alpha=factor, out=scores)
+        torch.bmm(query, key, out=scores)
     else:
-        scores.copy_(query @ key).mul_(factor)
+        scores.copy_(query @ key)
+    scores *= scale
     if softcap is not None:
-        scores.tanh_().mul_(softcap * LOG2_E)
+        scores.div_(softcap).tanh_().mul_(softcap)

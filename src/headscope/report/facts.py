@@ -9,6 +9,7 @@ import xarray as xr
 from headscope import catalog, results
 from headscope.figures.labels import title
 from headscope.figures.theme import named
+from headscope.report.wording import several
 
 TERMS = {
     "8-10": "Layer 8, head 10. Both count from 1; layer 1 is nearest to the input.",
@@ -48,10 +49,9 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     facts = [("Type", attrs.get("model_type", "")), ("Masked-language head", attrs.get("adapted_head", ""))]
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
-    examples = "1 example" if attrs["n_examples"] == 1 else f"{_number(attrs['n_examples'])} examples"
-    counted = f"{examples}, {_number(attrs['n_tokens'])} tokens"
+    counted = _counted(attrs, n_examples="example", n_tokens="token")
     if attrs.get("n_generated"):
-        counted += f"; {_number(attrs['n_generated'])} generated texts, {_number(attrs['n_generated_tokens'])} tokens"
+        counted += "; " + _counted(attrs, n_generated="generated text", n_generated_tokens="token")
     return [(term, str(text)) for term, text in [*facts, ("Read", counted)] if str(text)]
 
 
@@ -84,8 +84,8 @@ def _definition(array: xr.DataArray) -> str:
     return "; ".join(str(part) for part in parts if part) + "."
 
 
-def _number(value: object) -> str:
-    return f"{int(float(str(value))):,}"
+def _counted(attributes: Mapping, **things: str) -> str:
+    return ", ".join(several(int(float(str(attributes[name]))), thing) for name, thing in things.items())
 
 
 def _spelt(value: object) -> str:

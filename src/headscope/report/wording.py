@@ -147,10 +147,10 @@ def first_of(names: list[str], most: int, last: str = "; ") -> str:
 def several(count: int, thing: str) -> str:
     """A count with its noun.
 
-    >>> several(1, "head"), several(3, "head"), several(0, "head")
-    ('1 head', '3 heads', 'No head')
+    >>> several(1, "head"), several(3000, "head"), several(0, "head")
+    ('1 head', '3,000 heads', 'No head')
     """
-    return f"No {thing}" if count == 0 else f"{count} {thing}{'' if count == 1 else 's'}"
+    return f"No {thing}" if count == 0 else f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def agree(count: int, one: str, many: str) -> str:
@@ -198,9 +198,7 @@ def examples(array: xr.DataArray) -> str:
     if "n_examples" not in array.coords:
         return ""
     least, most = int(array["n_examples"].min()), int(array["n_examples"].max())
-    if least == most:
-        return " n = 1 example." if most == 1 else f" n = {most:,} examples."
-    return f" n = {least:,} to {most:,} examples."
+    return f" n = {several(most, 'example')}." if least == most else f" n = {least:,} to {most:,} examples."
 
 
 def layer_means(array: xr.DataArray) -> dict[int, float]:
