@@ -7,8 +7,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# On a processor a block of 2 MiB stays in its cache, which is what makes looking at it cheap.
+# A core's part of a block stays in its cache if it has 2 MiB, which is what makes looking at it cheap.
 BLOCK_ELEMENTS = 2**19
+# Cores that share a block; of more, each gets a smaller part.
+MOST_CORES = 8
 # On an accelerator few kernels matter more: a block of 512 MiB is a whole layer of most batches.
 ACCELERATOR_ELEMENTS = 2**27
 # Fewer rows than this make slow matrix products; long inputs get larger blocks instead.
@@ -77,10 +79,10 @@ def blocks(
 
     >>> list(blocks(examples=4, heads=4, queries=128, keys=128))
     [(slice(0, 4, None), slice(0, 4, None), slice(0, 128, None))]
-    >>> [(heads, queries) for _, heads, queries in blocks(1, 4, 512, 512, some_heads=True)]
-    [(slice(0, 2, None), slice(0, 512, None)), (slice(2, 4, None), slice(0, 512, None))]
+    >>> [(heads, queries) for _, heads, queries in blocks(1, 2, queries=64, keys=2**20, some_heads=True)]
+    [(slice(0, 1, None), slice(0, 64, None)), (slice(1, 2, None), slice(0, 64, None))]
     """
-    cells = BLOCK_ELEMENTS if device.type == "cpu" else ACCELERATOR_ELEMENTS
+    cells = _cells(device)
     side_by_side = min(heads, max(1, cells // max(1, queries * keys))) if some_heads else heads
     rows = max(LEAST_ROWS, cells // max(1, side_by_side * keys))
     together = max(1, rows // queries) if side_by_side == heads else 1
@@ -92,3 +94,9 @@ def blocks(
                     slice(head, min(head + side_by_side, heads)),
                     slice(row, min(row + rows, queries)),
                 )
+
+
+def _cells(device: torch.device) -> int:
+    if device.type != "cpu":
+        return ACCELERATOR_ELEMENTS
+    return BLOCK_ELEMENTS * min(MOST_CORES, torch.get_num_threads())
