@@ -38,6 +38,7 @@ class Corpus:
     * `n_examples`: how many there are.
     * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
+    * `text_bytes`: the size of all texts and labels; 0 where it is not known.
 
     >>> corpus = read("sample")
     >>> len(list(corpus)) == corpus.n_examples
@@ -50,6 +51,7 @@ class Corpus:
     skipped: dict[str, int]
     again: Callable[[], Iterator[Example]]
     files: SourceFiles | None = None
+    text_bytes: int = 0
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file is no longer the one that was hashed."""
@@ -101,9 +103,11 @@ def read(
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
         files = None
     again = partial(_examples, reader.examples, sources, options)
-    skipped, kept, texts, n = Counter(), [], sha256(), 0
+    skipped, kept, texts, n, text_bytes = Counter(), [], sha256(), 0, 0
     for n, example in enumerate(again(skipped), 1):
-        texts.update(_content(example))
+        content = _content(example)
+        texts.update(content)
+        text_bytes += len(content)
         if n <= IN_MEMORY:
             kept.append(example)
     if not n:
@@ -115,6 +119,7 @@ def read(
         skipped=dict(skipped),
         again=partial(iter, kept) if n <= IN_MEMORY else partial(again, Counter()),
         files=files,
+        text_bytes=text_bytes,
     )
 
 

@@ -20,7 +20,7 @@ from headscope.engine.pass_journal import NoCheckpoints
 from headscope.engine.read_parts import read_parts
 from headscope.engine.settings import DEFAULTS, Settings
 from headscope.engine.shard_reader import ShardReader
-from headscope.engine.shards import Fold, ReadShards, State, shards_together
+from headscope.engine.shards import Fold, ReadShards, State
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.statistics.bootstrap import Tally
@@ -99,8 +99,8 @@ class Pass:
     def fold(self, fold: Fold[State]) -> PassResult[State]:
         """The merged state of all shards; for passes with another kind of forward pass, or of state."""
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
-        checkpoints = self._checkpoints(fold, words)
         reader = ShardReader(self.model, self.corpus, words, self.settings, fold, self.pad_to)
+        checkpoints = self._checkpoints(reader)
         words.counts.update(checkpoints.restored.counts)
         if checkpoints.restored.shards:
             self.settings.on_progress(checkpoints.restored.coverage.inputs)
@@ -112,12 +112,12 @@ class Pass:
         self.model.refuse_changed()
         return self._result(total, words, interrupted=interrupted)
 
-    def _checkpoints(self, fold: Fold[State], words: Words) -> NoCheckpoints[State]:
+    def _checkpoints(self, reader: ShardReader[State]) -> NoCheckpoints[State]:
         if self.settings.journal is None:
-            return NoCheckpoints(fold)
-        inputs = {"max_tokens": words.max_tokens, "words": words.aligned, "pad_to": self.pad_to}
-        inputs["shards together"] = shards_together(self.corpus.n_examples)
-        return self.settings.journal.begin(of_pass(self.model, self.corpus, self.settings) | inputs, fold)
+            return NoCheckpoints(reader.fold)
+        inputs = {"max_tokens": reader.words.max_tokens, "words": reader.words.aligned, "pad_to": self.pad_to}
+        inputs |= {"examples of a shard": reader.size, "shards together": reader.together}
+        return self.settings.journal.begin(of_pass(self.model, self.corpus, self.settings) | inputs, reader.fold)
 
     def _result(self, part: ReadShards[State], words: Words, *, interrupted: bool) -> PassResult[State]:
         """The state of a part with its coverage and attributes.

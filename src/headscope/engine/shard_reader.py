@@ -10,12 +10,21 @@ from typing import Generic
 
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine import shards
 from headscope.engine.allocator import return_freed_memory
 from headscope.engine.fingerprint import of_pass
 from headscope.engine.read_parts import parts_by_workers
 from headscope.engine.settings import Settings
-from headscope.engine.shards import Accumulator, Fold, OpenShard, ReadShards, State, groups_of
+from headscope.engine.shards import (
+    Accumulator,
+    Fold,
+    OpenShard,
+    ReadShards,
+    State,
+    groups_of,
+    shard_size,
+    shards_of,
+    shards_together,
+)
 from headscope.engine.workers.channel import Json, TaskChannel
 from headscope.engine.workers.engine import Tasks, no_piece
 from headscope.journal.codec import encode
@@ -41,7 +50,8 @@ class ShardReader(Generic[State]):
     open: OpenShard[State] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.together = 1 if self.fold.listed else shards.shards_together(self.corpus.n_examples)
+        self.size = shard_size(self.corpus.n_examples, self.corpus.text_bytes)
+        self.together = 1 if self.fold.listed else shards_together(self.corpus.n_examples, self.size)
         self.nothing = self.sum = ReadShards(self.fold.start().state())
 
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
@@ -53,16 +63,19 @@ class ShardReader(Generic[State]):
         return self.sum.plus(self.open.part(0), self.fold.merge) if self.open else self.sum
 
     def _here(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
-        first, rest = done.coverage.inputs, shards.shards_of(self.corpus, done.shards)
+        first, rest = done.coverage.inputs, shards_of(self.corpus, self.size, done.shards)
         while (part := self._read(islice(rest, self.together), first, self.settings, self.fold.start)).shards:
             first += part.coverage.inputs
             yield part
 
     def _by_workers(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums as other processes have made them, with the same bits for any number of processes."""
-        size = self.together * shards.EXAMPLES
+        size = self.together * self.size
         numbers = range(done.shards // self.together, -(-self.corpus.n_examples // size))
         source, files = _Slices(self.corpus, size), self.fold.files
+        if (parts := -(-self.corpus.n_examples // size)) < self.settings.workers:
+            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers; use --workers {parts}"
+            self.settings.on_notice(line)
 
         def do(number: int, channel: TaskChannel) -> Json:
             self.words.counts.clear()
@@ -70,7 +83,7 @@ class ShardReader(Generic[State]):
             first = channel.preceding(self._inputs(examples))
             settings = replace(self.settings, on_progress=channel.progress)
             start = partial(files.sending, channel) if files and self.settings.in_worker else self.fold.start
-            return encode(self._read(shards.shards_of(examples, 0), first, settings, start))
+            return encode(self._read(shards_of(examples, self.size), first, settings, start))
 
         tasks = Tasks(
             do,

@@ -17,8 +17,11 @@ from headscope.engine.workers.channel import TaskChannel
 from headscope.journal.lines import Record
 from headscope.types import Example
 
-# Shard k has the examples [1024 k, 1024 (k + 1)) of a corpus; inputs are sorted by length within as many.
+# Most examples of a shard: inputs are sorted by length within as many.
 EXAMPLES = 1024
+# A corpus of long texts has smaller shards, of at least so many bytes (some 15 batches) until there are so many shards:
+# several workers share them, and a killed run has lost no more than one of them.
+LEAST_BYTES, SHARDS = 2**17, 64
 
 # Of a large corpus, neighbouring shards are added up before their sum is: up to `TOGETHER`, in about `SUMS` sums.
 TOGETHER, SUMS = 16, 256
@@ -129,24 +132,39 @@ class OpenShard(Generic[State]):
         return ReadShards(state, shards, self.coverage, self.counting - self.before, seconds)
 
 
-def shards_of(examples: Iterable[Example], first: int) -> Iterator[Iterator[Example]]:
+def shard_size(examples: int, text_bytes: int) -> int:
+    """The number of examples of a shard; it depends on the corpus alone.
+
+    * `text_bytes`: the size of all texts; 0 if it is not known.
+
+    >>> [shard_size(number, 100 * number) for number in (282, 100_000)]
+    [1024, 1024]
+    >>> [shard_size(number, 2_200 * number) for number in (500, 10_000, 100_000)]
+    [59, 157, 1024]
+    """
+    if not text_bytes:
+        return EXAMPLES
+    return max(1, min(EXAMPLES, max(examples * LEAST_BYTES // text_bytes, -(-examples // SHARDS))))
+
+
+def shards_of(examples: Iterable[Example], size: int, first: int = 0) -> Iterator[Iterator[Example]]:
     """The examples of each shard from number `first` on; a shard must be read before the next.
 
-    >>> [len(list(shard)) for shard in shards_of(range(2500), first=1)]
-    [1024, 452]
+    >>> [len(list(shard)) for shard in shards_of(range(2500), 1000, first=1)]
+    [1000, 500]
     """
-    rest = islice(examples, first * EXAMPLES, None)
+    rest = islice(examples, first * size, None)
     for example in rest:
-        yield chain([example], islice(rest, EXAMPLES - 1))
+        yield chain([example], islice(rest, size - 1))
 
 
-def shards_together(examples: int) -> int:
+def shards_together(examples: int, size: int) -> int:
     """The number of neighbouring shards whose sum is made first, by one worker; it depends on the corpus alone.
 
-    >>> [shards_together(number) for number in (1_000, 262_144, 1_000_000, 10_000_000)]
+    >>> [shards_together(number, 1024) for number in (1_000, 262_144, 1_000_000, 10_000_000)]
     [1, 1, 4, 16]
     """
-    return min(TOGETHER, max(1, -(-examples // (EXAMPLES * SUMS))))
+    return min(TOGETHER, max(1, -(-examples // (size * SUMS))))
 
 
 def groups_of(
