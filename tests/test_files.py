@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headscope.errors import HeadscopeError
-from headscope.files import names_full_disk, new_folder, replacing, write_atomically, writing
+from headscope.files import existing, names_full_disk, new_folder, replacing, write_atomically, writing
 
 
 def test_a_file_and_its_folder_are_made(tmp_path: Path):
@@ -60,3 +60,20 @@ def test_a_folder_is_replaced_whole(tmp_path: Path):
 def test_a_file_system_without_a_size_is_not_full():
     with pytest.raises(HeadscopeError, match=r"^'/proc/x' cannot be written: (?!no space)"):
         write_atomically(Path("/proc/x"), "")
+
+
+def test_a_folder_that_was_made_for_nothing_is_removed_with_its_parents(tmp_path: Path):
+    with pytest.raises(KeyboardInterrupt), existing(tmp_path / "out" / "new") as folder:
+        assert folder.is_dir()
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_there_or_has_files_is_kept(tmp_path: Path):
+    with existing(tmp_path), existing(tmp_path / "out" / "new") as folder:
+        (folder / "a.txt").touch()
+    assert (folder / "a.txt").exists()
+    (folder / "a.txt").unlink()
+    with existing(folder):
+        pass
+    assert folder.is_dir()

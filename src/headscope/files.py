@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from headscope.errors import HeadscopeError
@@ -65,6 +65,24 @@ def new_folder(path: Path, *, resumable: bool = False) -> Iterator[Path]:
             replace_folder(scratch, path)
     finally:
         remove(scratch)
+
+
+@contextmanager
+def existing(folder: Path) -> Iterator[Path]:
+    """Within this context a folder exists; at the end, what was made for it is removed if it is empty.
+
+    Raises `HeadscopeError` if it cannot be made.
+    """
+    absent: list[Path] = []
+    try:
+        with writing(folder):
+            absent = [each for each in (folder, *folder.parents) if not each.exists()]
+            folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    finally:
+        for each in absent:  # the innermost first
+            with suppress(OSError):  # it has files
+                each.rmdir()
 
 
 @contextmanager

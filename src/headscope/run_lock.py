@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from headscope.errors import HeadscopeError
-from headscope.files import writing
+from headscope.files import existing
 
 FILE = ".headscope.lock"
 MOST_CHARACTERS = 200
@@ -26,7 +26,7 @@ def run_lock(
 
     The operating system holds the lock for this process, so the end of the process ends it.
 
-    * `directory`: made if it is missing.
+    * `directory`: made if it is missing, and removed again if it is empty at the end.
     * `run`: name of the run, for the message to another run.
     * `file`: name of the lock file; another name locks a part of the folder.
     * `on_no_lock`: called with one line if the file system has no locks; the run goes on without a lock.
@@ -34,31 +34,30 @@ def run_lock(
     Raises `HeadscopeError`, which names the other run, if another run holds the lock; or if the folder cannot be
     written to.
     """
-    with writing(directory):
-        directory.mkdir(parents=True, exist_ok=True)
-    path = directory / file
-    lock = FileLock(path, blocking=False, fallback_to_soft=False)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise HeadscopeError(
-            f"folder '{directory}' is in use by {_owner(path)}; wait for its end, or choose another folder with -o"
-        ) from None
-    except OSError as error:
-        if error.errno not in WITHOUT_LOCKS:
+    with existing(directory):
+        path = directory / file
+        lock = FileLock(path, blocking=False, fallback_to_soft=False)
+        try:
+            lock.acquire()
+        except Timeout:
             raise HeadscopeError(
-                f"folder '{directory}' cannot be locked: {error.strerror}; choose another folder with -o"
-            ) from error
-        on_no_lock(f"folder '{directory}': its file system has no locks; start no second run in it now")
-    try:
-        if lock.is_locked:
-            _name(path, run)
-        yield
-    finally:
-        if lock.is_locked:
-            with suppress(OSError):  # Windows removes no open file
-                path.unlink()
-            lock.release()
+                f"folder '{directory}' is in use by {_owner(path)}; wait for its end, or choose another folder with -o"
+            ) from None
+        except OSError as error:
+            if error.errno not in WITHOUT_LOCKS:
+                raise HeadscopeError(
+                    f"folder '{directory}' cannot be locked: {error.strerror}; choose another folder with -o"
+                ) from error
+            on_no_lock(f"folder '{directory}': its file system has no locks; start no second run in it now")
+        try:
+            if lock.is_locked:
+                _name(path, run)
+            yield
+        finally:
+            if lock.is_locked:
+                with suppress(OSError):  # Windows removes no open file
+                    path.unlink()
+                lock.release()
 
 
 def _name(path: Path, run: str) -> None:

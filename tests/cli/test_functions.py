@@ -43,7 +43,7 @@ def sort(maps: Path, directory: Path, settings, *, number: int = 3, quick: bool 
     * `maps`: Folder of maps.
     * `number`: Number of maps.
     """
-    return {"maps": str(maps), "number": number, "seed": settings.seed, "there": directory.is_dir(), "all": all_}
+    return {"maps": str(maps), "number": number, "seed": settings.seed, "out": directory.name, "all": all_}
 
 
 def show(checkpoint: str) -> dict:
@@ -68,9 +68,9 @@ def invoke(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Res
 def test_further_command_prints_what_it_returns(invoke: Callable[..., Result], tmp_path: Path) -> None:
     out = ("-o", str(tmp_path / "out"))
     result = invoke("sort", "maps", "--number", "5", "--seed", "7", "--all", *out)
-    assert result.stdout == "maps: maps\nnumber: 5\nseed: 7\nthere: True\nall: True\n", result.output
+    assert result.stdout == "maps: maps\nnumber: 5\nseed: 7\nout: out\nall: True\n", result.output
     found = json.loads(invoke("sort", "maps", "--json", *out).stdout)
-    assert found == {"maps": "maps", "number": 3, "seed": 0, "there": True, "all": False}
+    assert found == {"maps": "maps", "number": 3, "seed": 0, "out": "out", "all": False}
     assert json.loads(invoke("show", "no-such-model", "--json").stdout) == {"model": "no-such-model", "nan": None}
 
 

@@ -89,3 +89,27 @@ def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
     assert result.stderr == (
         f"headscope: folder '{tmp_path}': its file system has no locks; start no second run in it now\n"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["profile", "no-such/model"],
+        ["profile", "minilm", "no-such.txt"],
+        ["profile", "minilm", "sample", "--limit", "0"],
+        ["layers", "minilm", "sample", "--tasks", "no-such-task"],
+        ["index", "minilm", "no-such.txt"],
+        ["patterns", "train", "no-such-folder"],
+    ],
+)
+def test_a_refused_run_leaves_no_folder(words: list[str], tmp_path: Path) -> None:
+    words = [*words, "-o", str(tmp_path / "out" / "new")]
+    result = CliRunner().invoke(application(words), words)
+    assert result.exit_code == 2, result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_study_from_python_that_is_refused_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(headscope.HeadscopeError, match="no-such-model"):
+        headscope.prune("no-such-model", task=None, directory=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 
 from headscope.cli.formats import FORMATS
 from headscope.errors import HeadscopeError
-from headscope.files import writing
+from headscope.files import existing, writing
 from headscope.run_lock import run_lock
 
 FIGURE = re.compile(rf'href="(figures/[\w-]+\.(?:{"|".join(FORMATS)}))"')
@@ -39,17 +39,14 @@ def output_folder(directory: Path, study: str, *, overwrite: bool, on_no_lock: C
 
 
 def writable(directory: Path) -> Path:
-    """Make the folder if it is missing, write to it once, and return it.
+    """The folder itself, after a file was written to it and removed; a missing folder is made for that alone.
 
     Raises `HeadscopeError` if that fails.
     """
     if directory.is_file():
         raise HeadscopeError(f"'{directory}' is a file; choose a folder with -o")
-    with writing(directory):
-        directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=directory):
-            pass
-    return directory
+    with existing(directory), writing(directory), TemporaryFile(dir=directory):
+        return directory
 
 
 def figure_files(directory: Path) -> set[Path]:
