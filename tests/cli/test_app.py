@@ -138,7 +138,18 @@ def test_skip_bad_counts_and_says_what_was_left_out(tmp_path):
     options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
     result = invoke("profile", "minilm", str(table), *options)
     assert result.exit_code == 0
-    assert "left out or cut: 1 bad" in result.stdout
+    assert "left out, cut or unknown: 1 bad" in result.stdout
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_unknown_tokens_are_counted_and_said(workers, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("A dog 😀.\nA cat.\nA 𒀀 and a 🦤.\n", encoding="utf-8")
+    options = ["-o", str(tmp_path / "out"), "--workers", workers, "--resamples", "20", "--no-figures"]
+    result = invoke("profile", "minilm", str(texts), *options)
+    assert result.exit_code == 0, result.output
+    assert "3 examples" in result.stdout and "left out, cut or unknown: 3 unknown tokens" in result.stdout
+    assert json.loads(headscope.open_result(tmp_path / "out").attrs["skipped"]) == {"unknown tokens": 3}
 
 
 def test_debug_shows_the_error_itself(tmp_path):

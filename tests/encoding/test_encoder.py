@@ -1,5 +1,7 @@
 """Words reach the model's tokens through the tokenizer's offsets; nothing is cut or dropped without being counted."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -9,6 +11,7 @@ from headscope.encoding.encoder import Long, Words
 from headscope.linguistics.features import LINK, NUMBER
 from headscope.types import Example, Sentence
 from support.any_examples import KINDS, examples, overlapping, spoken, tokenizer
+from support.tiny import byte_tokenizer
 
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -158,6 +161,32 @@ def test_inputs_without_any_token_are_left_out_and_counted() -> None:
     found, counts = encode(nothing, Example("b", (Sentence(SHORT),)), Example("c", (Sentence(""),)))
     assert counts == {"empty": 2}
     assert [each.index for each in found] == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "long", "counts"),
+    [
+        ("a cat 😀 ran \u5317", "skip", {"unknown tokens": 2}),
+        ("a 😀 ran " * 9, "truncate", {"truncated": 1, "unknown tokens": 5}),
+        ("a 😀 ran " * 9, "window", {"windows": 1, "unknown tokens": 9}),
+        ("a 😀 ran " * 9, "skip", {"long": 1}),
+    ],
+)
+def test_unknown_tokens_of_the_inputs_are_counted(text: str, long: Long, counts: dict[str, int]) -> None:
+    assert encode(Example("a", (Sentence(text),)), most=16, long=long)[1] == counts
+
+
+def test_an_unknown_token_that_also_ends_texts_as_in_gpt2_is_not_counted() -> None:
+    gpt2 = deepcopy(tokenizer("gpt2"))
+    gpt2.unk_token = gpt2.eos_token
+    words = Words(gpt2, 100)
+    (found,) = words.encode([Example("a", (Sentence(f"a {gpt2.eos_token} ran"),))])
+    assert gpt2.unk_token_id in found.inputs["input_ids"] and words.counts == {}
+
+
+def test_a_tokenizer_without_an_unknown_token_has_none() -> None:
+    words = Words(byte_tokenizer(), 100)
+    assert list(words.encode([Example("a", (Sentence("a cat"),))])) and words.counts == {}
 
 
 def test_single_texts_and_pairs_keep_their_order() -> None:

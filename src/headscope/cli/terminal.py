@@ -65,7 +65,9 @@ def print_result(result: xr.Dataset) -> None:
         if array.dims and numbers and not of_heads and array.size <= MOST_SCORES and array.shape[-1] <= MOST_COLUMNS:
             console.print(scores(array))
     if skipped := json.loads(attrs.get("skipped", "{}")):
-        _line(console, "left out or cut: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items()))
+        _line(
+            console, "left out, cut or unknown: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items())
+        )
     if "interrupted" in attrs:
         _line(console, f"interrupted {attrs['interrupted']}; what was done is kept")
 

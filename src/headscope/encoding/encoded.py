@@ -67,14 +67,14 @@ def encoded(
 
 def class_exists(tokenizer: PreTrainedTokenizerBase) -> list[bool]:
     """For each of `results.TOKEN_CLASSES`, True if the tokenizer puts it into an input."""
-    specials = _specials(tokenizer)
+    specials = special_roles(tokenizer)
     used = {specials.get(token) for token in tokenizer("a", verbose=False)["input_ids"]}
     if "cls" in used and tokenizer.cls_token_id == tokenizer.sep_token_id:
         used.add("sep")
     return [name in ("punct", "other") or name in used for name in TOKEN_CLASSES]
 
 
-def _specials(tokenizer: PreTrainedTokenizerBase) -> dict[int, str]:
+def special_roles(tokenizer: PreTrainedTokenizerBase) -> dict[int, str]:
     """The ids that play the role of [CLS] and [SEP]: also `<s>` and `</s>`, begin and end of a text."""
     roles = {"sep_token_id": "sep", "eos_token_id": "sep", "cls_token_id": "cls", "bos_token_id": "cls"}
     return {token: role for name, role in roles.items() if isinstance(token := getattr(tokenizer, name), int)}
@@ -83,7 +83,7 @@ def _specials(tokenizer: PreTrainedTokenizerBase) -> dict[int, str]:
 def _token_classes(
     example: Example, encoding: Encoding, tokenizer: PreTrainedTokenizerBase
 ) -> Int[np.ndarray, " token"]:
-    specials, texts = _specials(tokenizer), [segment_text(sentences) for sentences in example.segments]
+    specials, texts = special_roles(tokenizer), [segment_text(sentences) for sentences in example.segments]
     classes = []
     for token, segment, (start, end), special in zip(
         encoding.ids, encoding.sequence_ids, encoding.offsets, encoding.special_tokens_mask, strict=True

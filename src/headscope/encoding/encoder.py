@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
-from headscope.encoding.encoded import Encoded, encoded
+from headscope.encoding.encoded import Encoded, encoded, special_roles
 from headscope.linguistics.features import Span
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.loading import load_tokenizer
@@ -28,7 +28,8 @@ class Words:
 
     * `max_tokens`: the longest input; `long`: whether longer ones are left out ("skip"), cut at the end
       ("truncate"), or cut into inputs that follow each other ("window").
-    * `counts`: how many examples were `empty`, `long` (left out), `truncated`, or split into `windows`.
+    * `counts`: how many examples were `empty`, `long` (left out), `truncated`, or split into `windows`; and the
+      `unknown tokens` of those that are read, for characters or words that the vocabulary lacks.
     * `aligned`: whether inputs say which tokens their words have, for measures of attention between words; then
       `counts` also has the `words without a token` of the examples that are read, which the tokenizer drops or that
       are cut off, and the `words that share a token` with another.
@@ -48,6 +49,7 @@ class Words:
         index = first
         for example, encodings in self.tokenized(examples):
             parts = [self.encoded(number, example, each) for number, each in enumerate(encodings, index)]
+            self._count_unknown(parts)
             self._count_words(parts)
             index += len(parts)
             yield from parts
@@ -62,6 +64,17 @@ class Words:
     def encoded(self, index: int, example: Example, encoding: Encoding) -> Encoded:
         """One input of an example; see `encoding.encoded`."""
         return encoded(index, example, encoding, self.tokenizer, words=self.aligned)
+
+    @cached_property
+    def _unknown(self) -> Any:
+        """The id of unknown tokens; None where it is that of a token with a role of its own, as in GPT-2."""
+        unknown = self.tokenizer.unk_token_id
+        return None if unknown in special_roles(self.tokenizer) else unknown
+
+    def _count_unknown(self, parts: list[Encoded]) -> None:
+        if self._unknown is not None:
+            count = sum(part.inputs["input_ids"].tolist().count(self._unknown) for part in parts)
+            self.counts.update({"unknown tokens": count} if count else {})
 
     def _count_words(self, parts: list[Encoded]) -> None:
         """Count the words of an example that have no token in any of its inputs, and those that share one."""
