@@ -33,8 +33,8 @@ def scatter(
 
     >>> dims = ["layer", "head", "axis"]
     >>> points = xr.DataArray([[[0.0, 1.0]]], coords={"layer": [8], "head": [10]}, dims=dims, name="embedding")
-    >>> scatter(points).data.values
-    [{'layer': 8, 'head': 10, 'value': 0.0, 'name': '8-10', 'second': 1.0, 'label': '8-10'}]
+    >>> scatter(points).data.values[0]
+    {'layer': 8, 'head': 10, 'value': 0.0, 'name': '8-10', 'second': 1.0, 'label': '8-10'}
     """
     if others(array, "layer", "head", "axis") or array.sizes["axis"] < 2:
         raise ValueError(f"scatter: '{array.name}' has {dict(array.sizes)}; layer, head and two axes are needed")

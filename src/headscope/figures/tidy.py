@@ -33,7 +33,7 @@ def rows(array: xr.DataArray) -> list[dict[str, Any]]:
 def inline(records: list[dict[str, Any]]) -> alt.InlineData:
     """Rows as the data of a chart."""
     with debug_mode(False):  # Altair would check each number against the schema: half of the time of a report
-        return alt.InlineData(values=records)
+        return alt.InlineData(values=tuple(records))  # it copies lists, and all rows in them, for each chart of a row
 
 
 def in_words(array: xr.DataArray, dim: str) -> list[str]:
