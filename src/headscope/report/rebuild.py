@@ -7,8 +7,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.figures.export import DEFAULT_FORMATS
-from headscope.report.cards import MeasuredModel, gather_all, write_heads
-from headscope.report.cards.model_results import found_in
+from headscope.report.cards import MeasuredModel, write_heads
+from headscope.report.cards.model_results import models_in, read_all
 from headscope.report.layers_page import write_layers
 from headscope.report.page import write
 
@@ -31,9 +31,10 @@ def rebuild_all(*directories: str | Path, formats: Sequence[str] = DEFAULT_FORMA
 
     Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
-    models = gather_all(directories)
-    for path in dict.fromkeys(path for directory in directories for path in found_in(Path(directory))):
-        yield write(results.read(path), path.parent, others=_others(models, path), formats=formats)
+    found = read_all(directories)
+    models = models_in(found)
+    for path, result in found.items():
+        yield write(result, path.parent, others=_others(models, path), formats=formats)
     if with_heads := [model for model in models if len(model.numbers)]:
         yield write_heads(with_heads, Path(directories[0]))
     if page := write_layers(models, Path(directories[0])):

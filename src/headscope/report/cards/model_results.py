@@ -1,7 +1,7 @@
 """The results of some folders, those of one model together."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -101,15 +101,29 @@ def gather(places: Sequence[str | Path]) -> list[MeasuredModel]:
 def gather_all(places: Sequence[str | Path]) -> list[MeasuredModel]:
     """The models that the results in these folders, or in folders within them, are about.
 
-    Two results are about one model if the hash of its weights is the same, whatever its name. A comparison is about
-    each of its models.
+    Raises `HeadscopeError` if a folder has no result, or one that cannot be read.
+    """
+    return models_in(read_all(places))
+
+
+def read_all(places: Sequence[str | Path]) -> dict[Path, xr.Dataset]:
+    """Read the results in these folders, or in folders within them. Returns: the results by their paths.
+
     Raises `HeadscopeError` if a folder has no result, or one that cannot be read.
     """
     paths = dict.fromkeys(path for place in places for path in found_in(Path(place)))
+    return {path: results.read(path) for path in paths}
+
+
+def models_in(found: Mapping[Path, xr.Dataset]) -> list[MeasuredModel]:
+    """The models that results are about.
+
+    Two results are about one model if the hash of its weights is the same, whatever its name. A comparison is about
+    each of its models.
+    """
     names: dict[str, dict[str, None]] = {}
     sources: dict[str, list[Source]] = {}
-    for path in paths:
-        result = results.read(path)
+    for path, result in found.items():
         for name, (sha256, part) in _models(result).items():
             names.setdefault(sha256 or name, {})[name] = None
             sources.setdefault(sha256 or name, []).append(Source(path, part))
