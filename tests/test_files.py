@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headscope.errors import HeadscopeError
-from headscope.files import existing, names_full_disk, new_folder, replacing, write_atomically, writing
+from headscope.files import existing, files_within, names_full_disk, new_folder, replacing, write_atomically, writing
 
 
 def test_a_file_and_its_folder_are_made(tmp_path: Path):
@@ -77,3 +77,14 @@ def test_a_folder_that_was_there_or_has_files_is_kept(tmp_path: Path):
     with existing(folder):
         pass
     assert folder.is_dir()
+
+
+def test_files_in_linked_folders_are_found_once_and_links_in_circles_end(tmp_path: Path):
+    inner, outside = tmp_path / "out" / "inner", tmp_path / "elsewhere"
+    for folder in (inner, outside):
+        write_atomically(folder / "result.nc", b"")
+    (tmp_path / "out" / "circle").symlink_to(tmp_path / "out")
+    (tmp_path / "out" / "linked").symlink_to(outside)
+    (tmp_path / "out" / "linked-again").symlink_to(outside)
+    assert files_within(tmp_path / "out", "result.nc") == [inner / "result.nc", tmp_path / "out/linked/result.nc"]
+    assert files_within(tmp_path / "absent", "result.nc") == []

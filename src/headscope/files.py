@@ -33,6 +33,19 @@ def refuse_text(what: str, name: str) -> None:
             raise HeadscopeError(f"{start} is too long for a path, or no path; name a file or a folder") from error
 
 
+def files_within(folder: Path, name: str) -> list[Path]:
+    """The files of a name in a folder and in folders within it, also linked ones; each folder once, so circles end."""
+    files, seen = [], set[str]()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        folders.sort()
+        if (real := os.path.realpath(place)) in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        files += [Path(place, name)] if name in names else []
+    return sorted(files)
+
+
 @contextmanager
 def replacing(path: Path, *, resumable: bool = False) -> Iterator[Path]:
     """A place of the same name to write a file to; at the end of the context the file takes the place of `path`.

@@ -12,6 +12,7 @@ from headscope.cli.printable import escaped
 from headscope.cli.progress import loading
 from headscope.errors import HeadscopeError
 from headscope.extras import require
+from headscope.files import files_within
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -136,7 +137,7 @@ def split(places: list[str]) -> tuple[str, list[str]]:
 
 
 def _has_results(folder: Path) -> bool:
-    return any(any(folder.rglob(name)) for name in ("result.nc", "examples.nc"))
+    return any(files_within(folder, name) for name in ("result.nc", "examples.nc"))
 
 
 def _started(url: str, no_browser: bool) -> None:

@@ -1,6 +1,5 @@
 """A saved index of examples: written, read and checked, and its entries."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
+from headscope.files import files_within
 
 FILE = "examples.nc"
 PLACE = ("focus", "layer", "head", "rank")
@@ -22,9 +22,9 @@ def save(index: xr.Dataset, directory: str | Path) -> Path:
     return results.save(index, directory, FILE)
 
 
-def indexes_in(folder: str | Path) -> Iterator[Path]:
+def indexes_in(folder: str | Path) -> list[Path]:
     """The indexes of a folder and those within it."""
-    yield from sorted(Path(folder).rglob(FILE))
+    return files_within(Path(folder), FILE)
 
 
 def read_index(path: Path) -> xr.Dataset:

@@ -141,6 +141,14 @@ def test_a_folder_named_twice_counts_once(tmp_path: Path) -> None:
     assert len(model.sources) == 1
 
 
+def test_results_in_a_linked_folder_are_found(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "elsewhere", profile=profile_result())
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "linked").symlink_to(folder / "profile")
+    (model,) = gather([tmp_path / "out"])
+    assert [source.path for source in model.sources] == [tmp_path / "out" / "linked" / "result.nc"]
+
+
 @pytest.mark.parametrize(
     ("place", "said"),
     [("nowhere", "nowhere' does not exist; name folders"), ("", "has no results (result.nc); name folders")],

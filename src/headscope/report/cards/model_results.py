@@ -12,6 +12,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
+from headscope.files import files_within
 from headscope.report.cards.head_numbers import Row, numbers, rows, where
 from headscope.report.cards.main_numbers import main_numbers
 from headscope.report.layer_numbers import layer_numbers
@@ -147,7 +148,7 @@ def found_in(place: Path) -> list[Path]:
         return [place]
     if not place.is_dir():
         raise HeadscopeError(f"folder '{place}' does not exist; name folders that studies wrote with -o")
-    paths = sorted(path for path in place.rglob("result.nc") if not path.parent.name.startswith("."))
+    paths = [path for path in files_within(place, "result.nc") if not path.parent.name.startswith(".")]
     if not paths:
         raise HeadscopeError(f"folder '{place}' has no results (result.nc); name folders that studies wrote with -o")
     return paths
