@@ -1,6 +1,6 @@
 """The target of an input of which some tokens are blanked: one batch of variants after another."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from headscope.batch import Batch
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.studies.attributions.shortcuts import Shortcut, whole
 from headscope.studies.attributions.targets import Target, Vectors
 
 Blank = Literal["mask", "unknown", "hidden"]
@@ -23,12 +24,14 @@ class Blanking:
 
     * `token`: the token that stands in their place; None where they are hidden from all others by the attention mask.
     * `batch_tokens`: most tokens of a batch of variants.
+    * `shortcut`: the parts of the network that run.
     """
 
     model: Model
     target: Target
     token: int | None
     batch_tokens: int
+    shortcut: Shortcut = whole
 
     def candidates(self, batch: Batch, places: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
         """The tokens that may be blanked: real, not [CLS] or [SEP], and not where a word is predicted."""
@@ -52,15 +55,24 @@ class Blanking:
         * `reference`: the vector of the whole input, as the only row.
         """
         chunk = max(1, self.batch_tokens // len(inputs["input_ids"]))
-        parts = [
-            self._batch(inputs, candidates, place, reference, torch.from_numpy(blanked[first : first + chunk]))
+        vectors = (
+            self._batch(inputs, candidates, place, torch.from_numpy(blanked[first : first + chunk]))
             for first in range(0, len(blanked), chunk)
-        ]
+        )
+        parts = [self.target.scores(each, reference.expand(len(each), -1)) for each in vectors]
         return torch.cat(parts).double().cpu().numpy()
 
-    def _batch(
-        self, inputs: dict[str, Tensor], candidates: Tensor, place: Tensor, reference: Vectors, blanked: Tensor
-    ) -> Float[Tensor, " variant"]:
+    def trial(self, shortcut: Shortcut) -> Vectors:
+        """The vectors of a few blanked copies of a short input by a shortcut."""
+        device, tokens = self.model.device, 6
+        ids = np.resize(sorted(self.model.tokenizer.get_vocab().values())[-5:], tokens)
+        # The last token is read, and is in all copies.
+        blanked = torch.tensor([[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1]], dtype=torch.bool)
+        candidates, place = torch.arange(1, tokens - 1, device=device), torch.tensor(tokens - 1, device=device)
+        inputs = {"input_ids": torch.from_numpy(ids).to(device)}
+        return replace(self, shortcut=shortcut)._batch(inputs, candidates, place, blanked)
+
+    def _batch(self, inputs: dict[str, Tensor], candidates: Tensor, place: Tensor, blanked: Tensor) -> Vectors:
         variants = len(blanked)
         copies = {name: tensor.repeat(variants, 1) for name, tensor in inputs.items()}
         hit = torch.zeros_like(copies["input_ids"], dtype=torch.bool)
@@ -71,10 +83,8 @@ class Blanking:
             copies["attention_mask"] = real.long()
         else:
             copies["input_ids"] = copies["input_ids"].masked_fill(hit, self.token)
-        with torch.inference_mode():
-            output = self.model.network(**copies)
-            vectors = self.target.vectors(output, real, place.expand(variants))
-            return self.target.scores(vectors, reference.expand(variants, -1))
+        with torch.inference_mode(), self.shortcut(copies["input_ids"], place.expand(variants)) as places:
+            return self.target.vectors(self.model.network(**copies), real, places)
 
 
 def blank_token(model: Model, blank: Blank) -> int | None:

@@ -27,9 +27,10 @@ from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.attributions.blanking import Blanking
-from headscope.studies.attributions.faithfulness import Faithfulness, faithfulness
+from headscope.studies.attributions.faithfulness import Faithfulness, Scores, faithfulness
 from headscope.studies.attributions.methods import FLOW_TOKENS, Explainer, Importance
 from headscope.studies.attributions.residual import residuals
+from headscope.studies.attributions.shortcuts import fastest
 from headscope.studies.attributions.targets import Target
 
 # Inputs of more tokens do not fit on a line of a page.
@@ -116,10 +117,26 @@ class ExplainedAccumulator:
         batch = self.collate(inputs)
         importance = self.explain.explain(batch, places, *_chosen(batch, sample))
         shares = {"importance_share": importance_shares(batch, importance.tokens)}
-        scored = list(_scored(self.blanking, batch, places, importance, sample, seed))
+        scored = list(self._scored(batch, places, importance))
         self.buffer.add(batch.index, shares | importance.heads)
         self.explained.rows += scored
         self.explained.shown += _shown(model, batch, importance, sample)
+
+    def _scored(self, batch: Batch, places: Tensor, importance: Importance) -> Iterator[Faithfulness]:
+        settings, candidates = self.run.settings, self.blanking.candidates(batch, places)
+        for example, index in enumerate(batch.index.tolist()):
+            if index not in self.sample.scored:
+                continue
+            if len(tokens := candidates[example].nonzero()[:, 0]):
+                scores = self._scores(batch, example, tokens, places[example], importance.reference[[example]])
+                yield faithfulness(importance.tokens[example][..., tokens.cpu().numpy()], scores, index, settings.seed)
+            if not settings.in_parts:  # a worker has no bar
+                settings.on_progress(1)
+
+    def _scores(self, batch: Batch, example: int, tokens: Tensor, place: Tensor, reference: Tensor) -> Scores:
+        length = int(batch.real[example].sum())
+        inputs = {name: tensor[example, :length] for name, tensor in batch.inputs.items()}
+        return partial(self.blanking.scores, inputs, tokens, place, reference)
 
     def state(self) -> Explained:
         """The explanations of all batches so far."""
@@ -130,6 +147,8 @@ def explain_corpus(run: Pass, target: Target, sample: Sample, blank: int | None)
     """Explain all inputs of a corpus and score those of the sample; `blank` is the token of blanked ones, if any."""
     blanking = Blanking(run.model, target, blank, max(run.settings.batch_tokens, 1))
     with explainer(run.model, target) as explain:
+        shortcut = fastest(explain.stack, explain.projections, target, blanking.trial)
+        blanking = replace(blanking, shortcut=shortcut)
         start = partial(ExplainedAccumulator, run, explain, blanking, sample)
         return run.fold(Fold(start, Explained.__add__, Explained))
 
@@ -166,23 +185,6 @@ def importance_shares(batch: Batch, tokens: Float[np.ndarray, "example method la
     exists = batch.class_exists.cpu().numpy()
     # [example, 1, method, layer, token_class]
     return Values(torch.from_numpy(shares[:, None]), torch.from_numpy(valid[..., None] & exists))
-
-
-def _scored(
-    blanking: Blanking, batch: Batch, places: Tensor, importance: Importance, sample: Sample, seed: int
-) -> Iterator[Faithfulness]:
-    candidates = blanking.candidates(batch, places)
-    for example, index in enumerate(batch.index.tolist()):
-        tokens = candidates[example].nonzero()[:, 0]
-        if index in sample.scored and len(tokens):
-            length = int(batch.real[example].sum())
-            inputs = {name: tensor[example, :length] for name, tensor in batch.inputs.items()}
-
-            def scores(blanked: np.ndarray, inputs=inputs, tokens=tokens, example=example) -> np.ndarray:
-                reference = importance.reference[example : example + 1]
-                return blanking.scores(inputs, tokens, places[example], reference, blanked)
-
-            yield faithfulness(importance.tokens[example][..., tokens.cpu().numpy()], scores, index, seed)
 
 
 def _shown(model: Model, batch: Batch, importance: Importance, sample: Sample) -> Iterator[Shown]:

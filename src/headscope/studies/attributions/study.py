@@ -20,6 +20,8 @@ from headscope.tasks import Task
 
 # One layer's maps of a batch, with their gradients, are in memory.
 OPTIONS = {"batch_tokens": 1024}
+# Few enough inputs to score while a user waits.
+FIRST_LOOK = 10
 REQUIRED = ("importance_share",)
 
 
@@ -68,7 +70,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `task`: Task of which `corpus` is a split, for a model with a classification head.
-    * `scored`: Number of inputs to score, chosen by the seed.
+    * `scored`: Number of inputs to score, chosen by the seed. Each takes some 400 passes of its length.
     * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.
     * `blank`: Replacement of a blanked token: mask token, unknown token, or hidden from all tokens. Without a mask
       token, tokens are hidden.
@@ -86,6 +88,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     token, target = blank_token(model, blank), target_of(model, pooling)
     attributes = provenance("attributions", model, corpus, settings)
     sample = sample_of(corpus.n_examples, scored, flow, settings.seed)
+    _announce(settings, corpus.n_examples, len(sample.scored))
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
@@ -97,3 +100,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes |= {"task": task.name} if task else {}
     arrays = variables | result.coverage.variables()
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
+
+
+def _announce(settings: Settings, inputs: int, scored: int) -> None:
+    """Say what takes most of the time, before it starts; scored inputs are steps of the bar of their own."""
+    settings.on_total(inputs if settings.in_parts else inputs + scored)
+    if scored > FIRST_LOOK:
+        line = f"{scored} inputs are scored, by some 400 passes each; --scored {FIRST_LOOK} gives a first look"
+        settings.on_notice(line)
