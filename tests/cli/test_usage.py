@@ -3,6 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
+from headscope import catalog
 from headscope.cli.app import application
 
 
@@ -47,4 +48,12 @@ def test_help_has_words_for_values_and_none_for_flags(monkeypatch: pytest.Monkey
     lines = CliRunner().invoke(application(["finetune"]), ["finetune", "--help"]).stdout.splitlines()
     options = {line.split()[1]: line for line in lines if line.startswith("│ --")}
     assert "<" not in options["--overwrite"] and "<" not in options["--table"]
-    assert " N " in options["--epochs"] and "best | last" in options["--keep"] and " TEXT " in options["--task"]
+    assert " N " in options["--epochs"] and "best | last" in options["--keep"] and " TASK " in options["--task"]
+
+
+@pytest.mark.parametrize(
+    "words", [[], *([catalog.command_name(name)] for name in catalog.names("studies")), ["head"], ["view"], ["report"]]
+)
+def test_help_shows_no_python_type(words: list[str]) -> None:
+    shown = CliRunner().invoke(application(words), [*words, "--help"]).stdout
+    assert "<" not in shown.replace("<=", "") and " TEXT " not in shown.partition("--text")[0]

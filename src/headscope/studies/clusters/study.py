@@ -59,8 +59,8 @@ def run(
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `clusters`: Number of clusters; by default the number from 2 to 12 with the best silhouette.
-    * `patterns`: Folder of a `patterns` result of this model, to colour heads by.
-    * `syntax`: Folder of a `syntax` result of this model, to label heads by.
+    * `patterns`: Folder of a patterns result of this model, to colour heads by.
+    * `syntax`: Folder of a syntax result of this model, to label heads by.
     * `as_coded`: Smooth attention and sum over tokens, as the released code does.
 
     Raises `HeadscopeError` if a folder has no such result of this model, the number of clusters is none that there
