@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 from headscope import catalog
 from headscope.cli.app import application
+from headscope.studies.layers.tasks.every import TASKS
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,17 @@ def test_help_has_words_for_values_and_none_for_flags(monkeypatch: pytest.Monkey
 def test_help_shows_no_python_type(words: list[str]) -> None:
     shown = CliRunner().invoke(application(words), [*words, "--help"]).stdout
     assert "<" not in shown.replace("<=", "") and " TEXT " not in shown.partition("--text")[0]
+
+
+@pytest.mark.parametrize(
+    ("study", "names"),
+    [
+        ("layers", list(TASKS)),
+        ("layers", catalog.names("corpora/readers")),
+        ("cloze", [name for name in catalog.names("corpora/suites/readers") if name != "own"]),
+    ],
+)
+def test_help_lists_the_names_that_an_option_takes(study: str, names: list[str]) -> None:
+    shown = CliRunner().invoke(application([study]), [study, "--help"], terminal_width=200).stdout
+    text = " ".join(shown.replace("│", " ").split())
+    assert ", ".join(names) in text

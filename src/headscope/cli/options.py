@@ -5,7 +5,11 @@ from typing import Annotated, Literal
 
 from typer import Argument, BadParameter, Option
 
+from headscope import catalog
+
 MOST_EXAMPLES = 10**12
+KINDS = ", ".join(catalog.names("corpora/readers"))
+SUITES = ", ".join(name for name in catalog.names("corpora/suites/readers") if name != "own")
 
 
 def most(text: str) -> int | None:
@@ -33,7 +37,7 @@ Sources = Annotated[
     Argument(metavar="CORPUS...", help="Each a file, KIND:SOURCE, or 'sample', the bundled corpus (the default)."),
 ]
 Suites = Annotated[
-    list[str], Argument(metavar="SUITE...", help="Suites by name (blimp, lama, ...; see --data) or JSON-lines files.")
+    list[str], Argument(metavar="SUITE...", help=f"JSON-lines files, or suites by name: {SUITES} (see --data).")
 ]
 Models = Annotated[
     list[str], Argument(metavar="MODEL OTHER...", help="Two or more models; the first is compared with.")
@@ -48,7 +52,7 @@ Overwrite = Annotated[bool, Option("--overwrite", help="Replace the result of an
 _CORPUS = "Corpus"
 Kind = Annotated[
     str | None,
-    Option(help="Kind of the corpus, if its suffix does not tell (see 'headscope list').", rich_help_panel=_CORPUS),
+    Option(help=f"Kind of the corpus, if its suffix does not tell: {KINDS}.", rich_help_panel=_CORPUS),
 ]
 Columns = Annotated[
     str | None,
