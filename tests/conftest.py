@@ -32,7 +32,6 @@ gc.disable()
 def pytest_collection_finish() -> None:
     """Leave what was imported out of all later collections of garbage."""
     gc.freeze()
-    gc.set_threshold(50_000, 20)  # the default looks for garbage after 700 new objects: a tenth of the time of a page
     gc.enable()
 
 
