@@ -60,7 +60,7 @@ def test_bars_stack_to_the_whole_and_begin_with_what_is_compared(tasks: tuple[st
     assert {row["pattern"] for row in shares if row["place"] == 0} == {"heterogeneous"}
     assert sum(row["value"] for row in shares) == pytest.approx(max(1, len(tasks)))
     assert {"lower", "upper", "n_examples"} <= set(shares[0])
-    assert [{"end": 0.32}, {"end": 0.61}] in spec["datasets"].values()
+    assert ({"end": 0.32}, {"end": 0.61}) in spec["datasets"].values()
     colours = spec["layer"][0]["encoding"]["color"]["scale"]["domain"]
     assert colours == ["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"]
 
