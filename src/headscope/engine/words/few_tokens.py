@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import switchable
+from headscope.capture.first_exact import first_exact
 from headscope.capture.first_layer_once import first_layer_once
 from headscope.capture.fused_attention import fast
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import stack
-from headscope.capture.self_check import CLOSE
 from headscope.engine.words.inputs import PredictedPieces
 from headscope.models import Model
 from headscope.models.words_head import is_causal
@@ -29,19 +30,12 @@ def fastest_reader(model: Model) -> Reader:
 
     A masked model has to be read at one token of each input, in their order.
     """
-    part, every = _trial(model), whole(model)
+    part = _trial(model)
+    makers = (head_alone,) if is_causal(model.network) else (ends_alone, last_layer_alone, head_alone)
     with torch.inference_mode():
-        expected = every(part)
-        close = CLOSE[model.network.dtype] * max(1.0, float(expected.abs().max()))
-        for make in (head_alone,) if is_causal(model.network) else (ends_alone, last_layer_alone, head_alone):
-            try:
-                reader = make(model)
-                logits = reader(part)
-            except Exception:  # layers of some models cannot be called like this, and raise whatever they like
-                continue
-            if logits.shape == expected.shape and bool((logits - expected).abs().max() <= close):
-                return reader
-    return every
+        return first_exact(
+            [partial(make, model) for make in makers], lambda read: read(part), whole(model), model.network.dtype
+        )
 
 
 def whole(model: Model) -> Reader:

@@ -7,17 +7,18 @@ common, so that most queries, keys and values of the first layer are made once.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from headscope.capture.first_exact import first_exact
 from headscope.capture.first_layer_once import first_layer_once
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import Projections
-from headscope.capture.self_check import CLOSE
 from headscope.capture.transformers_logging import quiet
 from headscope.engine.words.few_tokens import chosen_states
 from headscope.studies.attributions.targets import Target, Vectors
@@ -72,15 +73,6 @@ def fastest(
     """
     reads_all = target.kind == "representation" and target.pooling == "mean"
     lasts = ("",) if reads_all else ("layer", "head", "") if target.kind == "word" else ("layer", "")
+    makers = [partial(Parts, layers, projections, target, once, last) for last, once in product(lasts, (True, False))]
     with quiet():
-        expected = trial(whole)
-        close = CLOSE[layers.network.dtype] * max(1.0, float(expected.abs().max()))
-        for last, once in product(lasts, (True, False)):
-            shortcut = Parts(layers, projections, target, once, last)
-            try:
-                vectors = trial(shortcut)
-            except Exception:  # layers of some models cannot be called like this, and raise whatever they like
-                continue
-            if vectors.shape == expected.shape and bool((vectors - expected).abs().max() <= close):
-                return shortcut
-    return whole
+        return first_exact(makers, trial, whole, layers.network.dtype)
