@@ -93,6 +93,17 @@ class Batch:
         """Mask of the words that have a token; padding, and words that were dropped or cut off, have none."""
         return self.sum_of_pieces.sum(1) > 0
 
+    @cached_property
+    def first_alike(self) -> Int[Tensor, "example word"] | None:
+        """The first word with the same tokens as each word, as words of a multiword token have; None if all differ."""
+        members, size = self.sum_of_pieces, self.sum_of_pieces.sum(1)
+        if size.shape[1] < 2:
+            return None
+        common, own = members.mT @ members, torch.arange(size.shape[1], device=size.device)
+        same = (common == size[:, :, None]) & (common == size[:, None])
+        first = torch.where(self.has_token, same.to(torch.uint8).max(-1).indices, own)
+        return None if torch.equal(first, own.expand_as(first)) else first
+
 
 @dataclass(frozen=True)
 class Place:
@@ -187,7 +198,12 @@ class Rows:
         members = self.batch.sum_of_pieces[self.examples]
         # [example, head_query, key] @ [example, key, word] -> [example, head, query, word]
         to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
-        return sources[self.examples, None, :, self.queries] @ to_words
+        between = sources[self.examples, None, :, self.queries] @ to_words
+        if self.batch.first_alike is None:
+            return between
+        # Sums over the same tokens may be rounded in different ways, and the first of equal words is to be the largest.
+        first = self.batch.first_alike[self.examples]
+        return between.take_along_dim(first[:, None, :, None], -2).take_along_dim(first[:, None, None], -1)
 
     def sum_of_real(self, values: Float[Tensor, "example head query"]) -> Float[Tensor, "example head"]:
         """The sum of a value of each query over the real queries of the block."""

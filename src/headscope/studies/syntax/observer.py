@@ -36,8 +36,6 @@ class DependencyObserver:
         """Forget the batch before, and prepare the words of this one."""
         self.batch, self.right = batch, defaultdict(list)
         self.candidates = _candidates(batch)
-        keys = batch.sum_of_pieces
-        self.alike = [_first_alike(batch.first_of_pieces.mT if self.as_coded else keys), _first_alike(keys)]
         self.words = self._with_tokens(batch)
         self.syntactic_heads = torch.full(batch.has_token.shape, ROOT, device=batch.real.device)
         rows = _rows(self.words, batch.real.device)
@@ -52,8 +50,7 @@ class DependencyObserver:
         self.part = part if queries.start == 0 else self.part + part
         if queries.stop == self.batch.real.shape[1]:
             heads = self.syntactic_heads[examples, None, :, None]
-            between = _equal_where_alike(self.part, [first[examples] for first in self.alike])
-            self.right[layer].append(pointed_at(between, self.candidates[examples, None]) == heads)
+            self.right[layer].append(pointed_at(self.part, self.candidates[examples, None]) == heads)
 
     def finish(self) -> HeadPredictions:
         """The predictions about the words of the batch."""
@@ -90,27 +87,6 @@ def pointed_at(
     allowed = between.masked_fill(~candidates, -1)
     # Several times faster on a CPU than argmax.
     return torch.stack([allowed.max(-1).indices, allowed.max(-2).indices], dim=-1)
-
-
-def _first_alike(members: Float[Tensor, "example token word"]) -> Int[Tensor, "example word"]:
-    """The first word with the same tokens as each word: its own number, but for words of a multiword token."""
-    common, size = members.mT @ members, members.sum(1)
-    same = (common == size[:, :, None]) & (common == size[:, None])
-    own = torch.arange(size.shape[1], device=size.device)
-    return torch.where(size > 0, same.to(torch.uint8).max(-1).indices, own)
-
-
-def _equal_where_alike(
-    between: Float[Tensor, "example head word word"], alike: list[Int[Tensor, "example word"]]
-) -> Float[Tensor, "example head word word"]:
-    """Attention with one value for words with the same tokens, whose sums are rounded in different ways."""
-    own = torch.arange(between.shape[-1], device=between.device)
-    queries, keys = alike
-    if not torch.equal(queries, own.expand_as(queries)):
-        between = between.take_along_dim(queries[:, None, :, None], -2)
-    if not torch.equal(keys, own.expand_as(keys)):
-        between = between.take_along_dim(keys[:, None, None], -1)
-    return between
 
 
 def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:
