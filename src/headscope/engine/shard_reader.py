@@ -71,10 +71,11 @@ class ShardReader(Generic[State]):
     def _by_workers(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums as other processes have made them, with the same bits for any number of processes."""
         size = self.together * self.size
-        numbers = range(done.shards // self.together, -(-self.corpus.n_examples // size))
+        total = -(-self.corpus.n_examples // size)
+        numbers = range(done.shards // self.together, total)
         source, files = _Slices(self.corpus, size), self.fold.files
-        if (parts := -(-self.corpus.n_examples // size)) < self.settings.workers:
-            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers; use --workers {parts}"
+        if total < self.settings.workers:
+            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers; use --workers {total}"
             self.settings.on_notice(line)
 
         def do(number: int, channel: TaskChannel) -> Json:
