@@ -141,4 +141,4 @@ def segment_text(sentences: tuple[Sentence, ...]) -> str:
     >>> segment_text((Sentence("It rained."), Sentence("We stayed in.")))
     'It rained. We stayed in.'
     """
-    return " ".join(sentence.text for sentence in sentences)
+    return " ".join([sentence.text for sentence in sentences])

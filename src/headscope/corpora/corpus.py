@@ -150,10 +150,11 @@ def _place(source: Any) -> str:
 def _good(
     items: Iterable[Example | Bad | Skipped], source: str, options: Options, skipped: Counter[str], ids: set[str]
 ) -> Iterator[Example]:
+    numbered = f"{Path(source).name}:"
     for item in items:
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
-        elif (problem := _problem(item, source, ids)) or isinstance(item, Bad):
+        elif (problem := _problem(item, numbered, ids)) or isinstance(item, Bad):
             if not options.skip_bad:
                 remedy = "mend it, or leave such examples out with --skip-bad"
                 raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
@@ -164,12 +165,15 @@ def _good(
             skipped["empty"] += 1
 
 
-def _problem(item: Example | Bad, source: str, ids: set[str]) -> str:
-    """The place and the problem of an item; "" for a good example, whose id joins `ids`."""
+def _problem(item: Example | Bad, numbered: str, ids: set[str]) -> str:
+    """The place and the problem of an item; "" for a good example, whose id joins `ids`.
+
+    * `numbered`: how an id begins that has the number of a line; it is unique, and need not be kept.
+    """
     if isinstance(item, Bad):
         return f"line {item.line}: {item.message}"
     wrong = "another example has this id" if item.id in ids else unstorable(item)
-    if not item.id.startswith(f"{Path(source).name}:"):  # with a line number it is unique, and need not be kept
+    if not item.id.startswith(numbered):
         ids.add(item.id)
     return f"example '{item.id[:40]}': {wrong}" if wrong else ""
 

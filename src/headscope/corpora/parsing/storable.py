@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from headscope.corpora.parsing.limits import LONGEST_NAME
-from headscope.types import Example, segment_text
+from headscope.types import Example
 
 
 def unstorable(example: Example) -> str | None:
@@ -14,7 +14,7 @@ def unstorable(example: Example) -> str | None:
     "label 'xxxxxxxxxxxxxxxxxxxx...' has 2000 characters, at most 1000 are stored"
     >>> unstorable(Example("1", (Sentence("It rained."),), label="no"))
     """
-    return first_unstorable(_named(example), (segment_text(each) for each in example.segments))
+    return first_unstorable(_named(example), [sentence.text for sentence in example.sentences])
 
 
 def first_unstorable(names: Iterable[tuple[str, str]], texts: Iterable[str]) -> str | None:
@@ -38,13 +38,14 @@ def _named(example: Example) -> Iterator[tuple[str, str]]:
     if isinstance(example.label, str):
         yield "label", example.label
     for sentence in example.sentences:
-        yield from (("relation", each) for each in sentence.deprel)
-        yield from (("part of speech", each) for each in sentence.upos)
-        yield from (("relation", each.relation) for each in sentence.links)
+        if sentence.words:
+            yield from (("relation", each) for each in sentence.deprel)
+            yield from (("part of speech", each) for each in sentence.upos)
+            yield from (("relation", each.relation) for each in sentence.links)
 
 
 def _is_storable(text: str) -> bool:
     try:
-        return b"\0" not in text.encode()
+        return "\0" not in text and (text.isascii() or bool(text.encode()))
     except UnicodeEncodeError:
         return False

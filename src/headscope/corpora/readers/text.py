@@ -12,6 +12,7 @@ SUFFIXES = (".txt",)
 
 def examples(source: str, options: Options) -> Iterator[Example]:
     """Each line that is not blank, without the blanks around it."""
+    name = Path(source).name
     for number, line in lines(source):
-        if line.strip():
-            yield Example(f"{Path(source).name}:{number}", (Sentence(line.strip()),))
+        if text := line.strip():
+            yield Example(f"{name}:{number}", (Sentence(text),))
