@@ -8,7 +8,7 @@ With `--causal` a GPT-2 of the size takes the place of the BERT: (a) reads prefi
 Scores agree to 1e-4. Time is that of the processor, of all threads, and of the clock; ratios are medians over rounds.
 Models are made from a configuration with random weights, which take the same time as trained ones.
 
-    python -m benchmarks.cloze SUITE [--each 20] [--threads 1] [--rounds 3] [--size base] [--causal]
+    python -m benchmarks.cloze SUITE [--per-condition 4] [--threads 1] [--rounds 3] [--size base] [--causal]
 """
 
 import argparse
@@ -99,14 +99,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite")
     parser.add_argument("--size", choices=SIZES, default="base")
-    for name, default in (("each", 20), ("threads", 1), ("rounds", 3), ("batch-tokens", 2048)):
+    for name, default in (("per-condition", 4), ("threads", 1), ("rounds", 3), ("batch-tokens", 2048)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--causal", action="store_true")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     tokenizer = headscope.load("minilm").tokenizer
     predictor = WordPredictor(headscope.wrap(network(given.size, len(tokenizer), given.causal), tokenizer))
-    (suite,) = read_suites([given.suite], each=given.each)
+    (suite,) = read_suites([given.suite], per_condition=given.per_condition)
     texts = [candidate for item in suite.items for candidate in item.candidates]
     settings = Settings(batch_tokens=given.batch_tokens)
     scorers: dict[str, Callable] = {

@@ -18,6 +18,7 @@ import typer
 
 from headscope import catalog
 from headscope.cli.inputs import INPUTS
+from headscope.cli.metavars import flag
 from headscope.ranges import Range
 
 PACKAGE = Path(__file__).parents[1]
@@ -115,11 +116,7 @@ def _in_flags(help: str, names: Iterable[str]) -> str:
     >>> _in_flags("Default: `learning_rate`; see `ablate`.", ["learning_rate"])
     'Default: --learning-rate; see ablate.'
     """
-    return re.sub("`([^`]*)`", lambda name: _flag(name[1]) if name[1] in names else name[1], help)
-
-
-def _flag(name: str) -> str:
-    return "--" + name.strip("_").replace("_", "-")
+    return re.sub("`([^`]*)`", lambda name: flag(name[1]) if name[1] in names else name[1], help)
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None, help: str, panel: str | None) -> Parameter:
@@ -127,14 +124,14 @@ def _parameter(argument: ast.arg, default: ast.expr | None, help: str, panel: st
     assert argument.annotation is not None
     hint = eval(ast.unparse(argument.annotation), {}, TYPES)  # of the package's own source
     kind, bounds = _bare(hint)
-    flag = _flag(argument.arg)
+    written = flag(argument.arg)
     limits: dict[str, Any] = {"min": bounds.least, "max": bounds.most} if bounds else {}
     if default is None:
         described, value = typer.Argument(metavar=argument.arg.upper(), help=help), Parameter.empty
     else:
         value = ast.literal_eval(default)
-        flag = f"{flag}/--no-{flag[2:]}" if value is True else flag
-        described = typer.Option(flag, help=help, rich_help_panel=panel, callback=_finite, **limits)
+        written = f"{written}/--no-{written[2:]}" if value is True else written
+        described = typer.Option(written, help=help, rich_help_panel=panel, callback=_finite, **limits)
     hint = Annotated[kind, described]
     return Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=value, annotation=hint)
 

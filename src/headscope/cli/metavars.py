@@ -1,4 +1,4 @@
-"""Words for the values of options in `--help`: none for a flag, the choices of a choice, N for a number, or a noun."""
+"""Names of options, and words for their values in `--help`: none for a flag, the choices of a choice, N, or a noun."""
 
 import inspect
 from collections.abc import Callable
@@ -14,6 +14,15 @@ WORDS = {bool: "", int: "N", float: "X", Path: "PATH"}
 
 for parameter_kind in (TyperArgument, TyperOption):  # no setting of Typer hides its types, such as <list[str]>
     parameter_kind.display_type = lambda self, ctx: ""  # type: ignore[method-assign]
+
+
+def flag(name: str) -> str:
+    """The option of an argument.
+
+    >>> flag("per_condition"), flag("from_")
+    ('--per-condition', '--from')
+    """
+    return "--" + name.strip("_").replace("_", "-")
 
 
 def with_metavars(command: Command) -> Command:

@@ -16,6 +16,7 @@ from headscope.cli.clock import Clock
 from headscope.cli.cluster import engine_of, refuse_standard_input
 from headscope.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
 from headscope.cli.formats import formats
+from headscope.cli.former_names import hidden, renamed
 from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
 from headscope.cli.journal import journal_of
@@ -48,9 +49,10 @@ def command(study: str) -> Callable[..., None]:
 
 def command_calling(study: str, call: Call) -> Callable[..., None]:
     """A command with the options of a study that calls a function with their values, and with the words of its line."""
-    options, without = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT"))
+    constants = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT", "FORMER"))
+    options, without, former = constants
     function, inputs = _function_of(study)
-    return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without)
+    return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without, former=dict(former))
 
 
 def _function_of(study: str) -> tuple[Function, dict[str, bool]]:
@@ -79,21 +81,24 @@ def _command(
     *,
     defaults: Mapping[str, Any] = MappingProxyType({}),
     without: Iterable[str] = (),
+    former: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[..., None]:
     """A command with the options of the function, and the shared options of its inputs and `further` ones.
 
     * `without`: shared options that it does not have.
+    * `former`: former names of options, and the names of today.
     """
 
     def run(command_context: typer.Context, **given: Any) -> None:
         with user_errors(given["debug"]):
-            call(given, command_context.meta.get(WORDS, []))
+            call(renamed(given, former), command_context.meta.get(WORDS, []))
 
     wanted = {*options_of(inputs), *further} - {*without}
     options = inspect.signature(shared, eval_str=True).parameters.items()
     parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
     context = inspect.Parameter("command_context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    parameters = [context, *function.options.values(), *parameters]
+    old = [hidden(function.options[new], name) for name, new in former.items()]
+    parameters = [context, *function.options.values(), *old, *parameters]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = function.summary

@@ -27,7 +27,7 @@ def read(name: str, data: str | Path | None, options: Options = DEFAULTS, *, reg
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped. A suite that is a file needs none.
     * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, and of a suite to
-      each phenomenon.
+      each condition of each phenomenon.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
       20 distinct numbers.
 
@@ -82,7 +82,7 @@ def masked(corpus: Corpus) -> Task:
 
 def _cloze(name: str, data: str | Path | None, options: Options) -> Task:
     """The items of a suite, each of which is right if its good text scores higher than the others."""
-    (suite,) = read_suites([name.removeprefix(CLOZE)], data, each=options.limit, skip_bad=options.skip_bad)
+    (suite,) = read_suites([name.removeprefix(CLOZE)], data, per_condition=options.limit, skip_bad=options.skip_bad)
     examples = [
         Example(f"{number}:{item.id}", (Sentence(item.good.text),)) for number, item in enumerate(suite.items, 1)
     ]

@@ -86,6 +86,15 @@ def test_blimp_by_name_and_by_file(tmp_path: Path) -> None:
     assert (item.id, item.phenomenon, item.condition, item.bad[0].text) == ("island-7", "islands", "island", "Gone.")
 
 
+def test_a_sample_has_pairs_of_all_paradigms_from_all_parts_of_the_file(tmp_path: Path) -> None:
+    pairs = [BLIMP | {"UID": paradigm, "pair_id": str(number)} for paradigm in ("wh", "adjunct") for number in range(9)]
+    source = written(tmp_path, "blimp.jsonl", *pairs)
+    expected = [f"{paradigm}-{number}" for paradigm in ("wh", "adjunct") for number in (0, 3, 6)]
+    assert [item.id for item in items(source, per_condition=3)] == expected
+    assert [item.id for item in items(source, per_condition=3, limit=4)] == expected[:4]
+    assert len(items(source, per_condition=10)) == 18
+
+
 def test_marvin_and_linzen(tmp_path: Path) -> None:
     rows = ("simple\tsing\t3\tit is\tit are\t\n", "npi\tpast\t4\tno a ever\tthe a ever\ta no ever\n")
     source = written(tmp_path, "marvin_linzen.tsv", TEMPLATES + "".join(rows).rstrip())
@@ -121,7 +130,7 @@ def test_numeracy_is_balanced_and_the_same_each_time() -> None:
             one, _, other, *_ = item.good.text.split()
             assert int(one) + int(other) == int(item.good.scored)
     assert items("numeracy", limit=5) == every[:5]
-    assert len(items("numeracy", each=3)) == 6
+    assert len(items("numeracy", per_condition=3)) == 3 * len({(item.phenomenon, item.condition) for item in every})
 
 
 @pytest.mark.parametrize(
@@ -172,7 +181,7 @@ def test_facts_in_one_wording_and_in_several(tmp_path: Path) -> None:
     assert (first.id, first.good.context, first.bad) == ("P19-1", "Ann was born in [MASK] .", ())
     assert first.other_answers == ("France",) and second.good.scored == "France"
     several = [{"predicate_id": "P19", "pattern": each} for each in ("[X] is from [Y].", "[Y] is the home of [X].")]
-    (pararel,) = read_suites([written(tmp_path, "pararel_patterns.jsonl", *several)], each=1)
+    (pararel,) = read_suites([written(tmp_path, "pararel_patterns.jsonl", *several)], per_condition=1)
     assert [item.good.text for item in pararel.items] == ["Ann is from Paris.", "Paris is the home of Ann."]
     assert {item.fact for item in pararel.items} == {"P19-1"}
     written(tmp_path, "relations.jsonl", {"relation": "P19", "template": "no gap"})
@@ -206,6 +215,9 @@ def test_verbs_of_templates_in_the_gap(tmp_path: Path) -> None:
     assert item.phenomenon == "simple_agrmt, word in the gap" and sum(suite.skipped.values()) == 2
 
 
+NATURAL = ("0\tIt is very\tIt isn't very\tsafe\tdangerous\tY", "8\tIt is so\tIt isn't so\tsafe\tdangerous\tN")
+
+
 def test_three_diagnostics(tmp_path: Path) -> None:
     prediction = "item\tcontext_s1\tcontext_s2\texpected\twithin_category\tbetween_category\tconstraint"
     written(tmp_path, "CPRAG-102.tsv", prediction, "0\tHe won.\tShe played\tchess\tgo\tball\tH")
@@ -217,12 +229,12 @@ def test_three_diagnostics(tmp_path: Path) -> None:
     written(tmp_path, "ROLE-88.tsv", roles, *lines)
     negation = "item\tcontext_aff\tcontext_neg\ttarget_aff\ttarget_neg"
     written(tmp_path, "NEG-136-SIMP.tsv", negation, "0\tA trout is (a|an)\tA trout is not (a|an)\tanimal\ttool")
-    written(tmp_path, "NEG-136-NAT.tsv", f"{negation}\tlicensing", "0\tIt is very\tIt isn't very\tsafe\tdangerous\tY")
-    prediction, role, simple, negated, natural, _ = items("ettinger", data=tmp_path)
+    written(tmp_path, "NEG-136-NAT.tsv", f"{negation}\tlicensing", *NATURAL)
+    prediction, role, simple, negated, natural, _, less, _ = items("ettinger", data=tmp_path)
     assert prediction.good.text == "He won. She played chess." and len(prediction.bad) == 2
     assert role.good.text == "the guest whom the cook had served." and "the cook whom" in role.bad[0].text
     assert (simple.good.text, simple.bad[0].text) == ("A trout is an animal.", "A trout is a tool.")
     assert negated.good.text == "A trout is not a tool." and negated.phenomenon == "negation: negated"
-    assert natural.condition == "natural"
+    assert (simple.condition, natural.condition, less.condition) == ("simple", "natural", "less natural")
     with pytest.raises(HeadscopeError, match="line 2: item '1' has no other line"):
         items(written(tmp_path, "ROLE-88.tsv", roles, lines[0]))

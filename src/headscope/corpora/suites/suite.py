@@ -1,6 +1,6 @@
 """Read suites: by name from a folder of data, or from a file."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,6 +11,7 @@ from headscope import catalog
 from headscope.corpora.parsing.storable import first_unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import ClozeItem
+from headscope.corpora.suites.spread import spread
 from headscope.errors import HeadscopeError, suggest
 from headscope.files import refuse_text
 
@@ -41,31 +42,32 @@ def read_suites(
     data: str | Path | None = None,
     *,
     limit: int | None = None,
-    each: int | None = None,
+    per_condition: int | None = None,
     skip_bad: bool = False,
 ) -> tuple[Suite, ...]:
     """Read suites through, so that a wrong line is refused before a model runs.
 
     * `names`: each the name of a suite or a file.
     * `data`: the folder in which the files of named suites lie, at most three folders deep.
-    * `limit`: most items of a suite; `each`: most items of a phenomenon, where all wordings of a fact count as one.
+    * `limit`: most items of a suite.
+    * `per_condition`: most items of each condition of each phenomenon, spread evenly over the file; all wordings of a
+      fact count as one.
     * `skip_bad`: leave out and count lines that cannot be read.
 
     Raises `HeadscopeError` naming file and line of the first line that cannot be read, or for a suite without items.
 
-    >>> read_suites(["numeracy"], each=2)
-    (Suite('numeracy', 4 items),)
+    >>> read_suites(["numeracy"], per_condition=2)
+    (Suite('numeracy', 14 items),)
     """
-    for name, number in (("limit", limit), ("each", each)):
+    for name, number in (("limit", limit), ("per_condition", per_condition)):
         if number is not None and number < 1:
             raise HeadscopeError(f"{name} {number} leaves no item; use at least 1")
-    return tuple(_read(name, data, limit, each, skip_bad) for name in dict.fromkeys(map(str, names)))
+    return tuple(_read(name, data, limit, per_condition, skip_bad) for name in dict.fromkeys(map(str, names)))
 
 
-def _read(given: str, data: str | Path | None, limit: int | None, each: int | None, skip_bad: bool) -> Suite:
+def _read(given: str, data: str | Path | None, limit: int | None, per_condition: int | None, skip_bad: bool) -> Suite:
     name, reader, files = _located(given, data)
     items, skipped, ids = [], Counter[str](), set[str]()
-    kept: dict[str, set[str]] = defaultdict(set)
     for item in reader.items(files):
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
@@ -74,14 +76,15 @@ def _read(given: str, data: str | Path | None, limit: int | None, each: int | No
         if isinstance(item, Bad) or problem:
             _refuse(given, files, problem, skip_bad)
             skipped["bad"] += 1
-        elif each is None or len(kept[item.phenomenon] | {item.fact or item.id}) <= each:
-            ids.add(item.id)
-            kept[item.phenomenon].add(item.fact or item.id)
-            items.append(item)
-            if len(items) == limit:
-                break
+            continue
+        ids.add(item.id)
+        items.append(item)
+        if per_condition is None and len(items) == limit:
+            break
     if not items:
         raise HeadscopeError(f"suite '{given}' has no items; write one JSON object a line, as docs/cloze.md says")
+    if per_condition is not None:
+        items = spread(items, per_condition)[:limit]
     return Suite(name, _hash(files, items), tuple(items), dict(skipped))
 
 

@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -33,6 +34,8 @@ from headscope.studies.cloze.variables import to_variables
 
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
+# Former names of options, which are still read.
+FORMER = (("each", "per_condition"),)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -44,7 +47,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     data: Path | None = None,
     items: bool = False,
     limit: Annotated[int, Range(1)] | None = None,
-    each: Annotated[int, Range(1)] | None = None,
+    per_condition: Annotated[int, Range(1)] | None = None,
     skip_bad: bool = False,
     masking: Literal["within-word", "plain"] = "within-word",
     random: bool = True,
@@ -76,7 +79,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `data`: Folder in which the files of named suites lie.
     * `items`: Also write items.csv: the scores of each item, in nats.
     * `limit`: Read the first N items of each suite.
-    * `each`: Read the first N items of each phenomenon.
+    * `per_condition`: Read N items of each condition of each phenomenon (of each paradigm of BLiMP), spread evenly
+      over the file.
     * `skip_bad`: Leave out and count lines that cannot be read.
     * `masking`: Mask later pieces of the same word too, or each piece of a sentence alone.
     * `random`: Also score the model with random weights.
@@ -86,7 +90,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if a suite cannot be read, the model has no head for words, or no item can be scored.
     """
     started = time.monotonic()
-    suites = _read(suites, data, limit, each, skip_bad)
+    suites = _read(suites, data, limit, per_condition, skip_bad)
     every = [item for suite in suites for item in suite.items]
     predictor = WordPredictor(model)
     plain = masking == "plain"
@@ -124,16 +128,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
-def _read(suites: Any, data: Path | None, limit: int | None, each: int | None, skip_bad: bool) -> tuple[Suite, ...]:
+def _read(
+    suites: Any, data: Path | None, limit: int | None, per_condition: int | None, skip_bad: bool
+) -> tuple[Suite, ...]:
     """The suites, those that are named read from their files."""
     given = (suites,) if isinstance(suites, str | Path | Suite) else tuple(suites)
     if not given:
         raise HeadscopeError("no suite is named; name one, such as numeracy, or a file")
-    made = [
-        (suite,) if isinstance(suite, Suite) else read_suites([suite], data, limit=limit, each=each, skip_bad=skip_bad)
-        for suite in given
-    ]
-    return tuple(suite for read in made for suite in read)
+    read = partial(read_suites, data=data, limit=limit, per_condition=per_condition, skip_bad=skip_bad)
+    return tuple(suite for one in given for suite in ((one,) if isinstance(one, Suite) else read([one])))
 
 
 def _first(suites: Sequence[Suite], items: int) -> tuple[Suite, ...]:

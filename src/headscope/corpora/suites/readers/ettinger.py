@@ -3,7 +3,8 @@
 * Prediction (CPRAG-102): the expected word beats a word of the same category and one of another; the condition is how
   strongly the context constrains it.
 * Role reversal (ROLE-88): a verb scores higher where its arguments have the usual roles than where they are reversed.
-* Negation (NEG-136): the true word beats the false one, in an affirmative sentence and in its negation.
+* Negation (NEG-136): the true word beats the false one, in an affirmative sentence and in its negation; the condition
+  is "simple", or whether people would say the negated sentence: "natural" or "less natural".
 """
 
 import re
@@ -18,6 +19,9 @@ FILES = ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv")
 PREDICTION = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")
 ROLES = ("item", "context", "target", "tgt_cloze")
 NEGATION = ("item", "context_aff", "context_neg", "target_aff", "target_neg")
+NATURAL = (*NEGATION, "licensing")
+# Of NEG-136-NAT: whether people would say the negated sentence.
+LICENSING = {"Y": "natural", "N": "less natural"}
 CONSTRAINTS = {"H": "high constraint", "L": "low constraint"}
 ARTICLE = re.compile(r"\(a\|an\)$")
 
@@ -29,7 +33,7 @@ def items(files: Sequence[str]) -> Iterator[ClozeItem | Bad]:
         if name.startswith("ROLE"):
             yield from _roles(file)
         else:
-            columns = PREDICTION if name.startswith("CPRAG") else NEGATION
+            columns = PREDICTION if name.startswith("CPRAG") else NATURAL if "NAT" in name else NEGATION
             for row in rows(file, columns):
                 if isinstance(row, Bad) or not all(row.values):
                     yield row if isinstance(row, Bad) else Bad(row.line, "a value is empty")
@@ -71,12 +75,12 @@ def _reversed(number: str, one: SuiteRow, other: SuiteRow) -> ClozeItem | Bad:
 
 def _negation(row: SuiteRow, file: str) -> Iterator[ClozeItem]:
     """An affirmative sentence, and its negation, of which the other word is true."""
-    item, affirmative, negated, true, false = row.values
+    item, affirmative, negated, true, false, *licensing = row.values
+    condition = LICENSING.get(licensing[0], licensing[0]) if licensing else "simple"
     for kind, context, answers in (("affirmative", affirmative, (true, false)), ("negated", negated, (false, true))):
         candidates = [filled(f"{_article(context, answer)} {GAP}.", answer) for answer in answers]
-        natural = "natural" if "NAT" in file else "simple"
         id, lemma = f"{file}-{item}-{kind}", " ".join(sorted(answers))
-        yield ClozeItem(id, f"negation: {kind}", candidates[0], (candidates[1],), lemma, natural)
+        yield ClozeItem(id, f"negation: {kind}", candidates[0], (candidates[1],), lemma, condition)
 
 
 def _article(context: str, answer: str) -> str:

@@ -1,0 +1,38 @@
+"""Options are read under their former names, too, with a line that names the one of today."""
+
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from headscope.cli.study import command_calling
+
+
+def invoked(*words: str) -> tuple[Result, dict[str, Any]]:
+    """What the command of `cloze` prints, and the values that it is called with."""
+    given: dict[str, Any] = {}
+    app = typer.Typer()
+    app.command()(command_calling("cloze", lambda values, _: given.update(values)))
+    return CliRunner().invoke(app, list(words)), given
+
+
+def test_a_former_name_is_read_with_a_line() -> None:
+    result, given = invoked("minilm", "numeracy", "--each", "5")
+    assert given["per_condition"] == 5 and "each" not in given
+    assert result.stderr == "headscope: --each is now --per-condition\n"
+    result, today = invoked("minilm", "numeracy", "--per-condition", "5")
+    assert today == given and result.stderr == ""
+
+
+def test_a_former_name_has_the_range_of_today_and_stands_in_no_help() -> None:
+    assert invoked("minilm", "numeracy", "--each", "0")[0].exit_code == 2
+    assert "--each" not in invoked("--help")[0].stdout
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_both_names_are_refused(order: int) -> None:
+    options = [("--each", "5"), ("--per-condition", "6")][::order]
+    result, given = invoked("minilm", "numeracy", *options[0], *options[1])
+    assert result.exit_code == 2 and not given
+    assert "--each is the former name of --per-condition; give one of them" in result.stderr
