@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from headscope.corpora.parsing.cursor import Cursor
+
 Offsets = Callable[[str], list[tuple[int, int]]]
 
 
@@ -19,6 +21,7 @@ class Options:
     * `task`, `split`: of a GLUE folder ("mrpc", "dev"); `split` also of a hub data set.
     * `segment`: most tokens of a pair of paragraphs, special tokens included.
     * `offsets`: characters [start, end) of the pieces of a text, by the tokenizer; `read` sets it.
+    * `cursor`: from where a reader of lines begins; `read` sets it, too.
 
     >>> Options(columns="sentence,,label").limit is None
     True
@@ -33,6 +36,7 @@ class Options:
     split: str | None = None
     segment: int = 128
     offsets: Offsets | None = None
+    cursor: Cursor | None = None
 
 
 DEFAULTS = Options()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value
 
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import between_empty
 from headscope.corpora.problems import Bad
@@ -37,9 +38,9 @@ class Block(NamedTuple):
         return [row for row in self.rows if isinstance(row.id, int)]
 
 
-def blocks(source: str) -> Iterator[Block | Bad]:
+def blocks(source: str, cursor: Cursor | None = None) -> Iterator[Block | Bad]:
     """The sentences of a file, each checked for its columns and the order of its ids."""
-    for raw in between_empty(lines(source)):
+    for raw in between_empty(lines(source, cursor=cursor)):
         try:
             yield _block(raw)
         except Bad as bad:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.json_text import parse
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad, Skipped
@@ -38,9 +39,9 @@ class Record(NamedTuple):
             raise Bad(self.line, f"unknown field '{unknown[0]}'; there are: {', '.join(names)}")
 
 
-def records(source: str, *, as_written: bool = False) -> Iterator[Record | Bad | Skipped]:
-    """The object of each line; `Bad` for a line that is none. `as_written`: see `json_text.parse`."""
-    for number, line in lines(source):
+def records(source: str, *, as_written: bool = False, cursor: Cursor | None = None) -> Iterator[Record | Bad | Skipped]:
+    """The object of each line; `Bad` for a line that is none. `as_written` as of `json_text.parse`, `cursor` as of `lines`."""
+    for number, line in lines(source, cursor=cursor):
         try:
             value = parse(line, as_written=as_written) if line.strip() else None
         except ValueError as error:

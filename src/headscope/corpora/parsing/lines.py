@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.limits import LONGEST_LINE
 from headscope.errors import HeadscopeError
 
@@ -43,14 +44,17 @@ def opened(source: str | Path, what: str = "corpus") -> Iterator[BinaryIO]:
         raise HeadscopeError(f"{what} '{source}' cannot be read: {reason}; check the file") from error
 
 
-def lines(source: str | Path, what: str = "corpus") -> Iterator[tuple[int, str]]:
+def lines(source: str | Path, what: str = "corpus", cursor: Cursor | None = None) -> Iterator[tuple[int, str]]:
     """Number, from 1, and text of each line, without its end; a byte order mark is left out.
+
+    * `cursor`: from where to read; it goes along with the lines.
 
     Raises `HeadscopeError` if the file cannot be read, or naming the line that is not UTF-8 text.
     """
+    cursor = cursor or Cursor()
     with opened(source, what) as file:
-        for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
-            yield number, _text(raw, f"{what} '{source}', line {number}", first=number == 1)
+        while raw := cursor.next_line(file):
+            yield cursor.line, _text(raw, f"{what} '{source}', line {cursor.line}", first=cursor.line == 1)
 
 
 def suffix(source: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad
 from headscope.types import Example, Sentence
@@ -11,9 +12,9 @@ from headscope.types import Example, Sentence
 Block = list[tuple[int, str]]
 
 
-def sentences(source: str, sentence: Callable[[Block], Sentence]) -> Iterator[Example | Bad]:
+def sentences(source: str, sentence: Callable[[Block], Sentence], cursor: Cursor | None) -> Iterator[Example | Bad]:
     """The sentence of each block of lines between empty ones; one that has a bad line is bad."""
-    for block in between_empty(lines(source)):
+    for block in between_empty(lines(source, cursor=cursor)):
         yield example(source, block, sentence)
 
 

@@ -18,7 +18,7 @@ Row = tuple[str, str, str]
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence with its chunks; one that has a bad line is bad."""
-    return sentences(source, lambda block: _sentence([_row(number, line) for number, line in block]))
+    return sentences(source, lambda block: _sentence([_row(number, line) for number, line in block]), options.cursor)
 
 
 def _row(number: int, line: str) -> Row:

@@ -6,13 +6,14 @@ Words stand between blanks. Heads are made from the parses (`parsing.bracketed_p
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import bracketed_phrases
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, example
 from headscope.corpora.problems import Bad
@@ -46,27 +47,28 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence, with its mentions; entities are those of a part of a document."""
-    scope: str | None = None
+    cursor = options.cursor or Cursor()
     block: Block = []
-    for number, line in [*lines(source), (0, "")]:
+    for number, line in chain(lines(source, cursor=cursor), [(0, "")]):
         if line.strip() and not line.startswith("#"):
             block.append((number, line))
             continue
+        scope, cursor.known = cursor.known, _scope(line, cursor.known)
         if block:
             yield example(source, block, partial(_sentence, scope=scope))
             block = []
-        scope = _scope(line, scope)
 
 
-def _scope(line: str, before: str | None) -> str | None:
+def _scope(line: str, before: tuple[str, ...]) -> tuple[str, ...]:
+    """The document that a line begins, or the one that it is in; empty outside of documents."""
     if begin := BEGIN.fullmatch(line):
-        return f"{begin['name']}; part {begin['part'] or '000'}"
-    return None if line.startswith("#end document") else before
+        return (f"{begin['name']}; part {begin['part'] or '000'}",)
+    return () if line.startswith("#end document") else before
 
 
-def _sentence(block: Block, scope: str | None) -> Sentence:
+def _sentence(block: Block, scope: tuple[str, ...]) -> Sentence:
     rows = [_row(number, line) for number, line in block]
-    if scope is None:
+    if not scope:
         raise Bad(rows[0].line, "the sentence stands outside of '#begin document (NAME); part 000' and '#end document'")
     starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
     bits, tags = [row.parse for row in rows], [row.tag for row in rows]
@@ -77,7 +79,7 @@ def _sentence(block: Block, scope: str | None) -> Sentence:
         heads=bracketed_phrases.heads(bits, tags, rows[0].line),
         phrases=bracketed_phrases.phrases(bits, tags, rows[0].line),
         mentions=_mentions(rows),
-        entity_scope=scope,
+        entity_scope=scope[0],
     )
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import conllu_mentions, conllu_text, dependency_columns, sentence_pairs
 from headscope.corpora.parsing.conllu_sentences import Block, blocks
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.problems import Bad, Skipped
 from headscope.types import Example, Mention, Sentence
 
@@ -14,26 +15,26 @@ SUFFIXES = (".conllu",)
 
 
 class Document(NamedTuple):
-    """Properties that a sentence inherits: its document, and the fields of `Entity=`: entity and kind (None: none)."""
+    """Properties that a sentence inherits: its document, and the fields of `Entity=` ("": none are declared)."""
 
     scope: str
-    entity_field: int | None
-    kind_field: int | None = None
+    fields: str = ""
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each sentence; two that follow each other and share `# pair = X` are one example, labelled by `# pair_label`."""
-    yield from sentence_pairs.join(_sentences(source))
+    yield from sentence_pairs.join(_sentences(source, options.cursor or Cursor()))
 
 
-def _sentences(source: str) -> Iterator[sentence_pairs.Named | Bad | Skipped]:
-    document = Document(Path(source).name, None)
-    for block in blocks(source):
+def _sentences(source: str, cursor: Cursor) -> Iterator[sentence_pairs.Named | Bad | Skipped]:
+    name = Path(source).name
+    for block in blocks(source, cursor):
         if isinstance(block, Bad):
             yield block
             continue
         try:
-            document = _document(block, document, Path(source).name)
+            document = _document(block, Document(*cursor.known or (name,)), name)
+            cursor.known = tuple(document)
             mentions, skipped = _mentions(block, document)
             sentence = _sentence(block, mentions, document.scope)
         except Bad as bad:
@@ -42,23 +43,24 @@ def _sentences(source: str) -> Iterator[sentence_pairs.Named | Bad | Skipped]:
         yield from skipped
         if block.comments.get("text", sentence.text) != sentence.text:
             yield Skipped("text that has other words")
-        yield _named(block, sentence, Path(source).name)
+        yield _named(block, sentence, name)
 
 
 def _document(block: Block, before: Document, name: str) -> Document:
-    comments, (scope, field, kind) = block.comments, before
+    comments, (scope, fields) = block.comments, before
     if "newdoc id" in comments or "newdoc" in comments:
         scope = comments.get("newdoc id") or f"{name}:{block.line}"
     if "global.Entity" in comments:
-        field = conllu_mentions.entity_field(comments["global.Entity"], block.line)
-        kind = conllu_mentions.kind_field(comments["global.Entity"])
-    return Document(scope, field, kind)
+        fields = comments["global.Entity"]
+        conllu_mentions.entity_field(fields, block.line)
+    return Document(scope, fields)
 
 
 def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:
-    if document.entity_field is None:
+    if not document.fields:
         return None, []
-    mentions, counts = conllu_mentions.mentions(block, document.entity_field, document.kind_field)
+    field = conllu_mentions.entity_field(document.fields, block.line)
+    mentions, counts = conllu_mentions.mentions(block, field, conllu_mentions.kind_field(document.fields))
     return mentions, [Skipped(reason, count) for reason, count in counts.items()]
 
 

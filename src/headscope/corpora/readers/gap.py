@@ -23,7 +23,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
     Raises `HeadscopeError` if a column is missing.
     """
-    for row in tsv(source):
+    for row in tsv(source, cursor=options.cursor):
         if isinstance(row, Bad | Skipped):
             yield row
             continue

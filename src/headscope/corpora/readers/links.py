@@ -26,7 +26,7 @@ SUFFIXES: tuple[str, ...] = ()
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each line with its links; one that links words that are not there, none at all, or a word to itself is `Bad`."""
-    for record in records(source):
+    for record in records(source, cursor=options.cursor):
         if not isinstance(record, Record):
             yield record
             continue

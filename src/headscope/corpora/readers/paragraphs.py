@@ -5,7 +5,7 @@ not overlap, and do not cross a title. The longer paragraph is cut first, always
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Skipped]:
     room = options.segment - SPECIAL_TOKENS
     if room < 2:
         raise HeadscopeError(f"corpus '{source}': a segment of {options.segment} tokens is too short; use at least 5")
-    for pair in _pairs(source):
+    for pair in _pairs(lines(source, cursor=options.cursor)):
         if len(pair) < 2:
             yield Skipped("paragraph without a second")
             continue
@@ -69,9 +69,9 @@ def shorten(text: str, most: int, offsets: Offsets) -> str:
     return shorten(text[:end], most, offsets)
 
 
-def _pairs(source: str) -> Iterator[list[Paragraph]]:
+def _pairs(numbered: Iterable[tuple[int, str]]) -> Iterator[list[Paragraph]]:
     waiting: list[Paragraph] = []
-    for number, line in lines(source):
+    for number, line in numbered:
         text = line.strip()
         title = HEADING.fullmatch(text)
         if title and not text.startswith("= ="):

@@ -40,7 +40,7 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence with its tree."""
-    return sentences(source, _sentence)
+    return sentences(source, _sentence, options.cursor)
 
 
 def _sentence(block: Block) -> Sentence:

@@ -8,6 +8,7 @@ from pathlib import Path
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import columns
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.parsing.limits import LARGEST_FILE
 from headscope.corpora.parsing.lines import lines, opened, suffix
@@ -39,34 +40,36 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
     A file of another suffix is read as .tsv. Labels stay as written; a .parquet column of floats stays so.
     """
-    chosen = None
-    for row in _ROWS.get(suffix(source), tsv)(source, columns.numbered(options.columns)):
+    cursor, chosen = options.cursor or Cursor(), None
+    for row in _ROWS.get(suffix(source), tsv)(source, columns.numbered(options.columns), cursor):
         if isinstance(row, Bad | Skipped):
             yield row
             continue
         line, values = row
-        chosen = chosen or columns.choose(list(values), options.columns, source)
+        cursor.known = cursor.known or tuple(values)
+        chosen = chosen or columns.choose(cursor.known, options.columns, source)
         try:
             yield columns.example(Path(source).name, line, values, chosen)
         except Bad as bad:
             yield bad
 
 
-def tsv(source: str, headless: bool = False) -> Rows:
+def tsv(source: str, headless: bool = False, cursor: Cursor | None = None) -> Rows:
     """Each row of a .tsv with the number of its line, by the names in its header, or by numbers where it has none."""
     # quote marks are text in .tsv corpora, often unpaired: a quoting reader would silently merge rows
-    rows = ((number, line.split("\t") if line else []) for number, line in lines(source))
-    return _with_header(rows, source, headless)
+    cursor = cursor or Cursor()
+    rows = ((number, line.split("\t") if line else []) for number, line in lines(source, cursor=cursor))
+    return _with_header(rows, source, headless, cursor)
 
 
-def _csv(source: str, headless: bool) -> Rows:
-    return _with_header(_csv_fields(source), source, headless)
+def _csv(source: str, headless: bool, cursor: Cursor) -> Rows:
+    return _with_header(_csv_fields(source, cursor), source, headless, cursor)
 
 
-def _csv_fields(source: str) -> Iterator[tuple[int, list[str]] | Bad]:
-    reader = csv.reader((f"{line}\n" for _, line in lines(source)), strict=True)
+def _csv_fields(source: str, cursor: Cursor) -> Iterator[tuple[int, list[str]] | Bad]:
+    reader = csv.reader((f"{line}\n" for _, line in lines(source, cursor=cursor)), strict=True)
     while True:
-        line = reader.line_num + 1
+        line = cursor.line + 1
         try:
             yield line, next(reader)
         except StopIteration:
@@ -75,19 +78,18 @@ def _csv_fields(source: str) -> Iterator[tuple[int, list[str]] | Bad]:
             yield Bad(line, f"not CSV ({error})")
 
 
-def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], source: str, headless: bool) -> Rows:
-    header: Sequence[str] = ()
+def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], source: str, headless: bool, cursor: Cursor) -> Rows:
     for row in rows:
         if isinstance(row, Bad):
             yield row
         elif not any(row[1]):
             yield Skipped("empty")
-        elif not header and not headless:
-            header = row[1]
-            columns.check_unique(header, source)
+        elif not cursor.known and not headless:
+            cursor.known = tuple(row[1])
+            columns.check_unique(cursor.known, source)
         else:
-            header = header or [str(number) for number in range(1, len(row[1]) + 1)]
-            yield _row(row[0], header, row[1])
+            cursor.known = cursor.known or tuple(str(number) for number in range(1, len(row[1]) + 1))
+            yield _row(row[0], cursor.known, row[1])
 
 
 def _row(line: int, header: Sequence[str], fields: list[str]) -> Row | Bad:
@@ -96,13 +98,13 @@ def _row(line: int, header: Sequence[str], fields: list[str]) -> Row | Bad:
     return line, dict(zip(header, fields, strict=True))
 
 
-def _jsonl(source: str, headless: bool) -> Rows:
+def _jsonl(source: str, headless: bool, cursor: Cursor) -> Rows:
     # a number is kept as written: 5 and 5.0 are labels, not measurements
-    for record in records(source, as_written=True):
+    for record in records(source, as_written=True, cursor=cursor):
         yield (record.line, record.fields) if isinstance(record, Record) else record
 
 
-def _parquet(source: str, headless: bool) -> Rows:
+def _parquet(source: str, headless: bool, cursor: Cursor) -> Rows:
     import pyarrow.parquet
 
     try:
@@ -117,4 +119,4 @@ def _parquet(source: str, headless: bool) -> Rows:
         raise HeadscopeError(f"corpus '{source}' is not a Parquet file: {reason}; check the file") from error
 
 
-_ROWS: dict[str, Callable[[str, bool], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+_ROWS: dict[str, Callable[[str, bool, Cursor], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

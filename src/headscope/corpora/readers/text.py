@@ -13,6 +13,6 @@ SUFFIXES = (".txt",)
 def examples(source: str, options: Options) -> Iterator[Example]:
     """Each line that is not blank, without the blanks around it."""
     name = Path(source).name
-    for number, line in lines(source):
+    for number, line in lines(source, cursor=options.cursor):
         if text := line.strip():
             yield Example(f"{name}:{number}", (Sentence(text),))

@@ -51,7 +51,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence, with the question whom its first pronoun refers to: the first candidate is the right one."""
     path = Path(source)
     occupations = _occupations(path.parent)
-    for line, text in lines(source):
+    for line, text in lines(source, cursor=options.cursor):
         try:
             if text.strip():
                 yield _example(line, text.strip(), path.name, occupations)

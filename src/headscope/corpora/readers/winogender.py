@@ -38,7 +38,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     if Path(source).name == STATISTICS:
         return
     expected = _expected(str(Path(source).with_name(STATISTICS)))
-    for row in tsv(source):
+    for row in tsv(source, cursor=options.cursor):
         if isinstance(row, Bad | Skipped):
             yield row
             continue

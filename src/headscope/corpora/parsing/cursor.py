@@ -1,0 +1,53 @@
+"""Where a reader is in its file, and places between two examples from which it can go on."""
+
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from headscope.corpora.parsing.limits import LONGEST_LINE
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place between two lines of a file.
+
+    * `offset`, `line`: the bytes, once they are unpacked, and the lines before it.
+    * `known`: what the lines before it say of those behind it, such as the header of a table.
+    """
+
+    offset: int = 0
+    line: int = 0
+    known: tuple[str, ...] = ()
+
+
+START = Place()
+
+
+class Cursor:
+    """The place up to which a file is read; `move` lets the reader go on from another one.
+
+    A reader that hands its cursor to `lines` keeps in `known` what it must know of earlier lines. When it yields an
+    example, it has kept nothing else, and has read the last line of that example, but no further example.
+    """
+
+    def __init__(self, place: Place = START):
+        self.move(place)
+
+    @property
+    def place(self) -> Place:
+        """The place behind the last line that was read."""
+        return Place(self.offset, self.line, self.known)
+
+    def move(self, place: Place) -> None:
+        """Go on from a place."""
+        self.offset, self.line, self.known = place.offset, place.line, place.known
+        self.moved = True
+
+    def next_line(self, file: BinaryIO) -> bytes:
+        """The next line of an open file, or as much of it as is read of a line; empty at the end of the file."""
+        if self.moved:
+            file.seek(self.offset)
+            self.moved = False
+        line = file.readline(LONGEST_LINE)
+        self.offset += len(line)
+        self.line += 1
+        return line
