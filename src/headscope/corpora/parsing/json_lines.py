@@ -40,7 +40,7 @@ class Record(NamedTuple):
 
 
 def records(source: str, *, as_written: bool = False, cursor: Cursor | None = None) -> Iterator[Record | Bad | Skipped]:
-    """The object of each line; `Bad` for a line that is none. `as_written` as of `json_text.parse`, `cursor` as of `lines`."""
+    """The object of each line; `Bad` for a line that is none. Arguments are those of `json_text.parse` and `lines`."""
     for number, line in lines(source, cursor=cursor):
         try:
             value = parse(line, as_written=as_written) if line.strip() else None
