@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from typer.testing import CliRunner, Result
 
 from headscope import results
 from headscope.cli.app import application
+from headscope.cli.saved_command import followed
+from headscope.errors import HeadscopeError
 from headscope.results.differences import differences
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_bert
@@ -64,7 +67,7 @@ def test_the_page_says_how_to_run_it_again(saved: Path) -> None:
         ({"command": '["profile", "--nosuch"]'}, "is not one of this version: no such option '--nosuch'"),
         ({"command": '["profile", "--help"]'}, "only prints help"),
         ({"command": '["profile", "minilm", "-"]'}, "the corpus was standard input"),
-        ({"command": '["profile", "minilm", "--trust-remote-code"]'}, "runs code of the model's folder"),
+        ({"command": '["profile", "--install-completion"]'}, "no such option '--install-completion'"),
         ({"command": '["profile"]', "interrupted": "after 3"}, "is of an interrupted run"),
     ],
 )
@@ -72,6 +75,47 @@ def test_a_result_that_cannot_be_made_again_is_one_line(tmp_path: Path, attribut
     results.save(profile_result(**attributes), tmp_path)
     done = run("rerun", tmp_path)
     assert done.exit_code == 2 and words in done.stderr.splitlines()[-1]
+
+
+EVIL = ("--engine=ray", "--address=10.9.9.9:1", "--workers", "9", "--annotate", "evil", "--trust-remote-code", "-oX")
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The values of the options with which the study would run; nothing is computed."""
+    values: dict[str, Any] = {}
+
+    def compute(study: str, given: dict[str, Any], clock: object) -> Any:
+        values.update(given)
+        return SimpleNamespace(result=profile_result(), journal=SimpleNamespace(remove=lambda: None))
+
+    monkeypatch.setattr("headscope.cli.rerun.compute", compute)
+    return values
+
+
+def test_a_file_names_no_cluster_no_code_and_no_place_to_write(tmp_path: Path, computed: dict[str, Any]) -> None:
+    words = ["profile", "a/b", "hub:c", "--limit", "3", "--overwrite", "--gpus-per-worker", "1", *EVIL]
+    results.save(profile_result(command=json.dumps(words)), tmp_path)
+    done = run("rerun", tmp_path)
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stderr.splitlines())
+    names = ("--engine", "--address", "--workers", "--annotate", "--trust-remote-code", "--out", "--overwrite")
+    without = said.partition(", without ")[2].partition(";")[0].split(", ")
+    assert set(without) == {"-o" if name == "--out" else name for name in (*names, "--gpus-per-worker")}
+    assert "the Hugging Face hub is asked for model 'a/b', corpus 'hub:c'" in said
+    ours = {"engine": "local", "address": "local", "workers": 1, "gpus_per_worker": 0, "remote_code": False}
+    ours |= {"annotate": None, "overwrite": False, "limit": 3, "model": "a/b", "corpus": "hub:c"}
+    assert computed | ours == computed and computed["out"] != Path("X")
+
+
+def test_the_user_names_the_cluster_anew(tmp_path: Path, computed: dict[str, Any]) -> None:
+    results.save(profile_result(command=json.dumps(["profile", "minilm", *EVIL])), tmp_path)
+    done = run("rerun", tmp_path, "--engine", "ray", "--address", "auto", "--workers", "2", "--trust-remote-code")
+    assert done.exit_code == 0 and ", without -o, --annotate;" in " ".join(done.stderr.splitlines())
+    ours = {"engine": "ray", "address": "auto", "workers": 2, "remote_code": True, "annotate": None}
+    assert computed | ours == computed
+    with pytest.raises(HeadscopeError, match="study 'finetune' has no --workers; leave it out"):
+        followed("finetune", ["finetune", "minilm"], {"workers": 2})
 
 
 def test_differences_of_labels_sizes_texts_and_missing_values() -> None:

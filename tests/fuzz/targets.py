@@ -5,11 +5,13 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -20,6 +22,7 @@ import pyarrow.parquet as pq
 from fuzz.mutations import mutate
 from headscope import models, results
 from headscope.ablation.journal import opened as opened_journal
+from headscope.cli.rerun import rerun
 from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
@@ -123,6 +126,29 @@ def read_result_labels(content: bytes, folder: Path) -> object:
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError, UserWarning) as error:
         raise HeadscopeError("no labels that a file can hold") from error
     return study_page(results.read(folder)).findings(), gather([folder])
+
+
+def read_command(content: bytes, folder: Path) -> object:
+    """Run the mutated command of a result again, without its study: what of it is followed is harmless."""
+    try:
+        _small_result().assign_attrs(command=content.decode()).to_netcdf(folder / "result.nc", engine="h5netcdf")
+    except (ValueError, UserWarning) as error:
+        raise HeadscopeError("no text that a file can hold") from error
+    given: dict[str, Any] = {}
+
+    def compute(study: str, values: dict[str, Any], clock: object) -> Any:
+        given.update(values)
+        return SimpleNamespace(result=_small_result(), journal=SimpleNamespace(remove=lambda: None))
+
+    with patch("headscope.cli.rerun.compute", compute), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        rerun(folder, debug=True)
+    assert HARMLESS.items() <= given.items() and given["out"] != Path("x"), given
+    return given
+
+
+@cache
+def _small_result() -> Any:
+    return profile_result()[["entropy", "token_attention"]]
 
 
 def read_maps(content: bytes, folder: Path) -> object:
@@ -358,6 +384,12 @@ CONFIG = {
     "id2label": {"0": "no", "1": "yes"},
 }  # fmt: skip
 
+COMMAND = (
+    "profile minilm sample --limit 3 --engine ray --address=10.9.9.9:1 -ox --trust-remote-code --workers 9 "
+    "--annotate x --overwrite --figures pdf --seed 1"
+).split()
+HARMLESS = {"engine": "local", "address": "local", "workers": 1, "annotate": None, "remote_code": False, "quiet": True}
+
 TSV = b"sentence1\tsentence2\tlabel\nIt rained.\tWe slept.\tno\nIt did.\tWe did.\tyes\n"
 JSONL = b'{"text": "It rained.", "label": 1}\n{"text": "We slept.", "label": 0.5}\n'
 LINKS = b'{"text": "She slept.", "words": ["She", "slept", "."], "links": [{"source": [0], "target": 1}]}\n'
@@ -440,6 +472,7 @@ TARGETS: Mapping[str, Target] = {
     "labels": Target(_labels, read_labels),
     "result": Target(result_file, read_result),
     "result, labels": Target(result_labels, read_result_labels),
+    "result, command": Target(lambda folder: json.dumps(COMMAND).encode(), read_command),
     "checkpoint of a pass": Target(checkpoint, read_checkpoint),
     "journal of a sweep": Target(journal_file, read_journal),
     "checkpoint of items": Target(scores_of_items, read_scores),

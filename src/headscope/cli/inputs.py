@@ -175,7 +175,9 @@ def reads_standard_input(given: Mapping[str, Any]) -> bool:
     >>> reads_standard_input({"corpus": "texts.txt", "other": "-"})
     True
     """
-    return STANDARD_INPUT in (given.get("corpus"), given.get("other"), *(given.get("corpora") or ()))
+    one, several = ("corpus", "other", "training"), ("corpora", "trainings")
+    named = [given.get(name) for name in one] + [source for name in several for source in given.get(name) or ()]
+    return STANDARD_INPUT in named
 
 
 def _read(source: str, options: Any, offsets: Any) -> Any:

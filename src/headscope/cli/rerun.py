@@ -2,7 +2,7 @@
 
 import json as json_
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headscope import catalog
 from headscope.cli.clock import Clock
 from headscope.cli.errors import notice, user_errors
-from headscope.cli.inputs import reads_standard_input
-from headscope.cli.options import Debug, RemoteCode
+from headscope.cli.options import Address, Annotate, Debug, Engine, GpusPerWorker, RemoteCode, Workers
 from headscope.cli.output_folder import output_folder
 from headscope.cli.printable import escaped
-from headscope.cli.study import command_calling, compute
-from headscope.cli.usage import UsageError, usage_line
-from headscope.errors import HeadscopeError
+from headscope.cli.saved_command import followed, of_hub, words_of
+from headscope.cli.study import compute
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,11 +34,16 @@ Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="NEW", help="Ke
 Json = Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")]
 
 
-def rerun(
+def rerun(  # noqa: PLR0913 (each is an option of the command line)
     directory: Directory,
     tolerance: Tolerance = 1e-5,
     relative: Relative = 0.0,
     out: Out = None,
+    workers: Workers = 1,
+    engine: Engine = "local",
+    address: Address = "local",
+    gpus_per_worker: GpusPerWorker = 0,
+    annotate: Annotate = None,
     remote_code: RemoteCode = False,
     json: Json = False,
     debug: Debug = False,
@@ -53,9 +55,12 @@ def rerun(
 
         saved = results.read(directory)
         words = words_of(saved, directory)
-        notice(f"running again: headscope {shlex.join(words)}")
+        anew = {"workers": workers, "engine": engine, "address": address, "gpus_per_worker": gpus_per_worker}
+        anew |= {"annotate": annotate, "remote_code": remote_code}
+        given, left_out = followed(saved.attrs["study"], words, anew)
+        _say(words, given, left_out)
         with _folder(out, saved.attrs["study"]) as place:
-            new = _run(saved.attrs["study"], words, place, remote_code=remote_code)
+            new = _run(saved.attrs["study"], given, place)
             new.attrs["command"] = saved.attrs["command"]
             results.save(new, place)
             new = results.read(place)
@@ -65,33 +70,8 @@ def rerun(
         raise typer.Exit(DIFFERENT)
 
 
-def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
-    """The words of the command that made a result.
-
-    Raises `HeadscopeError` if they are not known, or the run was interrupted.
-    """
-    words = json_.loads(saved.attrs.get("command", "[]"))
-    if not words or not all(isinstance(word, str) for word in words):
-        raise HeadscopeError(
-            f"result '{directory}' does not name its command: it is of an older version or was made in Python; "
-            "make it again from the command line"
-        )
-    if words[0] != catalog.command_name(saved.attrs["study"]):
-        raise HeadscopeError(
-            f"result '{directory}' is of '{saved.attrs['study']}', its command of '{words[0]}'; run the study again"
-        )
-    if "interrupted" in saved.attrs:
-        raise HeadscopeError(f"result '{directory}' is of an interrupted run; finish it with the same command first")
-    return words
-
-
-def _run(study: str, words: Sequence[str], out: Path, *, remote_code: bool) -> "xr.Dataset":
+def _run(study: str, given: dict[str, Any], out: Path) -> "xr.Dataset":
     """The result of the command, written to another folder, without a page."""
-    given = _given(study, words)
-    if reads_standard_input(given):
-        raise HeadscopeError("the corpus was standard input, which is not kept; save the texts in a file")
-    if given.get("remote_code") and not remote_code:
-        raise HeadscopeError("the command runs code of the model's folder; read it, then add --trust-remote-code")
     computed = compute(study, given | {"out": out, "figures": (), "json": False, "quiet": True}, Clock())
     if "interrupted" in computed.result.attrs:
         raise KeyboardInterrupt
@@ -99,20 +79,13 @@ def _run(study: str, words: Sequence[str], out: Path, *, remote_code: bool) -> "
     return computed.result
 
 
-def _given(study: str, words: Sequence[str]) -> dict[str, Any]:
-    """The values of the options of a study that the words of a command give."""
-    given: dict[str, Any] = {}
-    app = typer.Typer()
-    app.command()(command_calling(study, lambda values, _: given.update(values)))
-    try:
-        typer.main.get_command(app).main([*words[1:]], standalone_mode=False)
-    except UsageError as error:
-        raise HeadscopeError(
-            f"the saved command is not one of this version: {usage_line(error)}; run the study again"
-        ) from error
-    if not given:
-        raise HeadscopeError("the saved command only prints help; run the study again")
-    return given
+def _say(words: list[str], given: dict[str, Any], left_out: list[str]) -> None:
+    """Say what is run, before anything is read."""
+    without = f", without {', '.join(left_out)}" if left_out else ""
+    remedy = "; a file does not say where to run or write, nor whose code to trust: tell 'rerun'" if left_out else ""
+    notice(f"running again: headscope {shlex.join(words)}{without}{remedy}")
+    if names := of_hub(given):
+        notice(f"the Hugging Face hub is asked for {', '.join(names)}")
 
 
 @contextmanager
