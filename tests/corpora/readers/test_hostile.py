@@ -12,8 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from headscope.corpora import Options, read
+from headscope.corpora.parsing.columns import check_header
+from headscope.corpora.parsing.json_text import first_repeated
+from headscope.corpora.parsing.limits import LONGEST_TEXT, MOST_COLUMNS
 from headscope.errors import HeadscopeError
-from support.written import corpus
+from support.written import corpus, texts
 
 DIGITS = "9" * 5000
 UNIT = '<lexUnit name="x.v" frame="F"/>'
@@ -46,6 +49,7 @@ def test_a_text_in_utf16_without_a_mark_and_nul_bytes_are_refused():
 
 def test_a_file_whose_lines_end_in_carriage_returns_is_refused():
     refused("x.txt", "It rained.\rWe stayed in.\r", "line 1: carriage returns are not line ends; save the file")
+    refused("x.txt", "It rained.\nWe slept.\rWe stayed in.\r", "line 2: carriage returns are not line ends")
 
 
 def test_labels_and_names_that_a_result_cannot_hold_are_refused():
@@ -63,6 +67,34 @@ def test_two_columns_of_one_name_are_refused():
     file = io.BytesIO()
     pq.write_table(table, file)
     refused("x.parquet", file.getvalue(), "two columns are named 'text'; rename one")
+
+
+class Compared(str):
+    """A name that counts how often a name is compared with another."""
+
+    times = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return str.__eq__(self, other)
+
+
+def test_names_of_columns_are_compared_once_each():
+    names = [Compared(number) for number in range(1000)]
+    check_header(names, "x.tsv")
+    assert first_repeated([*names, names[-1]]) == "999"
+    assert Compared.times < 5_000
+
+
+def test_columns_and_fields_have_a_bound():
+    names = [f"c{number}" for number in range(MOST_COLUMNS)]
+    table, last = "\t".join(["text", *names[1:]]), "\t" * (MOST_COLUMNS - 1)
+    assert len(corpus("x.tsv", f"{table}\nIt rained.{last}\n")) == 1
+    assert len(corpus("x.jsonl", json.dumps(dict.fromkeys(["text", *names[1:]], "It rained.")))) == 1
+    refused("x.tsv", f"{table}\tmore\nIt rained.\t{last}\n", "10001 columns, at most 10000 are read; take out those")
+    refused("x.jsonl", json.dumps(dict.fromkeys(["text", *names], 1)), "an object has 10001 fields, at most 10000 are")
+    refused("x.jsonl", '{"text": "a", "links": {' + '"a": 1, ' * 40_000 + '"b": 1}}', "an object has 40001 fields")
 
 
 @pytest.mark.parametrize("number", ["5", "5.0", DIGITS])
@@ -119,6 +151,45 @@ def test_a_tag_without_end_is_refused_soon():
 
 def test_a_line_without_end_is_refused():
     refused("x.txt.gz", "a" * (1 << 25), "line 1: more than 16 MiB in one line")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "options"),
+    [
+        ("x.txt", "{}\n", {}),
+        ("x.tsv", "text\n{}\n", {}),
+        ("x.jsonl", '{{"text": "{}"}}\n', {}),
+        ("x.jsonl", '{{"text": "{}", "links": []}}\n', {"kind": "links"}),
+        ("x.jsonl", '{{"sentence": "{}", "target": [0, 1], "elements": []}}\n', {"kind": "framenet"}),
+    ],
+)
+def test_a_text_has_a_bound(name, line, options):
+    longest = corpus(name, line.format("a " * (LONGEST_TEXT // 2 - 1) + "ab"), Options(**options))
+    assert [len(each) for (each,) in texts(longest)] == [LONGEST_TEXT]
+    refused(name, line.format("a " * (LONGEST_TEXT // 2) + "a"), "has 1000001 characters, at most 1000000", **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "row"),
+    [
+        ("x.dp", "", "Ann\tNNP\t0\n"),
+        ("x.conll2000", "", "Ann NNP B-NP\n"),
+        ("x.mrg", "(S\n", "(NN a)\n"),
+        ("x.conllu", "", word(1, 0)),
+        ("x.gold_conll", "#begin document (a);\n", "a 0 0 Ann NNP * - - - - * -\n"),
+    ],
+)
+def test_a_sentence_without_end_is_refused(name, begin, row):
+    refused(name, begin + row * (LONGEST_TEXT // 7), r"line \d: a sentence of more than 1000000 characters")
+
+
+def test_reading_goes_on_behind_a_sentence_without_end():
+    sentence = "Ann\tNNP\t0\n"
+    content = f"{sentence * 200_000}\n{sentence}"
+    assert corpus("x.dp", content, Options(skip_bad=True)).skipped == {"bad": 1}
+    trees = "(S " + "(NN a) " * 300_000 + ") (S (NN a))"
+    read_again = corpus("x.mrg", trees, Options(skip_bad=True))
+    assert (len(read_again), read_again.skipped) == (1, {"bad": 1})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from headscope.corpora.parsing.json_text import Number
+from headscope.corpora.parsing.json_text import Number, first_repeated
+from headscope.corpora.parsing.limits import MOST_COLUMNS
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError, suggest
 from headscope.types import Example, Sentence
@@ -34,15 +35,19 @@ class TableColumns:
     label: str | None = None
 
 
-def check_unique(header: Sequence[str], source: str) -> None:
-    """Raise `HeadscopeError` if two columns have one name: it would be unclear which is meant.
+def check_header(header: Sequence[str], source: str) -> None:
+    """Raise `HeadscopeError` if there are too many columns, or two of one name: it would be unclear which is meant.
 
-    >>> check_unique(["text", "text"], "x.tsv")
+    >>> check_header(["text", "text"], "x.tsv")
     Traceback (most recent call last):
     headscope.errors.HeadscopeError: corpus 'x.tsv': two columns are named 'text'; rename one
     """
-    if repeated := [name for number, name in enumerate(header) if name in header[:number]]:
-        raise HeadscopeError(f"corpus '{source}': two columns are named '{repeated[0]}'; rename one")
+    if len(header) > MOST_COLUMNS:
+        raise HeadscopeError(
+            f"corpus '{source}': {len(header)} columns, at most {MOST_COLUMNS} are read; take out those without text"
+        )
+    if repeated := first_repeated(header):
+        raise HeadscopeError(f"corpus '{source}': two columns are named '{repeated}'; rename one")
 
 
 def choose(header: Sequence[str], wanted: str | None, source: str) -> TableColumns:

@@ -42,7 +42,7 @@ def blocks(source: str, cursor: Cursor | None = None) -> Iterator[Block | Bad]:
     """The sentences of a file, each checked for its columns and the order of its ids."""
     for raw in between_empty(lines(source, cursor=cursor)):
         try:
-            yield _block(raw)
+            yield raw if isinstance(raw, Bad) else _block(raw)
         except Bad as bad:
             yield bad
 

@@ -5,6 +5,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from headscope.corpora.parsing.conllu_sentences import Block, ConlluRow
+from headscope.corpora.parsing.whitespace_words import after_blanks
 
 Spans = tuple[tuple[int, int], ...]
 
@@ -60,7 +61,7 @@ def find(text: str, parts: list[Token]) -> Spans | None:
     """
     spans, at = [], 0
     for part in parts:
-        at = len(text) - len(text[at:].lstrip())
+        at = after_blanks(text, at)
         if not text.startswith(part.form, at):
             return None
         spans += part.spans(at)

@@ -1,10 +1,11 @@
 """JSON, read strictly."""
 
 import json
+from collections.abc import Iterable
 from math import isinf
 from typing import Any
 
-from headscope.corpora.parsing.limits import MOST_DIGITS
+from headscope.corpora.parsing.limits import MOST_COLUMNS, MOST_DIGITS
 
 
 class Number(str):
@@ -42,10 +43,25 @@ def parse(text: str, *, as_written: bool = False) -> Any:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
+    if len(pairs) > MOST_COLUMNS:
+        raise ValueError(f"an object has {len(pairs)} fields, at most {MOST_COLUMNS} are read")
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the field '{next(name for name in names if names.count(name) > 1)}' comes twice")
+        raise ValueError(f"the field '{first_repeated(name for name, _ in pairs)}' comes twice")
     return fields
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that has come before; None if there is none.
+
+    >>> first_repeated(["text", "label", "text"])
+    'text'
+    """
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _integer(digits: str) -> int:

@@ -5,6 +5,12 @@ from headscope.corpora.problems import Bad
 # Bytes of a line, and of a whole XML or packed Parquet file once it is unpacked.
 LONGEST_LINE = 1 << 24
 LARGEST_FILE = 1 << 28
+# Characters of a text, and of the lines of one sentence: a tokenizer takes some 250 bytes for each.
+LONGEST_TEXT = 1_000_000
+# Columns of a table, and fields of a JSON object.
+MOST_COLUMNS = 10_000
+# Elements of an XML file, with their attributes.
+MOST_ELEMENTS = 500_000
 # Levels of elements, phrases or braces.
 DEEPEST = 200
 MOST_DIGITS = 18
@@ -15,6 +21,17 @@ LONGEST_NAME = 1_000
 def is_whole_number(text: str) -> bool:
     """True for a whole number of at most 18 digits, without a sign."""
     return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+
+
+def refuse_long(text: str, line: int) -> None:
+    """Raise `Bad` for a text that is longer than is read."""
+    if len(text) > LONGEST_TEXT:
+        raise Bad(line, long_text(text))
+
+
+def long_text(text: str) -> str:
+    """What is said of a text that is too long."""
+    return f"text '{text[:20]}...' has {len(text)} characters, at most {LONGEST_TEXT} are read"
 
 
 def whole_number(text: str, line: int, name: str) -> int:

@@ -44,17 +44,23 @@ def opened(source: str | Path, what: str = "corpus") -> Iterator[BinaryIO]:
         raise HeadscopeError(f"{what} '{source}' cannot be read: {reason}; check the file") from error
 
 
-def lines(source: str | Path, what: str = "corpus", cursor: Cursor | None = None) -> Iterator[tuple[int, str]]:
+def lines(
+    source: str | Path, what: str = "corpus", cursor: Cursor | None = None, *, quoted: bool = False
+) -> Iterator[tuple[int, str]]:
     """Number, from 1, and text of each line, without its end; a byte order mark is left out.
 
     * `cursor`: from where to read; it goes along with the lines.
+    * `quoted`: a carriage return within a line may be text, in quote marks; elsewhere it is refused.
 
     Raises `HeadscopeError` if the file cannot be read, or naming the line that is not UTF-8 text.
     """
     cursor = cursor or Cursor()
     with opened(source, what) as file:
         while raw := cursor.next_line(file):
-            yield cursor.line, _text(raw, f"{what} '{source}', line {cursor.line}", first=cursor.line == 1)
+            yield (
+                cursor.line,
+                _text(raw, f"{what} '{source}', line {cursor.line}", first=cursor.line == 1, quoted=quoted),
+            )
 
 
 def suffix(source: str) -> str:
@@ -66,7 +72,7 @@ def suffix(source: str) -> str:
     return Path(source.removesuffix(".gz")).suffix.lower()
 
 
-def _text(raw: bytes, place: str, *, first: bool) -> str:
+def _text(raw: bytes, place: str, *, first: bool, quoted: bool) -> str:
     if len(raw) == LONGEST_LINE:
         raise HeadscopeError(f"{place}: more than {LONGEST_LINE >> 20} MiB in one line; break the file into lines")
     if b"\0" in raw:
@@ -76,6 +82,6 @@ def _text(raw: bytes, place: str, *, first: bool) -> str:
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{raw[error.start]:02x} is not UTF-8"
         raise HeadscopeError(f"{place}: {wrong}; save the file as UTF-8") from error
-    if first and "\r" in text:
+    if "\r" in text and (first or not quoted):
         raise HeadscopeError(f"{place}: carriage returns are not line ends; save the file with LF or CRLF")
     return text

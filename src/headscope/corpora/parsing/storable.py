@@ -1,13 +1,13 @@
-"""Texts and names that a result could not store, found when a corpus or a suite is read."""
+"""Texts and names that are too long, or that a result could not store, found when a corpus or a suite is read."""
 
 from collections.abc import Iterable, Iterator
 
-from headscope.corpora.parsing.limits import LONGEST_NAME
+from headscope.corpora.parsing.limits import LONGEST_NAME, LONGEST_TEXT, long_text
 from headscope.types import Example
 
 
 def unstorable(example: Example) -> str | None:
-    """The first text or name that netCDF cannot hold, in words; None if all can be stored.
+    """The first text or name that is too long, or that netCDF cannot hold, in words; None if there is none.
 
     >>> from headscope.types import Sentence
     >>> unstorable(Example("1", (Sentence("It rained."),), label="x" * 2000))
@@ -18,7 +18,7 @@ def unstorable(example: Example) -> str | None:
 
 
 def first_unstorable(names: Iterable[tuple[str, str]], texts: Iterable[str]) -> str | None:
-    """The first of some names, each with its role, and texts that cannot be stored, in words; None if all can.
+    """The first of some names, each with its role, and texts that are too long or cannot be stored; None if all can.
 
     >>> first_unstorable([("condition", "past")], ["It rained.\\0"])
     "text 'It rained.\\\\x00' has a NUL character, or half of a character; take it out"
@@ -27,6 +27,9 @@ def first_unstorable(names: Iterable[tuple[str, str]], texts: Iterable[str]) -> 
     for name, value in named:
         if len(value) > LONGEST_NAME:
             return f"{name} '{value[:20]}...' has {len(value)} characters, at most {LONGEST_NAME} are stored"
+    for text in texts:
+        if len(text) > LONGEST_TEXT:
+            return long_text(text)
     if _is_storable("".join([*texts, *(value for _, value in named)])):
         return None
     name, value = next(each for each in (*named, *(("text", text) for text in texts)) if not _is_storable(each[1]))

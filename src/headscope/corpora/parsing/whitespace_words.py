@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 Span = tuple[int, int]
+BLANKS = re.compile(r"\s*")
 
 
 def between_blanks(text: str) -> tuple[Span, ...]:
@@ -15,6 +16,15 @@ def between_blanks(text: str) -> tuple[Span, ...]:
     return tuple(match.span() for match in re.finditer(r"\S+", text))
 
 
+def after_blanks(text: str, at: int) -> int:
+    """Where the blanks end that begin at a character.
+
+    >>> after_blanks("a  b", 1), after_blanks("a  b", 3)
+    (3, 3)
+    """
+    return BLANKS.match(text, at).end()  # type: ignore[union-attr]
+
+
 def located(text: str, words: Sequence[str]) -> tuple[Span, ...] | None:
     """The characters of each of these words, in their order; None if the text has other words or letters.
 
@@ -23,7 +33,7 @@ def located(text: str, words: Sequence[str]) -> tuple[Span, ...] | None:
     """
     spans, at = [], 0
     for word in words:
-        at = len(text) - len(text[at:].lstrip())
+        at = after_blanks(text, at)
         if not text.startswith(word, at):
             return None
         spans.append((at, at + len(word)))

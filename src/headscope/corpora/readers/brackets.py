@@ -15,6 +15,7 @@ from headscope.corpora.options import Options
 from headscope.corpora.parsing.bracketed_phrases import Phrase, heads_of, spans_of
 from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.penn import unescaped, upos
 from headscope.types import Example, Sentence
@@ -22,7 +23,6 @@ from headscope.types import Example, Sentence
 SUFFIXES = (".mrg", ".ptb")
 TOKEN = re.compile(r"[()]|[^\s()]+")
 TRACE = "-NONE-"
-Token = tuple[int, str]
 
 
 def locate(source: str, options: Options) -> list[str]:
@@ -38,6 +38,9 @@ def locate(source: str, options: Options) -> list[str]:
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each sentence with its phrases and their heads."""
     for tokens in _trees(source):
+        if isinstance(tokens, Bad):
+            yield tokens
+            continue
         line = tokens[0][0]
         try:
             root, words = _tree(tokens)
@@ -50,22 +53,24 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             yield Skipped("trees without words")
 
 
-def _trees(source: str) -> Iterator[list[Token]]:
+def _trees(source: str) -> Iterator[Block | Bad]:
     """The tokens of each outermost bracket, with the numbers of their lines; the last may be left open."""
-    tokens: list[Token] = []
+    opened = OpenBlock()
     depth = 0
     for number, line in lines(source):
-        for token in TOKEN.findall(line):
-            tokens.append((number, token))
+        for match in TOKEN.finditer(line):
+            if bad := opened.add(number, token := match[0]):
+                yield bad
             depth += {"(": 1, ")": -1}.get(token, 0)
             if depth <= 0:
-                yield tokens
-                tokens, depth = [], 0
-    if tokens:
+                depth, tokens = 0, opened.take()
+                if tokens:
+                    yield tokens
+    if tokens := opened.take():
         yield tokens
 
 
-def _tree(tokens: list[Token]) -> tuple[Phrase, list[tuple[str, str]]]:
+def _tree(tokens: Block) -> tuple[Phrase, list[tuple[str, str]]]:
     """The phrases of a sentence, and the form and tag of each of its words."""
     opened, words = [Phrase("")], []
     form = ""

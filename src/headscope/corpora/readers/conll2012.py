@@ -15,7 +15,7 @@ from headscope.corpora.options import Options
 from headscope.corpora.parsing import bracketed_phrases
 from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.lines import lines
-from headscope.corpora.parsing.sentence_blocks import Block, example
+from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock, example
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import ESCAPED, upos
 from headscope.types import Example, Mention, Sentence
@@ -48,15 +48,15 @@ def locate(source: str, options: Options) -> list[str]:
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """Each sentence, with its mentions; entities are those of a part of a document."""
     cursor = options.cursor or Cursor()
-    block: Block = []
+    opened = OpenBlock()
     for number, line in chain(lines(source, cursor=cursor), [(0, "")]):
         if line.strip() and not line.startswith("#"):
-            block.append((number, line))
+            if bad := opened.add(number, line):
+                yield bad
             continue
         scope, cursor.known = cursor.known, _scope(line, cursor.known)
-        if block:
+        if block := opened.take():
             yield example(source, block, partial(_sentence, scope=scope))
-            block = []
 
 
 def _scope(line: str, before: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import framenet_json
+from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.parsing.whitespace_words import Span, between_blanks, covered
 from headscope.corpora.problems import Bad, Skipped
@@ -43,6 +44,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
 
 def _example(item: framenet_json.Annotated) -> Example:
+    refuse_long(item.text, item.line)
     text = item.text.rstrip()
     words = between_blanks(text)
     target = sorted({word for span in item.target for word in _words(item, words, span, "the target")})

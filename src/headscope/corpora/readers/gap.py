@@ -6,7 +6,7 @@ Offsets are characters. The passages come without words and trees: words are let
 from collections.abc import Iterator, Mapping
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.limits import whole_number
+from headscope.corpora.parsing.limits import refuse_long, whole_number
 from headscope.corpora.parsing.passages import Span, covered, words
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.table import tsv
@@ -38,6 +38,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
 def _example(line: int, row: Mapping[str, str]) -> Example:
     text = row["Text"]
+    refuse_long(text, line)
     pronoun, *names = (_span(text, row, name, line) for name in ("Pronoun", "A", "B"))
     parts = words(text, [pronoun, *names])
     candidates = tuple(covered(parts, name, line) for name in names)

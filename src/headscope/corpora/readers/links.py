@@ -17,6 +17,7 @@ from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.json_lines import Record, records
+from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.whitespace_words import Span, between_blanks, located
 from headscope.corpora.problems import Bad, Skipped
 from headscope.types import Example, Link, Sentence
@@ -46,11 +47,13 @@ def _example(record: Record, name: str) -> Example:
 def _text(record: Record) -> tuple[str, tuple[Span, ...]]:
     if "words" not in record.fields:
         text = record.get("text", str)
+        refuse_long(text, record.line)
         return text, between_blanks(text)
     words = record.get("words", list)
     if wrong := [word for word in words if not isinstance(word, str) or not word.strip()]:
         raise Bad(record.line, f"'words' has {wrong[0]!r}, expected a text that is not blank")
     text = record.get("text", str, " ".join(words))
+    refuse_long(text, record.line)
     spans = located(text, words)
     if spans is None:
         raise Bad(record.line, f"the words are not those of the text '{text}'")

@@ -67,7 +67,7 @@ def _csv(source: str, headless: bool, cursor: Cursor) -> Rows:
 
 
 def _csv_fields(source: str, cursor: Cursor) -> Iterator[tuple[int, list[str]] | Bad]:
-    reader = csv.reader((f"{line}\n" for _, line in lines(source, cursor=cursor)), strict=True)
+    reader = csv.reader((f"{line}\n" for _, line in lines(source, cursor=cursor, quoted=True)), strict=True)
     while True:
         line = cursor.line + 1
         try:
@@ -86,7 +86,7 @@ def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], source: str, headl
             yield Skipped("empty")
         elif not cursor.known and not headless:
             cursor.known = tuple(row[1])
-            columns.check_unique(cursor.known, source)
+            columns.check_header(cursor.known, source)
         else:
             cursor.known = cursor.known or tuple(str(number) for number in range(1, len(row[1]) + 1))
             yield _row(row[0], cursor.known, row[1])
@@ -111,7 +111,7 @@ def _parquet(source: str, headless: bool, cursor: Cursor) -> Rows:
         with opened(source) as file:
             content = io.BytesIO(file.read(LARGEST_FILE)) if source.endswith(".gz") else file
             table = pyarrow.parquet.ParquetFile(content)
-            columns.check_unique(table.schema_arrow.names, source)
+            columns.check_header(table.schema_arrow.names, source)
             yield from enumerate((row for batch in table.iter_batches(1000) for row in batch.to_pylist()), 1)
     except (pyarrow.ArrowException, ArithmeticError, ValueError) as error:
         # ValueError: text that is not UTF-8, or a time that Python cannot hold

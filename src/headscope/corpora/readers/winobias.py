@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from headscope.corpora.options import Options
+from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.passages import FEMININE, MASCULINE, Span, covered, words
 from headscope.corpora.problems import Bad
@@ -60,6 +61,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad]:
 
 
 def _example(line: int, numbered: str, file: str, occupations: re.Pattern[str]) -> Example:
+    refuse_long(numbered, line)
     number = NUMBER.match(numbered)
     if not number:
         raise Bad(line, "the line does not begin with the number of its sentence")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headscope.corpora.options import Options
+from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.passages import FEMININE, MASCULINE, NEUTRAL, Span, covered, words
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.table import tsv
@@ -50,6 +51,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
 
 def _example(line: int, id: str, text: str, expected: dict[str, str]) -> Example:
+    refuse_long(text, line)
     parsed = ID.fullmatch(id)
     if parsed is None or parsed["gender"] not in PRONOUNS:
         raise Bad(line, f"sentid '{id}' is not OCCUPATION.PARTICIPANT.ANSWER.GENDER.txt")

@@ -46,5 +46,4 @@ def _split(line: str, quoted: bool) -> list[str]:
     """The values of a line; a quote mark that is never closed holds the rest of it."""
     if not quoted:
         return line.split("\t")
-    # a carriage return within a line is a blank; the library would refuse it
-    return next(csv.reader([line.replace("\r", " ")], delimiter="\t"), [])
+    return next(csv.reader([line], delimiter="\t"), [])
