@@ -107,3 +107,9 @@ def test_nothing_on_standard_input_and_a_file_as_folder_are_named(model: str, tm
     (tmp_path / "file").write_text("in the way")
     result = run("profile", model, "sample", "-o", str(tmp_path / "file"))
     assert result.exit_code == 2 and f"'{tmp_path / 'file'}' is a file; choose a folder" in result.stderr
+
+
+def test_small_numbers_are_not_printed_as_zero(model: str, tmp_path: Path) -> None:
+    result = run("gradients", model, "sample", "--limit", "2", "-o", str(tmp_path), "--no-figures")
+    rows = [line.split()[2:] for line in result.stdout.splitlines() if line.startswith(" gradient: ")]
+    assert len(rows) == 4 and all(float(text) > 0 for row in rows for text in row)

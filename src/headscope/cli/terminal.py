@@ -17,7 +17,7 @@ from headscope import catalog, results
 from headscope.cli.printable import cell, escaped, heading, printable
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
-from headscope.report.wording import several
+from headscope.report.wording import number, several
 
 MOST_LABELS = 5
 # A mean over heads of these says nothing.
@@ -91,16 +91,19 @@ def _line(console: Console, text: str) -> None:
 def by_layer(result: xr.Dataset, width: int) -> Table:
     """The mean over the heads of each layer, for variables of few labels that have values; as many layers as fit."""
     layers, n_heads = result["layer"].values, result["layer"].size * result["head"].size
-    fitting = min(len(layers), (width - 32) // 6)
-    picked = np.unique(np.linspace(0, len(layers) - 1, fitting).round().astype(int))
-    table = Table("mean of heads, by layer", *map(str, layers[picked]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    rows: dict[str, list[str]] = {}
     for name in study_page(result).by_layer(results.means(result)):
         array = result[name]
         tested = str(name).endswith(TESTS)
         if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads and not tested:
-            for row, values in _rows(array.mean("head")):
-                if not np.isnan(values).all():
-                    table.add_row(cell(row), *("" if np.isnan(value) else f"{value:z.2f}" for value in values[picked]))
+            rows |= {row: in_digits(values, "z.2f") for row, values in _rows(array.mean("head"))}
+    widest = max((len(text) for texts in rows.values() for text in texts), default=0)
+    fitting = min(len(layers), (width - 32) // max(6, widest + 1))
+    picked = np.unique(np.linspace(0, len(layers) - 1, fitting).round().astype(int))
+    table = Table("mean of heads, by layer", *map(str, layers[picked]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for row, texts in rows.items():
+        if any(texts):
+            table.add_row(cell(row), *(texts[layer] for layer in picked))
     return table
 
 
@@ -116,8 +119,19 @@ def scores(array: xr.DataArray) -> Table:
     flat = array.stack(row=rows) if rows else array.expand_dims("row")
     for values in flat.transpose("row", last):
         name = " ".join(_label(values[row].item()) for row in rows)
-        table.add_row(cell(name), *map(_number, values.values))
+        table.add_row(cell(name), *in_digits(values.values, "z.3f"))
     return table
+
+
+def in_digits(values: np.ndarray, spec: str) -> list[str]:
+    """The numbers of a row; where `spec` leaves too few digits of the largest, each with two significant digits.
+
+    >>> in_digits(np.array([0.25, 0.0004]), "z.2f"), in_digits(np.array([0.0025, 0.00004]), "z.2f")
+    (['0.25', '0.00'], ['0.0025', '4e-05'])
+    """
+    largest = np.nanmax(np.abs(values), initial=0)
+    few = 0 < largest < 10 ** (1 - int(spec[-2]))
+    return ["" if np.isnan(value) else number(value) if few else _number(value, spec) for value in values]
 
 
 def laid_out(own: Own, width: int) -> Table:
@@ -132,10 +146,8 @@ def laid_out(own: Own, width: int) -> Table:
     return table
 
 
-def _number(value: float) -> str:
-    if np.isnan(value):
-        return ""
-    return f"{value:z.3f}" if abs(value) < 1000 else f"{value:,.0f}"
+def _number(value: float, spec: str) -> str:
+    return f"{value:{spec}}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _label(value: object) -> str:

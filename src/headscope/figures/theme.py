@@ -69,10 +69,19 @@ def named(array: xr.DataArray) -> str:
 
 
 def quantity(array: xr.DataArray) -> str:
-    """The title of the axis of the values: the variable and its units, or "Share of attention" alone."""
+    """The title of the axis of the values: the variable and its units, or units that say it all.
+
+    >>> quantity(xr.DataArray(1.5, name="entropy", attrs={"units": "nats"}))
+    'Entropy (nats)'
+    >>> quantity(xr.DataArray(0.5, name="distance_spearman", attrs={"units": "Spearman correlation"}))
+    'Spearman correlation'
+    """
     units = str(array.attrs.get("units", ""))
     text = name_in_words(str(array.name))
-    text = units if units.startswith("share") else f"{text} ({units})" if units not in ("", "1", "score") else text
+    if units.startswith("share") or units.endswith("correlation"):
+        text = units
+    elif units not in ("", "1", "score"):
+        text = f"{text} ({units})"
     return text[:1].upper() + text[1:]
 
 

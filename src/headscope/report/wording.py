@@ -125,6 +125,16 @@ def number(value: float, spec: str = "") -> str:
     return f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.2g}"
 
 
+def higher_or_lower(difference: float) -> str:
+    """A difference of shares, in words.
+
+    >>> higher_or_lower(0.0624), higher_or_lower(-0.3), higher_or_lower(0.0001)
+    ('6.2 points higher', '30.0 points lower', 'the same')
+    """
+    points = f"{100 * abs(difference):.1f}"
+    return f"{points} points {'higher' if difference > 0 else 'lower'}" if float(points) else "the same"
+
+
 def rate(q: float) -> str:
     """A p-value or false discovery rate.
 

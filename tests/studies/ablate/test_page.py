@@ -75,6 +75,15 @@ def test_highlights_name_the_heads_that_the_task_needs():
     assert unsure.topic == "The task needs no single head for sure" and "which may be chance" in unsure.text
 
 
+def test_highlights_begin_with_the_named_sets():
+    made = result()
+    made["set_gain"] = xr.DataArray([[-0.1, 0.2]], {"head_set": ["1-1,2-2"], "metric": METRICS}, ("head_set", "metric"))
+    made["set_gain_ci"] = interval(made["set_gain"], 0.05)
+    first = highlights(made)[0]
+    assert first.topic == "Named sets"
+    assert first.text == "Gain with the heads of a set disabled: 1-1,2-2: -0.10 [-0.15, -0.050]."
+
+
 def test_a_gain_that_is_sure_is_not_called_noise():
     sure = result()
     sure["head_gain_ci"] = sure["head_gain_ci"] + 0.05

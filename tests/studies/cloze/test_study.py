@@ -138,6 +138,13 @@ def test_page_says_what_is_chance(copied: tuple[xr.Dataset, Path], tmp_path: Pat
     texts = {finding.topic: finding.text for finding in study_page(result).findings()}
     assert texts["Chance"] == "1 phenomenon of 3 is not different from chance: even."
     assert texts["Below chance"].startswith("The wrong text is preferred in turned:")
+    own, shuffled = (
+        float(values.mean()) for values in (result["accuracy"], result["accuracy_control"].sel(control="shuffled"))
+    )
+    assert texts["Word order"] == (
+        f"With shuffled words {shuffled:.1%} of items are right, with the words in order {own:.1%} "
+        "(means over phenomena)."
+    )
     assert "50.0%" in texts["Mine"] and "chance is 50%" in texts["Mine"]
     assert study_page(copied[0]).figures()[0].variable == "accuracy"
 

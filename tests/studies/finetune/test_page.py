@@ -55,7 +55,7 @@ def test_findings_say_what_was_planted() -> None:
     assert "fine-tuned 0.80 [0.75, 0.85]; a constant answer 0.50." in texts["MRPC"]
     assert texts["MRPC"].startswith("Accuracy: ") and texts["STS-B"].startswith("Pearson: ")
     assert "Not clearly better than that: not trained, from random weights. n = 400 examples." in texts["RTE"]
-    assert "RTE 30.0, MRPC 30.0, STS-B 30.0" in texts["Random weights"]
+    assert "RTE 30.0 points lower, MRPC 30.0 points lower, STS-B 30.0 points lower." in texts["Random weights"]
     assert "it ends below" not in texts["Random weights"]
     assert "2 seeds each; the largest standard deviation of the main metric: RTE 0.015" in texts["Seeds"]
     assert texts["The paper's BERT-base"].startswith(
@@ -105,3 +105,12 @@ def test_figure_has_all_scores_with_chance_and_the_papers_beside_them() -> None:
 def test_page_is_written(tmp_path: Path) -> None:
     page = report.write(table(), tmp_path).read_text(encoding="utf-8")
     assert "Gain of fine-tuning" in page
+
+
+@pytest.mark.parametrize(("random", "words"), [(0.862, "6.2 points higher"), (0.738, "6.2 points lower")])
+def test_random_weights_score_higher_or_lower_never_minus_lower(random: float, words: str) -> None:
+    result = table({"RTE": ["accuracy"], "QNLI": ["accuracy"]})
+    result["score"].loc[{"init": "random"}] = random
+    (text,) = (each.text for each in study_page(result).highlights() if each.topic.startswith("Pre-training"))
+    assert text == f"From random weights the score is {words} on average."
+    assert f"RTE {words}, QNLI {words}." in told(result)["Random weights"]

@@ -75,7 +75,7 @@ def test_scores_are_said_with_the_best_baseline(result: xr.Dataset) -> None:
     assert "attention alone finds the syntactic head of 50.0% [48.4, 51.6] of 1,234 words" in text
     assert "with words as well, 75.0% [73.4, 76.6]" in text
     assert "(distances and words) finds 37.5% [35.9, 39.1]." in text
-    learned = told(result)["Learned in training"]
+    learned = told(result)["Beside random weights"]
     assert "12.5% [10.9, 14.1] from attention alone, 18.8% [17.2, 20.3] with words" in learned
 
 
@@ -105,7 +105,7 @@ def test_what_it_was_trained_on_is_said(result: xr.Dataset) -> None:
 
 def test_without_random_weights_and_with_one_seed_nothing_is_said_of_them() -> None:
     texts = told(result_of(random=False, seeds=1))
-    assert "Learned in training" not in texts and "means over 1 seeds" not in texts["Limits"]
+    assert "Beside random weights" not in texts and "means over 1 seeds" not in texts["Limits"]
     assert "standard deviation" not in texts["Limits"]
     main = study_page(result_of(random=False, seeds=1)).tables()[0]
     assert len(main.rows) == 5 and all(cells[2] is None for _, cells in main.rows)
@@ -135,3 +135,19 @@ def test_figures(result: xr.Dataset) -> None:
 def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
     page = write(result, tmp_path).read_text()
     assert "best fixed offset" in page and "<td>75.0" in page and "Which heads" in page
+
+
+@pytest.mark.parametrize(
+    ("attention", "random", "topic"),
+    [
+        (0.50, 0.40, "Training made the difference"),
+        (0.50, 0.49, "Random weights may do as well"),
+        (0.40, 0.50, "Random weights do better"),
+    ],
+)
+def test_training_made_the_difference_only_where_intervals_say_so(attention: float, random: float, topic: str) -> None:
+    result = result_of()
+    for probe, value in (("attention", attention), ("random_attention", random)):
+        for name, values in (("uas", value), ("uas_ci", [value - 0.02, value + 0.02])):
+            result[name].loc[{"probe": probe}] = values
+    assert study_page(result).highlights()[1].topic == topic

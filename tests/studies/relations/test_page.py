@@ -228,3 +228,21 @@ def test_the_kinds_of_heads_say_what_each_is_special_for(result: xr.Dataset) -> 
     assert list(kinds) == [(2, 3)]
     assert "Agent" in words_of(kinds[2, 3])
     assert set(head_part.HIDDEN) < set(map(str, result))
+
+
+@pytest.mark.parametrize(
+    ("random", "topic"),
+    [
+        (0.125, "Training made the difference"),
+        (0.1875, "Random weights may do as well"),
+        (0.25, "Random weights do better"),
+    ],
+)
+def test_training_made_the_difference_only_where_the_model_gives_links_more(random: float, topic: str) -> None:
+    result = result_of()
+    result["untrained"][:] = random
+    last = study_page(result).highlights()[-1]
+    assert last.topic == topic
+    assert (
+        last.text == f"The average head gives 19% of its attention to linked words; with random weights {random:.0%}."
+    )

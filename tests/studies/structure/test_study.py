@@ -122,3 +122,17 @@ def test_the_first_finding_has_the_scores_of_the_chosen_layer(result: xr.Dataset
         [("100.0", "100.0, 100.0"), ("100.0", "100.0, 100.0"), *table.rows[0][1][2:]],
     )
     assert [keys[0] for keys, _ in table.rows][-1] == "Order of the words (paper)"
+
+
+def test_training_made_the_difference_where_the_interval_of_the_gain_says_so(result: xr.Dataset) -> None:
+    gains = {
+        "Training made the difference": 0.1,
+        "Random weights may do as well": 0.0,
+        "Random weights do better": -0.1,
+    }
+    for topic, gain in gains.items():
+        other = result.assign(uuas_gain=result["uuas_gain"] * 0 + gain)
+        other["uuas_gain_ci"] = result["uuas_gain_ci"] * 0 + xr.DataArray([gain - 0.05, gain + 0.05], dims="bound")
+        assert study_page(other).highlights()[1].topic == topic
+        texts = {finding.topic: finding.text for finding in study_page(other).findings()}
+        assert "points more" not in texts["Beside random weights"]

@@ -54,3 +54,11 @@ def test_a_corpus_without_phrases_has_none_on_the_page(model: headscope.Model) -
     page = study_page(result)
     assert len(page.tables()) == 2 and "Phrases" not in [each.topic for each in page.findings()]
     assert [each.name for each in page.figures()] == ["chosen", "uas", "uas-by_layer"]
+
+
+def test_random_weights_that_do_better_are_said(result: xr.Dataset) -> None:
+    worse = result.copy(deep=True)
+    for name in ("chosen_score", "chosen_score_ci"):
+        worse[name] = result[f"random_{name.removeprefix('chosen_')}"]
+        worse[f"random_{name.removeprefix('chosen_')}"] = result[name]
+    assert study_page(worse).highlights()[1].topic == "Random weights do better"

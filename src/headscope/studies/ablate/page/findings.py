@@ -17,9 +17,10 @@ MOST = 4
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The heads that matter by the main metric, the best and the worst layer."""
+    """The named sets, the heads that matter by the main metric, the best and the worst layer."""
     metric = str(result["metric"].values[0])
     return [
+        *_sets(result, metric),
         *_needed(result, metric),
         *_free(result, metric),
         *_worst_layer(result, metric),

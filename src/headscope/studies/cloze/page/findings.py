@@ -12,10 +12,10 @@ from headscope.studies.cloze.page.summary import Phenomenon, is_ranked, phenomen
 
 NAMED = 5
 SENTENCES = {
-    "random weights": ("Learned in training", "With random weights the model"),
-    "unigram": ("Words alone", "The frequency of words alone"),
-    "shuffled": ("Word order", "With shuffled words the model"),
-    "truncated": ("Near words", "With the near words alone the model"),
+    "random weights": ("Random weights", "With random weights", "with those of the model"),
+    "unigram": ("Words alone", "By the frequency of words alone", "by the model"),
+    "shuffled": ("Word order", "With shuffled words", "with the words in order"),
+    "truncated": ("Near words", "With the near words alone", "with the whole text"),
 }
 
 
@@ -80,15 +80,13 @@ def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[F
     """The mean accuracy over phenomena of baselines or controls, beside that of the model."""
     if f"accuracy_{dim}" not in result:
         return
-    own = float(result["accuracy"].mean())
     for name in names:
         if name in result[dim].values:
-            other = float(result[f"accuracy_{dim}"].sel({dim: name}).mean())
-            topic, start = SENTENCES[name]
-            yield Finding(
-                topic,
-                f"{start} is right in {other:.1%} of items, the model itself in {own:.1%} (means over phenomena).",
-            )
+            changed = result[f"accuracy_{dim}"].sel({dim: name})
+            other, own = float(changed.mean()), float(result["accuracy"].where(changed.notnull()).mean())
+            topic, with_it, without = SENTENCES[name]
+            text = f"{with_it} {other:.1%} of items are right, {without} {own:.1%} (means over phenomena)."
+            yield Finding(topic, text)
 
 
 def _polarity(result: xr.Dataset) -> Iterator[Finding]:

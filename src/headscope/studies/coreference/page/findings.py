@@ -184,8 +184,9 @@ def _stereotypes(result: xr.Dataset) -> Iterator[Finding]:
         place = {"layer": int(result["chosen_layer"][0]), "head": int(result["chosen_head"][0])}
         yield Finding(
             "Stereotypes in the best head",
-            f"Head {head_name(**place)} finds the most antecedents on one half. On the other half it prefers the "
-            f"occupation in pro sentences by {gap.points} points more than in anti sentences.",
+            f"Head {head_name(**place)} finds the most antecedents on one half. On the other half its "
+            f"preference for the occupation differs by {gap.points} points between pro and anti sentences (above 0: "
+            "stronger in pro sentences).",
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, measured, number, of_array
+from headscope.report.wording import examples, higher_or_lower, measured, number, of_array
 
 MOST = 4
 WORDS = {
@@ -55,7 +55,7 @@ def _low(result: xr.Dataset, task: str) -> list[str]:
 def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
     if {"random", "finetuned"} <= set(result["init"].values.tolist()):
         losses = [_value(result, task, "finetuned") - _value(result, task, "random") for task in _names(result)]
-        text = f"From random weights the score is {100 * sum(losses) / len(losses):.1f} points lower on average."
+        text = f"From random weights the score is {higher_or_lower(-sum(losses) / len(losses))} on average."
         yield Finding("Pre-training helps" if sum(losses) > 0 else "Pre-training does not help", text)
 
 
@@ -93,8 +93,8 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
         return
     behind = [task for task in _names(result) if _value(result, task, "random") < _value(result, task, "pretrained")]
     losses = {task: _value(result, task, "finetuned") - _value(result, task, "random") for task in _names(result)}
-    texts = ", ".join(f"{task} {100 * loss:.1f}" for task, loss in losses.items())
-    text = f"Points lost when training starts from random weights instead of pre-trained ones: {texts}."
+    texts = ", ".join(f"{task} {higher_or_lower(-loss)}" for task, loss in losses.items())
+    text = f"Scores of training from random weights, beside training from pre-trained ones: {texts}."
     if behind:
         text += f" On {', '.join(behind)} the score is below that of the pre-trained model without fine-tuning."
     yield Finding("Random weights", text)

@@ -15,7 +15,7 @@ SIGNIFICANT = 0.05
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The order of the tasks by layer, the largest gain of context, the fall at the end, and what stays unread.
+    """The order of the tasks by layer, the largest gain of context, the fall at the end, and random weights.
 
     Tasks of fewer than 50 tested cases are left out where there are others: their scores are mostly chance.
     """
@@ -79,8 +79,8 @@ def _random(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
         best = float(result["score_random"].sel(task=least.name).max())
         yield Finding(
             "Random weights",
-            f"Training of the model adds least for {least.words}: {_bare(least.score.value)}, and {_bare(best)} with "
-            "random weights.",
+            f"The difference to random weights is smallest for {least.words}: {_bare(least.score.value)}, and "
+            f"{_bare(best)} with random weights.",
         )
 
 

@@ -1,4 +1,4 @@
-"""The tasks of a result in words, with the scores of the chosen layers, and centres of gravity of BERT-base."""
+"""The tasks of a result in words, with the scores of the chosen layers, and centres of gravity."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Scores of all tasks in one table: the chosen layer beside baselines, the mix, and BERT-base of the paper."""
+"""Scores of all tasks in one table: the chosen layer beside baselines, and the mix of layers."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -8,6 +8,7 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.report.parts import Finding
+from headscope.report.random_weights import beside_random_weights
 from headscope.report.wording import listed, strongest
 from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.probe.page.summary import Parser, best_without, parsers
@@ -32,7 +33,8 @@ def highlights(result: xr.Dataset) -> list[Finding]:
         highest.insert(1, Finding("Words complete attention", text))
     if "random_attention" in every:
         text = f"With random weights of the model the same parser finds {every['random_attention'].uas.value:.0%}."
-        highest.insert(1, Finding("Training made the difference", text))
+        finding = beside_random_weights(every["attention"].uas, every["random_attention"].uas, text)
+        highest.insert(1, finding)
     return highest
 
 
@@ -55,9 +57,9 @@ def _random(every: dict[str, Parser]) -> Iterator[Finding]:
     if "random_attention_and_words" in every:
         alone, both = every["random_attention"], every["random_attention_and_words"]
         yield Finding(
-            "Learned in training",
+            "Beside random weights",
             f"The same parsers over the attention of the same model with random weights: {alone.uas.percent} from "
-            f"attention alone, {both.uas.percent} with words. The difference is what the model learned in training.",
+            f"attention alone, {both.uas.percent} with words.",
         )
 
 

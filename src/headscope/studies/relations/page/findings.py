@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, first_of, number, several
+from headscope.report.random_weights import beside_random_weights
+from headscope.report.wording import Estimate, agree, first_of, number, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.relations.page.summary import LinkReading, chosen, filtered, highest, options
 
@@ -63,10 +64,12 @@ def _clearest(every: list[LinkReading]) -> Iterator[Finding]:
 def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
     if "untrained" in result:
         part = result.sel(relation="all", direction="source_to_target")
-        means = [f"{float(part[name].mean()):.0%}" for name in ("link_attention", "untrained")]
-        yield Finding(
-            "Training made the difference",
-            f"The average head gives {means[0]} of its attention to linked words; with random weights {means[1]}.",
+        trained, random = (Estimate(float(part[name].mean())) for name in ("link_attention", "untrained"))
+        yield beside_random_weights(
+            trained,
+            random,
+            f"The average head gives {trained.value:.0%} of its attention to linked words; with random weights "
+            f"{random.value:.0%}.",
         )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.parts import Finding
+from headscope.report.random_weights import beside_random_weights
 from headscope.report.wording import estimate
 from headscope.studies.structure.page.summary import NAMES, SHARES, best_baseline, chosen, training
 
@@ -21,10 +22,9 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     most = f"Layer {layer.number} holds most of the trees"
     every = [Finding(f"Layer {layer.number} holds less than a baseline" if uuas.value < base.value else most, text)]
     if "uuas_random" in result:
-        random = float(result["uuas_random"].sel(layer=layer.number))
-        every.append(
-            Finding("Training made the difference", f"With random weights of the model it gives {random:.0%}.")
-        )
+        random, gain = (estimate(result, name, layer=layer.number) for name in ("uuas_random", "uuas_gain"))
+        text = f"With random weights of the model it gives {random.value:.0%}."
+        every.append(beside_random_weights(uuas, random, text, gain))
     root = layer.scores["root_accuracy"].value
     every.append(Finding(f"{root:.0%} of the roots are found", "The depth probe finds the root of a sentence."))
     last = int(result["layer"].max())
@@ -55,9 +55,10 @@ def _gains(result: xr.Dataset) -> Iterator[Finding]:
         layer = chosen(result).number
         gain = estimate(result, "uuas_gain", layer=layer)
         yield Finding(
-            "Learned in training",
-            f"Layer {layer} gives {gain.points} points more of the edges than the same layer with random weights. "
-            "What random weights give comes from the words and their places, and from the probe itself.",
+            "Beside random weights",
+            f"The share of edges of layer {layer} differs from that of the same layer with random weights by "
+            f"{gain.points} points. What random weights give comes from the words and their places, and from the probe "
+            "itself.",
         )
 
 

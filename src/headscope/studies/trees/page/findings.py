@@ -6,6 +6,7 @@ from typing import Any
 import xarray as xr
 
 from headscope.report.parts import Finding
+from headscope.report.random_weights import beside_random_weights
 from headscope.report.wording import estimate
 from headscope.studies.trees.page.summary import (
     BASELINES,
@@ -52,7 +53,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
     for each in chosen(result, "uas")[:1]:
         if each.random is not None:
             text = f"With random weights the best head gives {each.random.value:.0%} of the words their syntactic head."
-            yield Finding("Training made the difference", text)
+            yield beside_random_weights(each.score, each.random, text)
 
 
 def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
