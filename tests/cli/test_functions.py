@@ -70,8 +70,10 @@ def test_further_command_prints_what_it_returns(invoke: Callable[..., Result], t
     result = invoke("sort", "maps", "--number", "5", "--seed", "7", "--all", *out)
     assert result.stdout == "maps: maps\nnumber: 5\nseed: 7\nout: out\nall: True\n", result.output
     found = json.loads(invoke("sort", "maps", "--json", *out).stdout)
-    assert found == {"maps": "maps", "number": 3, "seed": 0, "out": "out", "all": False}
-    assert json.loads(invoke("show", "no-such-model", "--json").stdout) == {"model": "no-such-model", "nan": None}
+    assert found == {"schema": 1, "maps": "maps", "number": 3, "seed": 0, "out": "out", "all": False}
+    assert json.loads(invoke("show", "no-such-model", "--json").stdout) == {
+        "schema": 1, "model": "no-such-model", "nan": None,
+    }  # fmt: skip
 
 
 def test_a_command_has_the_options_of_its_function_alone(invoke: Callable[..., Result]) -> None:

@@ -57,7 +57,7 @@ def test_pages_are_written_where_asked(folder: Path, tmp_path: Path) -> None:
 
 
 def test_json_has_every_number(folder: Path) -> None:
-    (one,) = json.loads(invoke("head", "2-3", folder / "profile", "--json").stdout)
+    (one,) = json.loads(invoke("head", "2-3", folder / "profile", "--json").stdout)["cards"]
     assert (one["model"], one["head"], one["page"]) == ("tiny", "2-3", None)
     (row,) = [row for row in one["numbers"] if row["variable"] == "attention_offset" and row["labels"] == ["-1"]]
     assert (row["value"], row["rank"], row["heads"], row["n"], row["q"]) == (0.875, 1, 12, 50, None)
@@ -68,7 +68,7 @@ def test_heads_are_ranked_by_any_number(folder: Path) -> None:
     lines = invoke("head", folder / "profile", "--by", "attention_offset.-1", "--top", "2").stdout.splitlines()
     heads = [line.split()[0] for line in lines if "of 12" in line]
     assert heads[0] == "2-3" and len(heads) == 2
-    found = json.loads(invoke("head", folder, "--by", "entropy", "--ascending", "--json").stdout)
+    found = json.loads(invoke("head", folder, "--by", "entropy", "--ascending", "--json").stdout)["rankings"]
     assert sorted(len(each["heads"]) for each in found) == [9, 12]
     for each in found:
         values = [row["value"] for row in each["heads"]]
@@ -76,7 +76,7 @@ def test_heads_are_ranked_by_any_number(folder: Path) -> None:
 
 
 def test_all_heads_are_listed(folder: Path) -> None:
-    found = json.loads(invoke("head", folder, "--json").stdout)
+    found = json.loads(invoke("head", folder, "--json").stdout)["models"]
     by_model = {each["model"]: each["heads"] for each in found}
     assert {name: len(heads) for name, heads in by_model.items()} == {"tiny": 12, "other": 9}
     assert by_model["tiny"][0]["Pattern"] == "vertical"

@@ -29,7 +29,7 @@ def test_an_index_is_written_and_counted(folder: Path) -> None:
     assert result.exit_code == 0, result.output
     path = folder / "out" / "examples.nc"
     assert json.loads(result.stdout) == {
-        "index": str(path), "examples": 3, "texts": 3, "token_classes": 4, "relations": 0,
+        "schema": 1, "index": str(path), "examples": 3, "texts": 3, "token_classes": 4, "relations": 0,
     }  # fmt: skip
     assert read_index(path).sizes["rank"] == 2
 

@@ -1,11 +1,13 @@
 """Every study in the cases that are easily forgotten: a page with all its parts, or a refusal in one line."""
 
+import json
 import re
 from collections.abc import Callable
 
 import pytest
 
-from support.every_study import CASES, STUDIES, Run
+from headscope.cli.json_output import SCHEMA
+from support.every_study import CASES, JSON, STUDIES, Run
 
 NO_TASK = "gives no task"
 NO_TREES, NO_LINKS = "has no dependency trees; name a treebank", "has no annotated or dependency links; name a treebank"
@@ -39,5 +41,14 @@ def test_page_has_all_its_parts_or_the_study_refuses_in_a_line(study: str, case:
         )
         return
     assert result.status == 0, result.errors
-    assert UGLY.findall(result.output) == []
+    assert case == JSON or UGLY.findall(result.output) == []
     assert 'class="failed"' not in (result.directory / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_with_json_standard_output_is_one_object(study: str, ended: Callable) -> None:
+    result: Run = ended(study, JSON)
+    assert result.status == 0, result.errors
+    printed = json.loads(result.output)
+    assert printed["schema"] == SCHEMA and printed["attrs"]["study"] == study
+    assert printed["data_vars"] and printed["report"] == str(result.directory / "report.html")

@@ -47,6 +47,7 @@ ITEMS = (
     '{"sentence": "The river is [MASK].", "answer": "old", "phenomenon": "facts"}',
     '{"good": "He saw her.", "bad": "He saw she.", "phenomenon": "verbs", "condition": "active"}',
 )
+JSON = "two examples"  # the case whose command prints JSON
 FEW = {"one example": 1, "two examples": 2}
 # Options with which a study writes all its variables, in the first case; coreference has more for other corpora.
 WHOLE = {
@@ -92,7 +93,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if "models" in takes else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == "annotated" else ())
-    options = [each.format(folder=folder) for each in options]
+    options = [each.format(folder=folder) for each in options] + (["--json"] if case == JSON else [])
     return [
         catalog.command_name(study),
         *(str(folder / each) for each in models),

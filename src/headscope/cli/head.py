@@ -1,6 +1,5 @@
 """The command `head`: the report card of a head, or an index that ranks heads."""
 
-import json as json_
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.table import Table as Laid
 
 from headscope.cli.errors import user_errors
+from headscope.cli.json_output import print_json
 from headscope.cli.options import Debug
 from headscope.cli.printable import cell, printable
 from headscope.errors import HeadscopeError
@@ -59,7 +59,7 @@ def head(
         models = gather(folders)
         if not models:
             raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")
-        show = Printer(json)
+        show = Printer(json, "cards" if heads else "rankings" if by else "models")
         if heads:
             _cards(models, heads, out, show)
         elif by:
@@ -89,8 +89,9 @@ def split(places: list[str]) -> tuple[list[tuple[int, int]], list[str]]:
 class Printer:
     """Prints for people as it goes, or for programs at the end."""
 
-    def __init__(self, as_json: bool):
-        self.as_json, self.console, self.values = as_json, Console(), []
+    def __init__(self, as_json: bool, kind: str):
+        """`kind`: the name of the list of values for programs."""
+        self.as_json, self.kind, self.console, self.values = as_json, kind, Console(), []
 
     def line(self, text: str, style: str = "") -> None:
         """A line of text for people."""
@@ -120,9 +121,7 @@ class Printer:
     def finish(self) -> None:
         """Print the values as JSON, for programs."""
         if self.as_json:
-            from headscope.cli.terminal import without_nan
-
-            typer.echo(json_.dumps(without_nan(self.values), allow_nan=False))
+            print_json({self.kind: self.values})
 
 
 def _cards(models: "list[MeasuredModel]", heads: list[tuple[int, int]], out: Path | None, show: Printer) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from headscope.cli.clock import Clock
 from headscope.cli.errors import notice, user_errors
+from headscope.cli.json_output import print_json
 from headscope.cli.options import Address, Annotate, Debug, Engine, GpusPerWorker, RemoteCode, Workers
 from headscope.cli.output_folder import output_folder
 from headscope.cli.printable import escaped
@@ -65,7 +66,10 @@ def rerun(  # noqa: PLR0913 (each is an option of the command line)
             results.save(new, place)
             new = results.read(place)
         different = list(differences(saved, new, tolerance, relative))
-        typer.echo(json_.dumps(_plain(saved, new, different)) if json else _in_words(saved, new, different))
+        if json:
+            print_json(_plain(saved, new, different))
+        else:
+            typer.echo(_in_words(saved, new, different))
     if different:
         raise typer.Exit(DIFFERENT)
 
@@ -117,11 +121,9 @@ def _versions(saved: "xr.Dataset", new: "xr.Dataset") -> dict[str, tuple[str, st
 
 
 def _plain(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Difference]") -> dict[str, Any]:
-    from headscope.cli.terminal import without_nan
-
     same = {name: before == now for name, (before, now) in _hashes(saved, new).items()}
-    rows = [vars(each) | {"largest": each.largest if abs(each.largest) < float("inf") else None} for each in different]
-    return {"equal": not different, "same": same, "versions": _versions(saved, new), "differences": without_nan(rows)}
+    rows = [vars(difference) for difference in different]
+    return {"equal": not different, "same": same, "versions": _versions(saved, new), "differences": rows}
 
 
 def _in_words(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Difference]") -> str:

@@ -20,6 +20,7 @@ from headscope.cli.former_names import hidden, renamed
 from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
 from headscope.cli.journal import journal_of
+from headscope.cli.json_output import print_json
 from headscope.cli.metavars import with_metavars
 from headscope.cli.options import shared
 from headscope.cli.output_folder import output_folder
@@ -156,7 +157,7 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
             journal.remove()
         clock.stop(study)
         if given["json"]:
-            typer.echo(json.dumps(terminal.as_json(result, directory / "report.html"), allow_nan=False))
+            print_json(terminal.as_json(result, directory / "report.html"))
         elif not quiet:
             terminal.print_result(result)
         drawing = "page and figures" if files else "page"
@@ -170,7 +171,7 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
 
 
 def _run_verb(study: str, function: Function, given: dict[str, Any], words: list[str]) -> None:
-    from headscope.cli.terminal import in_lines, without_nan
+    from headscope.cli.terminal import in_lines
 
     given["out"] = given.get("out") or Path("out") / study
     ready = made(function.inputs, given)
@@ -179,8 +180,10 @@ def _run_verb(study: str, function: Function, given: dict[str, Any], words: list
         if "settings" in ready:
             ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect)
         outcome = function.load()(**ready, **{name: given[name] for name in function.options})
-    if given["json"] or not quiet:
-        typer.echo(json.dumps(without_nan(outcome)) if given["json"] else in_lines(outcome))
+    if given["json"]:
+        print_json(outcome)
+    elif not quiet:
+        typer.echo(in_lines(outcome))
 
 
 def _on_figure(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:

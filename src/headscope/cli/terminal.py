@@ -1,7 +1,6 @@
 """Results on stdout: tables and findings for people, JSON for programs."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -163,19 +162,10 @@ def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def as_json(result: xr.Dataset, page: Path) -> dict[str, Any]:
-    """The whole result for programs: attributes, coordinates, variables without kept maps; NaN becomes null."""
+    """The whole result for programs: attributes, coordinates, and variables without kept maps."""
     maps = [name for name, array in result.items() if "typical_input" in array.dims]
     plain = result.drop_vars(maps).to_dict(data="list")
-    return without_nan({"report": str(page), "result": str(page.with_name("result.nc")), **plain})
-
-
-def without_nan(value: Any) -> Any:
-    """NaN as None, which JSON has as null."""
-    if isinstance(value, dict):
-        return {str(key): without_nan(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return {"report": str(page), "result": str(page.with_name("result.nc")), **plain}
 
 
 def in_lines(values: Mapping[str, Any], indent: str = "") -> str:

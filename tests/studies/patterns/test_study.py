@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 import headscope
 from headscope import Corpus, Settings
 from headscope.cli.app import application
+from headscope.cli.json_output import finite
 from headscope.cli.terminal import as_json
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
@@ -143,7 +144,7 @@ def test_a_saved_result_is_read_with_its_maps_and_tokens(
     result = run(model, (sample,), QUICK)
     headscope.save_result(result, tmp_path)
     xr.testing.assert_equal(headscope.open_result(tmp_path), result)
-    whole = json.loads(json.dumps(as_json(result, tmp_path / "report.html"), allow_nan=False))
+    whole = finite(as_json(result, tmp_path / "report.html"))
     assert whole["coords"]["token"]["data"][0][0][0] in ("[CLS]", "")
 
 
@@ -185,7 +186,7 @@ def test_the_classifier_is_scored_on_a_folder_of_labelled_maps(tmp_path: Path) -
 def test_two_files_of_labels_are_compared(tmp_path: Path) -> None:
     one, other = (folder(tmp_path / name, 3, label=name) / "labels.jsonl" for name in ("block", "vertical"))
     found = json.loads(invoke("agreement", str(one), str(other), "--json").stdout)
-    assert found == {"n_maps": 3, "agreement": 0.0, "kappa": 0.0, "differ": {"block / vertical": 3}}
+    assert found == {"schema": 1, "n_maps": 3, "agreement": 0.0, "kappa": 0.0, "differ": {"block / vertical": 3}}
 
 
 def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +196,9 @@ def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pyte
     )
     out = ("-o", str(tmp_path / "maps"), "--number", "5", "--limit", "9")
     result = invoke("label", "minilm", "sample", "--port", "7", *out, "--json")
-    assert json.loads(result.stdout) == {"labels": str(tmp_path / "maps" / "labels.jsonl"), "labelled": 0, "maps": 5}
+    assert json.loads(result.stdout) == {
+        "schema": 1, "labels": str(tmp_path / "maps" / "labels.jsonl"), "labelled": 0, "maps": 5,
+    }  # fmt: skip
     served[0][0].label(0, "block")
     monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded again"))
     assert json.loads(invoke("label", *out, "--json").stdout)["labelled"] == 1
