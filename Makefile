@@ -39,16 +39,17 @@ bench: $(READY)  ## time and memory, side by side
 	$(BIN)/python -m benchmarks.viewer
 
 docs: $(READY)  ## the site, in out/site; needs no network
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/tools/offline.py out/site
 
 lock:  ## resolve all dependencies anew in a fresh environment, and write constraints.txt
 	rm -rf out/lock
 	$(PYTHON) -m venv out/lock
-	out/lock/bin/pip install --quiet --disable-pip-version-check torch
-	out/lock/bin/pip install --quiet --disable-pip-version-check --editable ".[demo,dev]" hatchling editables
+	out/lock/bin/python -m pip install --quiet --upgrade pip
+	out/lock/bin/pip install --quiet torch
+	out/lock/bin/pip install --quiet --group dev --editable ".[all]" hatchling editables
 	echo "# The versions of all dependencies that the tests run with, written by 'make lock'; torch: processor-only build." > constraints.txt
-	out/lock/bin/pip freeze --all --exclude-editable | grep -v '^pip==' | sed 's/+[a-z0-9.]*$$//' >> constraints.txt
+	out/lock/bin/pip freeze --all --exclude-editable | sed 's/+[a-z0-9.]*$$//' >> constraints.txt
 
 audit:  ## known vulnerabilities of the versions in constraints.txt; fails where the database cannot be reached
 	$(PYTHON) -m venv out/audit
@@ -61,9 +62,11 @@ licences: $(READY)  ## the licences of all dependencies, in docs/licences.md
 clean:
 	rm -rf $(VENV) out
 
-# torch goes first: the pinned release, else another package might bring in a newer one.
+# pip goes first, since Python 3.11 comes with one that knows no dependency groups; then torch: the pinned release, else
+# another package might bring in a newer one.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[demo,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --group dev --editable ".[all]"
 	touch $(READY)

@@ -1,7 +1,7 @@
 """The documentation site is built strictly, asks no other host for anything, and says what the package says."""
 
-import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,20 +12,55 @@ from headscope.version import __version__
 
 ROOT = Path(__file__).parents[1]
 OFFLINE = runpy.run_path(str(ROOT / "docs/tools/offline.py"))
+EXAMPLE = "example/"  # made after the pages, by docs/tools/example.py
 DOCSTRINGS = runpy.run_path(str(ROOT / "docs/tools/docstrings.py"))
 
 
-def test_the_site_is_built_strictly_and_asks_no_other_host(tmp_path):
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert OFFLINE["outside"](tmp_path) == []
-    reference = (tmp_path / "api.html").read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the site is made from, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    (folder / "src").symlink_to(ROOT / "src")
+    return folder
+
+
+def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_site_is_built_strictly_and_asks_no_other_host(copied):
+    done, site = build(copied), copied / "out" / "site"
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line for line in OFFLINE["faults"](site) if EXAMPLE not in line] == []
+    reference = (site / "api.html").read_text(encoding="utf-8")
     assert 'id="headscope.studies.syntax.study.run"' in reference and "subtypes" in reference
     assert "Option(" not in reference
-    assert not (tmp_path / "tools").exists()
+    assert not (site / "tools").exists()
+
+
+@pytest.mark.parametrize("fault", ["[x](missing.md)", "[x](speed.md#missing)", "::: headscope.missing"])
+def test_a_fault_of_a_page_ends_the_build(copied, fault):
+    page = copied / "docs" / "index.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(f"{text}\n{fault}\n", encoding="utf-8")
+    try:
+        assert build(copied).returncode != 0
+    finally:
+        page.write_text(text, encoding="utf-8")
+
+
+def test_a_missing_file_and_a_page_beside_the_menu_are_found(tmp_path):
+    menu = '<a class="md-nav__link" href="./index.html">x</a>'
+    (tmp_path / "index.html").write_text(f'{menu}<img src="no.png"><a href="b.html#x">x</a>', encoding="utf-8")
+    (tmp_path / "b.html").write_text('<a href="no.html">x</a><a href="/index.html">x</a>', encoding="utf-8")
+    assert OFFLINE["faults"](tmp_path) == [
+        "b.html: no.html: not there",
+        "index.html: no.png: not there",
+        "b.html: not in the menu; name it in mkdocs.yml",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -9,6 +10,8 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from headscope import HeadscopeError, load, open_result, read
 from headscope.catalog import ROOT
@@ -24,6 +27,7 @@ LOADS = {"torch.load", "numpy.load", "np.load", "pandas.read_pickle", "pd.read_p
 # Types of arguments, read from the package's own source.
 ALLOWED = {("cli/functions.py", "eval")}
 LOCK = Path(__file__).parents[1] / "constraints.txt"
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def unsafe(path: Path) -> Iterator[str]:
@@ -103,3 +107,16 @@ def test_the_lock_names_the_version_of_each_installed_dependency() -> None:
     assert {name: version(name).partition("+")[0] for name in ("torch", "numpy", "transformers", "xarray")}.items() <= (
         pins.items()
     )
+
+
+def test_the_lock_pins_each_requirement_of_the_project() -> None:
+    pins = set(re.findall(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE))
+    tables = PROJECT["project"]["optional-dependencies"] | PROJECT["dependency-groups"]
+    lines = [*PROJECT["project"]["dependencies"], *(line for lines in tables.values() for line in lines)]
+    named = {canonicalize_name(Requirement(line).name) for line in lines if isinstance(line, str)}
+    assert named - {"headscope"} <= {canonicalize_name(name) for name in pins}
+
+
+def test_what_development_needs_is_not_published() -> None:
+    assert {"dev", "docs"} <= set(PROJECT["dependency-groups"])
+    assert not {"dev", "docs", "test"} & set(PROJECT["project"]["optional-dependencies"])

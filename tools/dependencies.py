@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 PROJECT = "headscope"
 # In this order: the package itself, all optional parts, and its development.
-GROUPS = {"headscope": ("",), "optional parts": ("all",), "development": ("dev", "docs", "demo")}
+GROUPS = {"headscope": ("",), "optional parts": ("all",), "development": ("dev", "docs")}
 
 
 def installed() -> dict[str, Distribution]:
@@ -19,10 +19,14 @@ def installed() -> dict[str, Distribution]:
 
 
 def own_requirements() -> list[str]:
-    """The requirements of pyproject.toml; its metadata may be those of an older installation."""
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"].items()
-    return [*project["dependencies"], *(f"{each}; extra == '{name}'" for name, several in extras for each in several)]
+    """The requirements of pyproject.toml, whose metadata may be those of an older installation.
+
+    A dependency group stands as an extra of its name.
+    """
+    table = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = table["project"]["optional-dependencies"] | table["dependency-groups"]
+    named = [(name, line) for name, lines in extras.items() for line in lines if isinstance(line, str)]
+    return [*table["project"]["dependencies"], *(f"{line}; extra == '{name}'" for name, line in named)]
 
 
 def by_group() -> dict[str, list[str]]:
