@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 # Tests run one process a core, so that each process needs one thread only.
 JOBS ?= auto
+# "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
+TORCH ?= $(shell grep '^torch==' constraints.txt)
 
 .PHONY: demo test check format bench chaos docs fuzz lock audit licences clean
 
@@ -46,7 +48,7 @@ lock:  ## resolve all dependencies anew in a fresh environment, and write constr
 	rm -rf out/lock
 	$(PYTHON) -m venv out/lock
 	out/lock/bin/python -m pip install --quiet --upgrade pip
-	out/lock/bin/pip install --quiet torch
+	out/lock/bin/pip install --quiet "$(TORCH)"
 	out/lock/bin/pip install --quiet --group dev --editable ".[all]" hatchling editables
 	echo "# The versions of all dependencies that the tests run with, written by 'make lock'; torch: processor-only build." > constraints.txt
 	out/lock/bin/pip freeze --all --exclude-editable | sed 's/+[a-z0-9.]*$$//' >> constraints.txt
