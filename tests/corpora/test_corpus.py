@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headscope.corpora import Options, read
+from headscope.corpora import Options, marks, read
 from headscope.corpora import corpus as module
 from headscope.errors import HeadscopeError
 from support.written import corpus, texts
@@ -69,6 +69,7 @@ def test_a_corpus_can_be_sent_to_another_process(monkeypatch, in_memory):
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "IN_MEMORY", 100)
+    monkeypatch.setattr(marks, "MOST", 100)
 
     def peak(n: int) -> int:
         path = tmp_path / f"{n}.txt"

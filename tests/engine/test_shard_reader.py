@@ -12,7 +12,9 @@ import psutil
 import pytest
 
 from headscope import Model, Settings, catalog
-from headscope.corpora import Corpus
+from headscope.corpora import Corpus, read
+from headscope.corpora import corpus as corpus_module
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.encoding.encoder import Words
 from headscope.engine import Pass, shards
 from headscope.engine.accumulators import TallyAccumulator
@@ -115,6 +117,61 @@ def test_ctrl_c_within_a_sum_keeps_its_shards_and_a_killed_run_goes_on(
         measured(model, corpus, settings(1, journal=journal, on_progress=stop(Killed, 17)))
     again = settings(2, journal=PassJournal(tmp_path, {}, lambda line: None))
     assert bits(measured(model, corpus, again)) == bits(whole)
+
+
+@pytest.fixture
+def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A text of 60 lines that is not kept in memory; `lines.read` beside it gets a sign for each line that is read."""
+    monkeypatch.setattr(corpus_module, "IN_MEMORY", 0)
+    next_line = Cursor.next_line
+
+    def noting(cursor: Cursor, file: Any) -> bytes:
+        with (tmp_path / "lines.read").open("ab", buffering=0) as log:
+            log.write(b".")
+        return next_line(cursor, file)
+
+    monkeypatch.setattr(Cursor, "next_line", noting)
+    path = tmp_path / "lines.txt"
+    path.write_text("".join(f"The owner of {number} cats slept.\n" for number in range(60)))
+    return path
+
+
+def lines_read(path: Path) -> int:
+    """The number of lines that were read, by all processes, since the last call."""
+    log = path.with_suffix(".read")
+    size = log.stat().st_size
+    log.unlink()
+    return size
+
+
+def test_several_processes_read_a_corpus_once(model: Model, lines: Path) -> None:
+    corpus = read(lines)
+    assert lines_read(lines) == 61
+    one = measured(model, corpus, settings(1))
+    assert lines_read(lines) == 61
+    three = measured(model, corpus, settings(3))
+    assert lines_read(lines) <= 61 + 3
+    assert bits(three) == bits(one)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_run_does_not_read_again_what_it_has_done(
+    model: Model, lines: Path, tmp_path: Path, workers: int
+) -> None:
+    corpus, done = read(lines), list[int]()
+    whole = measured(model, corpus, settings(1))
+
+    def stop(inputs: int) -> None:
+        done.append(inputs)
+        if sum(done) >= 40:
+            raise Killed
+
+    with pytest.raises(Killed):
+        measured(model, corpus, settings(1, journal=PassJournal(tmp_path / "journal", {}, print), on_progress=stop))
+    lines_read(lines)
+    again = settings(workers, journal=PassJournal(tmp_path / "journal", {}, print))
+    assert bits(measured(model, corpus, again)) == bits(whole)
+    assert lines_read(lines) <= 61 - 36 + workers
 
 
 def in_children(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], None]) -> None:

@@ -3,7 +3,7 @@
 Only what the pipeline sets is used; relation labels are the pipeline's own, but for the root, which is "root".
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,15 @@ Span = Any
 Pipeline = Callable[[str], Any]
 
 
-def annotate(examples: Iterable[Example], pipeline: str) -> Iterator[Example]:
-    """The examples, their sentences without words split into sentences and annotated.
+def annotator(pipeline: str) -> Callable[[Example], Example]:
+    """A function that annotates an example: its sentences without words are split into sentences.
 
     * `pipeline`: the name of an installed spaCy pipeline, or the folder of one.
 
     Raises `HeadscopeError` if spaCy or the pipeline is not installed.
     """
     nlp = load(pipeline)
-    return (replace(each, first=_segment(each.first, nlp), second=_segment(each.second, nlp)) for each in examples)
+    return lambda each: replace(each, first=_segment(each.first, nlp), second=_segment(each.second, nlp))
 
 
 def load(pipeline: str) -> Pipeline:

@@ -3,12 +3,11 @@
 A reader is a module of this folder. The first line of its docstring says what it reads, `SUFFIXES` are
 the file names that tell its kind, and `examples(source, options)` yields each `Example`, and `Bad` or
 `Skipped` for what is none. A reader whose source is not one file also has `locate(source, options)`,
-the sources to read.
+the sources to read. A reader that hands `options.cursor` to `lines` can be begun at any example.
 """
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
@@ -17,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from headscope import catalog
-from headscope.corpora import annotate, in_memory, kinds
+from headscope.corpora import in_memory, kinds
+from headscope.corpora.marks import Marks
 from headscope.corpora.options import DEFAULTS, Offsets, Options
-from headscope.corpora.parsing.storable import unstorable
-from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.reading import Sources
+from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError, suggest
 from headscope.files import refuse_text
 from headscope.source_files import SourceFiles, source_files
@@ -39,6 +39,7 @@ class Corpus:
     * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
+    * `stream`: `again` of a corpus that is not in memory; it goes to any example without reading those before it.
 
     >>> corpus = read("sample")
     >>> len(list(corpus)) == corpus.n_examples
@@ -52,6 +53,7 @@ class Corpus:
     again: Callable[[], Iterator[Example]]
     files: SourceFiles | None = None
     text_bytes: int = 0
+    stream: Callable[[], Stream] | None = None
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file is no longer the one that was hashed."""
@@ -63,6 +65,14 @@ class Corpus:
 
     def __len__(self) -> int:
         return self.n_examples
+
+    def since(self, number: int) -> Iterator[Example]:
+        """The examples from a number on, counted from 0."""
+        if self.stream is None:
+            return islice(self.again(), number, None)
+        stream = self.stream()
+        stream.go(number)
+        return stream
 
     def __repr__(self) -> str:
         return f"Corpus('{self.name}', {self.n_examples} examples)"
@@ -102,24 +112,30 @@ def read(
     else:
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
         files = None
-    again = partial(_examples, reader.examples, sources, options)
-    skipped, kept, texts, n, text_bytes = Counter(), [], sha256(), 0, 0
-    for n, example in enumerate(again(skipped), 1):
+    streamed = Sources(reader.examples, sources, options)
+    stream, marks, kept, texts, text_bytes = Stream(streamed), Marks(), [], sha256(), 0
+    reading = stream.reading
+    for example in stream:
+        marks.note(stream.number, reading.source, reading.cursor)
         content = _content(example)
         texts.update(content)
         text_bytes += len(content)
-        if n <= IN_MEMORY:
+        if stream.number <= IN_MEMORY:
             kept.append(example)
+    n, skipped = stream.number, dict(reading.skipped)
     if not n:
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
+    # an id is repeated only within the whole corpus, which then has to be read from its start
+    from_mark = partial(Stream, streamed, Marks() if reading.repeated else marks)
     return Corpus(
         name=name,
         sha256=files.sha256 if files else texts.hexdigest(),
         n_examples=n,
-        skipped=dict(skipped),
-        again=partial(iter, kept) if n <= IN_MEMORY else partial(again, Counter()),
+        skipped=skipped,
+        again=partial(iter, kept) if n <= IN_MEMORY else from_mark,
         files=files,
         text_bytes=text_bytes,
+        stream=None if n <= IN_MEMORY else from_mark,
     )
 
 
@@ -130,55 +146,7 @@ def _with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:
     return replace(options, **keywords)
 
 
-def _examples(
-    read: Callable[[Any, Options], Iterable[Example | Bad | Skipped]],
-    sources: list[Any],
-    options: Options,
-    skipped: Counter[str],
-) -> Iterator[Example]:
-    items = ((_place(source), read(source, options)) for source in sources)
-    ids: set[str] = set()
-    examples = (example for place, each in items for example in _good(each, place, options, skipped, ids))
-    annotated = annotate.annotate(examples, options.annotate) if options.annotate else examples
-    return islice(annotated, options.limit)
-
-
-def _place(source: Any) -> str:
-    return source if isinstance(source, str) else type(source).__name__
-
-
-def _good(
-    items: Iterable[Example | Bad | Skipped], source: str, options: Options, skipped: Counter[str], ids: set[str]
-) -> Iterator[Example]:
-    numbered = f"{Path(source).name}:"
-    for item in items:
-        if isinstance(item, Skipped):
-            skipped[item.reason] += item.count
-        elif (problem := _problem(item, numbered, ids)) or isinstance(item, Bad):
-            if not options.skip_bad:
-                remedy = "mend it, or leave such examples out with --skip-bad"
-                raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
-            skipped["bad"] += 1
-        elif all(segment_text(segment).strip() for segment in item.segments):
-            yield item
-        else:
-            skipped["empty"] += 1
-
-
-def _problem(item: Example | Bad, numbered: str, ids: set[str]) -> str:
-    """The place and the problem of an item; "" for a good example, whose id joins `ids`.
-
-    * `numbered`: how an id begins that has the number of a line; it is unique, and need not be kept.
-    """
-    if isinstance(item, Bad):
-        return f"line {item.line}: {item.message}"
-    wrong = "another example has this id" if item.id in ids else unstorable(item)
-    if not item.id.startswith(numbered):
-        ids.add(item.id)
-    return f"example '{item.id[:40]}': {wrong}" if wrong else ""
-
-
-def _why(skipped: Counter[str]) -> str:
+def _why(skipped: dict[str, int]) -> str:
     return f" ({', '.join(f'{count} {reason}' for reason, count in skipped.items())})" if skipped else ""
 
 

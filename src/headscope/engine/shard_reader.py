@@ -63,7 +63,7 @@ class ShardReader(Generic[State]):
         return self.sum.plus(self.open.part(0), self.fold.merge) if self.open else self.sum
 
     def _here(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
-        first, rest = done.coverage.inputs, shards_of(self.corpus, self.size, done.shards)
+        first, rest = done.coverage.inputs, shards_of(self.corpus.since(done.shards * self.size), self.size)
         while (part := self._read(islice(rest, self.together), first, self.settings, self.fold.start)).shards:
             first += part.coverage.inputs
             yield part
@@ -132,15 +132,15 @@ class ShardReader(Generic[State]):
 
 
 class _Slices:
-    """Slices of a corpus by their numbers, which mostly increase: the corpus is read once, as far as needed."""
+    """Slices of a corpus by their numbers; what stands between them is not read, where the corpus has marks."""
 
     def __init__(self, corpus: Corpus, size: int):
-        self.corpus, self.size, self.rest, self.next = corpus, size, iter(()), 0
+        self.corpus, self.size = corpus, size
+        self.stream = corpus.stream and corpus.stream()
 
     def examples(self, number: int) -> list[Example]:
         """The examples of a slice."""
-        if number < self.next or self.next == 0:
-            self.rest, self.next = iter(self.corpus), 0
-        skipped = (number - self.next) * self.size
-        self.next = number + 1
-        return list(islice(self.rest, skipped, skipped + self.size))
+        if self.stream is None:
+            return list(islice(self.corpus.since(number * self.size), self.size))
+        self.stream.go(number * self.size)
+        return list(islice(self.stream, self.size))

@@ -147,13 +147,13 @@ def shard_size(examples: int, text_bytes: int) -> int:
     return max(1, min(EXAMPLES, max(examples * LEAST_BYTES // text_bytes, -(-examples // SHARDS))))
 
 
-def shards_of(examples: Iterable[Example], size: int, first: int = 0) -> Iterator[Iterator[Example]]:
-    """The examples of each shard from number `first` on; a shard must be read before the next.
+def shards_of(examples: Iterable[Example], size: int) -> Iterator[Iterator[Example]]:
+    """The examples of each shard; a shard must be read before the next.
 
-    >>> [len(list(shard)) for shard in shards_of(range(2500), 1000, first=1)]
-    [1000, 500]
+    >>> [len(list(shard)) for shard in shards_of(range(2500), 1000)]
+    [1000, 1000, 500]
     """
-    rest = islice(examples, first * size, None)
+    rest = iter(examples)
     for example in rest:
         yield chain([example], islice(rest, size - 1))
 
