@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from headscope.corpora import Options, read
+from headscope.corpora.parsing import parquet_rows
 from headscope.corpora.parsing.columns import check_header
 from headscope.corpora.parsing.json_text import first_repeated
 from headscope.corpora.parsing.limits import LONGEST_TEXT, MOST_COLUMNS
+from headscope.corpora.readers import table
 from headscope.errors import HeadscopeError
 from support.written import corpus, texts
 
@@ -63,9 +65,8 @@ def test_two_columns_of_one_name_are_refused():
     refused("x.tsv", "text\ttext\na\tb\n", "two columns are named 'text'; rename one")
     refused("x.csv", "text,text\na,b\n", "two columns are named 'text'; rename one")
     refused("x.jsonl", '{"text": "a", "text": "b"}', "the field 'text' comes twice")
-    table = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
     file = io.BytesIO()
-    pq.write_table(table, file)
+    pq.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"]), file)
     refused("x.parquet", file.getvalue(), "two columns are named 'text'; rename one")
 
 
@@ -89,10 +90,10 @@ def test_names_of_columns_are_compared_once_each():
 
 def test_columns_and_fields_have_a_bound():
     names = [f"c{number}" for number in range(MOST_COLUMNS)]
-    table, last = "\t".join(["text", *names[1:]]), "\t" * (MOST_COLUMNS - 1)
-    assert len(corpus("x.tsv", f"{table}\nIt rained.{last}\n")) == 1
+    header, last = "\t".join(["text", *names[1:]]), "\t" * (MOST_COLUMNS - 1)
+    assert len(corpus("x.tsv", f"{header}\nIt rained.{last}\n")) == 1
     assert len(corpus("x.jsonl", json.dumps(dict.fromkeys(["text", *names[1:]], "It rained.")))) == 1
-    refused("x.tsv", f"{table}\tmore\nIt rained.\t{last}\n", "10001 columns, at most 10000 are read; take out those")
+    refused("x.tsv", f"{header}\tmore\nIt rained.\t{last}\n", "10001 columns, at most 10000 are read; take out those")
     refused("x.jsonl", json.dumps(dict.fromkeys(["text", *names], 1)), "an object has 10001 fields, at most 10000 are")
     refused("x.jsonl", '{"text": "a", "links": {' + '"a": 1, ' * 40_000 + '"b": 1}}', "an object has 40001 fields")
 
@@ -236,11 +237,71 @@ def test_parquet_that_cannot_be_read_is_refused():
         refused("x.parquet", content, "x.parquet' ")
     with pa.BufferOutputStream() as file:
         pq.write_table(pa.table({"text": pa.array([b"\xff\xfe"]).view(pa.string())}), file)
-        refused("x.parquet", file.getvalue().to_pybytes(), "is not a Parquet file")
+        refused("x.parquet", file.getvalue().to_pybytes(), "cannot be read as Parquet")
     times = pa.array([datetime(2000, 1, 1)]).cast(pa.timestamp("s"))
     far = pa.array([2**60]).cast(pa.int64()).view(pa.timestamp("ms"))
     refused("x.parquet", parquet(text=times), "column 'text' is datetime")
-    refused("x.parquet", parquet(text=["a"], label=far), "is not a Parquet file|column")
+    refused("x.parquet", parquet(text=["a"], label=far), "cannot be read as Parquet|column")
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The bytes of each batch of rows that is unpacked."""
+    sizes: list[int] = []
+
+    class Recorded(pq.ParquetFile):
+        def iter_batches(self, *arguments, **options):
+            for batch in super().iter_batches(*arguments, **options):
+                sizes.append(batch.nbytes)
+                yield batch
+
+    monkeypatch.setattr(pq, "ParquetFile", Recorded)
+    return sizes
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}}, {"data_page_size": 10}]
+)
+def test_parquet_of_rows_that_share_their_text_is_unpacked_a_little_at_a_time(options, batches, monkeypatch):
+    monkeypatch.setattr(parquet_rows, "LARGEST_BATCH", 1 << 16)
+    monkeypatch.setattr(parquet_rows, "SMALL_PAGE", 64)
+    file = io.BytesIO()
+    pq.write_table(pa.table({"text": ["a" * 4000] * 1000, "unread": ["b" * 4000] * 1000}), file, **options)
+    assert len(corpus("x.parquet", file.getvalue())) == 1000
+    assert len(batches) >= 1000 // 16 and max(batches) <= 1 << 16
+
+
+def test_of_parquet_no_more_is_unpacked_than_is_asked_for(batches):
+    file = io.BytesIO()
+    pq.write_table(pa.table({"text": ["It rained."] * 100}), file, row_group_size=10)
+    assert len(corpus("x.parquet", file.getvalue(), Options(limit=11))) == 11
+    assert len(batches) == 2
+
+
+def test_a_page_or_a_packed_file_of_parquet_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(parquet_rows, "LARGEST_PAGE", 1000)
+    refused("x.parquet", parquet(text=["It rained. " * 100]), r"a page of 110\d bytes, at most 1000 are unpacked")
+    monkeypatch.setattr(table, "LARGEST_FILE", 1000)
+    refused("x.parquet.gz", parquet(text=["It rained. " * 100]), "once it is unpacked")
+
+
+def test_lists_and_structs_of_parquet_are_no_columns():
+    columns = {"text": ["It rained."], "labels": [[1, 2]], "class": [{"name": "no"}]}
+    (example,) = corpus("x.parquet", parquet(**columns))
+    assert (example.label, example.sentences[0].text) == (None, "It rained.")
+    refused("x.parquet", parquet(**columns), "no column 'labels'; did you mean|there are", columns="text,,labels")
+
+
+def test_pages_of_parquet_with_a_damaged_header_are_refused():
+    good = parquet(text=["It rained."])
+    for damaged in (b"\x15\x00", b"\x15" + b"\xff" * 20, b"\x18\xff\xff\xff\x7f", b"\x1c" * 3000, b"\x00", b"\x19"):
+        refused("x.parquet", b"PAR1" + damaged + good[4 + len(damaged) :], "cannot be read")
+
+
+def test_a_row_of_csv_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr(table, "LONGEST_LINE", 1000)
+    content = 'text,label\nIt rained.,no\n"' + 'a\n","' * 200
+    refused("x.csv", content, "line 3: more than 0 MiB in one row; close the quote mark")
 
 
 @pytest.mark.parametrize("name", ["x.txt", "x.tsv", "x.conllu", "lu1.xml", "x.parquet", "x.dp", "x.txt.gz"])

@@ -141,7 +141,7 @@ def test_parquet_has_types():
 
 
 def test_a_file_that_is_not_parquet_is_an_error():
-    with pytest.raises(HeadscopeError, match=r"x.parquet' is not a Parquet file: .*; check the file$"):
+    with pytest.raises(HeadscopeError, match=r"x.parquet' cannot be read as Parquet: .*; check the file$"):
         corpus("x.parquet", "text\nIt rained.\n")
 
 

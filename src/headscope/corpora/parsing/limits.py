@@ -5,6 +5,9 @@ from headscope.corpora.problems import Bad
 # Bytes of a line, and of a whole XML or packed Parquet file once it is unpacked.
 LONGEST_LINE = 1 << 24
 LARGEST_FILE = 1 << 28
+# Bytes of a page of a Parquet file, and of rows that share a page, once they are unpacked.
+LARGEST_PAGE = 1 << 27
+LARGEST_BATCH = 1 << 26
 # Characters of a text, and of the lines of one sentence: a tokenizer takes some 250 bytes for each.
 LONGEST_TEXT = 1_000_000
 # Columns of a table, and fields of a JSON object.

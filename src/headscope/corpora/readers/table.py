@@ -4,13 +4,14 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
-from headscope.corpora.parsing import columns
+from headscope.corpora.parsing import columns, parquet_rows
 from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.json_lines import Record, records
-from headscope.corpora.parsing.limits import LARGEST_FILE
+from headscope.corpora.parsing.limits import LARGEST_FILE, LONGEST_LINE
 from headscope.corpora.parsing.lines import lines, opened, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
@@ -41,7 +42,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     A file of another suffix is read as .tsv. Labels stay as written; a .parquet column of floats stays so.
     """
     cursor, chosen = options.cursor or Cursor(), None
-    for row in _ROWS.get(suffix(source), tsv)(source, columns.numbered(options.columns), cursor):
+    for row in _ROWS.get(suffix(source), tsv)(source, options.columns, cursor):
         if isinstance(row, Bad | Skipped):
             yield row
             continue
@@ -54,22 +55,31 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             yield bad
 
 
-def tsv(source: str, headless: bool = False, cursor: Cursor | None = None) -> Rows:
+def tsv(source: str, wanted: str | None = None, cursor: Cursor | None = None) -> Rows:
     """Each row of a .tsv with the number of its line, by the names in its header, or by numbers where it has none."""
     # quote marks are text in .tsv corpora, often unpaired: a quoting reader would silently merge rows
     cursor = cursor or Cursor()
     rows = ((number, line.split("\t") if line else []) for number, line in lines(source, cursor=cursor))
-    return _with_header(rows, source, headless, cursor)
+    return _with_header(rows, source, wanted, cursor)
 
 
-def _csv(source: str, headless: bool, cursor: Cursor) -> Rows:
-    return _with_header(_csv_fields(source, cursor), source, headless, cursor)
+def _csv(source: str, wanted: str | None, cursor: Cursor) -> Rows:
+    return _with_header(_csv_fields(source, cursor), source, wanted, cursor)
 
 
 def _csv_fields(source: str, cursor: Cursor) -> Iterator[tuple[int, list[str]] | Bad]:
-    reader = csv.reader((f"{line}\n" for _, line in lines(source, cursor=cursor, quoted=True)), strict=True)
+    line = begin = 0
+
+    def of_row() -> Iterator[str]:
+        for _, text in lines(source, cursor=cursor, quoted=True):
+            if cursor.offset - begin > LONGEST_LINE:
+                size = f"more than {LONGEST_LINE >> 20} MiB in one row"
+                raise HeadscopeError(f"corpus '{source}', line {line}: {size}; close the quote mark that it opens")
+            yield f"{text}\n"
+
+    reader = csv.reader(of_row(), strict=True)
     while True:
-        line = cursor.line + 1
+        line, begin = cursor.line + 1, cursor.offset
         try:
             yield line, next(reader)
         except StopIteration:
@@ -78,7 +88,8 @@ def _csv_fields(source: str, cursor: Cursor) -> Iterator[tuple[int, list[str]] |
             yield Bad(line, f"not CSV ({error})")
 
 
-def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], source: str, headless: bool, cursor: Cursor) -> Rows:
+def _with_header(rows: Iterator[tuple[int, list[str]] | Bad], source: str, wanted: str | None, cursor: Cursor) -> Rows:
+    headless = columns.numbered(wanted)
     for row in rows:
         if isinstance(row, Bad):
             yield row
@@ -98,25 +109,34 @@ def _row(line: int, header: Sequence[str], fields: list[str]) -> Row | Bad:
     return line, dict(zip(header, fields, strict=True))
 
 
-def _jsonl(source: str, headless: bool, cursor: Cursor) -> Rows:
+def _jsonl(source: str, wanted: str | None, cursor: Cursor) -> Rows:
     # a number is kept as written: 5 and 5.0 are labels, not measurements
     for record in records(source, as_written=True, cursor=cursor):
         yield (record.line, record.fields) if isinstance(record, Record) else record
 
 
-def _parquet(source: str, headless: bool, cursor: Cursor) -> Rows:
-    import pyarrow.parquet
+def _parquet(source: str, wanted: str | None, cursor: Cursor) -> Rows:
+    import pyarrow
+
+    def choose(header: list[str], flat: list[str]) -> list[str]:
+        columns.check_header(header, source)
+        chosen = columns.choose(flat, wanted, source)
+        return list(filter(None, dict.fromkeys((chosen.first, chosen.second, chosen.label))))
 
     try:
         with opened(source) as file:
-            content = io.BytesIO(file.read(LARGEST_FILE)) if source.endswith(".gz") else file
-            table = pyarrow.parquet.ParquetFile(content)
-            columns.check_header(table.schema_arrow.names, source)
-            yield from enumerate((row for batch in table.iter_batches(1000) for row in batch.to_pylist()), 1)
+            yield from enumerate(parquet_rows.rows(_unpacked(file) if source.endswith(".gz") else file, choose), 1)
     except (pyarrow.ArrowException, ArithmeticError, ValueError) as error:
         # ValueError: text that is not UTF-8, or a time that Python cannot hold
-        reason = str(error).splitlines()[0]
-        raise HeadscopeError(f"corpus '{source}' is not a Parquet file: {reason}; check the file") from error
+        reason = f"{error} ".splitlines()[0].strip()
+        raise HeadscopeError(f"corpus '{source}' cannot be read as Parquet: {reason}; check the file") from error
 
 
-_ROWS: dict[str, Callable[[str, bool, Cursor], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+def _unpacked(file: BinaryIO) -> BinaryIO:
+    content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise ValueError(f"more than {LARGEST_FILE >> 20} MiB once it is unpacked")
+    return io.BytesIO(content)
+
+
+_ROWS: dict[str, Callable[[str, str | None, Cursor], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
