@@ -1,12 +1,16 @@
 """Options are read under their former names, too, with a line that names the one of today."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from headscope.cli.app import application
 from headscope.cli.study import command_calling
+from support.planted_words import copying_model
 
 
 def invoked(*words: str) -> tuple[Result, dict[str, Any]]:
@@ -36,3 +40,13 @@ def test_both_names_are_refused(order: int) -> None:
     result, given = invoked("minilm", "numeracy", *options[0], *options[1])
     assert result.exit_code == 2 and not given
     assert "--each is the former name of --per-condition; give one of them" in result.stderr
+
+
+def test_a_sample_of_a_suite_is_scored_by_the_command(tmp_path: Path) -> None:
+    model = copying_model()
+    model.network.save_pretrained(tmp_path / "model")
+    model.tokenizer.save_pretrained(tmp_path / "model")
+    words = ["cloze", str(tmp_path / "model"), "numeracy", "--each", "2", "-o", str(tmp_path / "out"), "--no-figures"]
+    result = CliRunner().invoke(application(words), [*words, "--no-random", "--no-controls", "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["attrs"]["n_examples"] == 14

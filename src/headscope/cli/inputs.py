@@ -146,7 +146,7 @@ def _corpora(given: Given, done: Given) -> Any:
 def _suites(given: Given, done: Given) -> Any:
     from headscope.corpora.suites import read_suites
 
-    options = {name: given[name] for name in ("limit", "each", "skip_bad")}
+    options = {name: given[name] for name in ("limit", "per_condition", "skip_bad")}
     return read_suites(given["suites"], given["data"], **options)
 
 
