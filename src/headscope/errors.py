@@ -28,6 +28,10 @@ class DrawingError(HeadscopeError):
     """
 
 
+class ClusterLostError(HeadscopeError):
+    """A cluster whose processes ended during a run; the command line exits with status 1."""
+
+
 def suggest(name: str, known: Iterable[str], *, remedy: str = "") -> str:
     """The end of an error about an unknown name: the nearest name, then all names, or `remedy` in their place.
 

@@ -12,6 +12,7 @@ from headscope import results
 from headscope.cli.app import application
 from headscope.engine import array_files, shards
 from headscope.engine.workers import on_ray
+from headscope.engine.workers.ray_liveness import Liveness
 from support.same import assert_same
 from support.threaded_ray import ThreadedRay
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -49,6 +50,7 @@ def test_workers_of_a_cluster_give_the_bits_of_one_process(
 ) -> None:
     ray = ThreadedRay()
     monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
     monkeypatch.setattr(shards, "EXAMPLES", 8)
     monkeypatch.setattr(array_files, "PIECE", 1000)
     monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 4)

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from headscope.cli.printable import printable
-from headscope.errors import DrawingError, HeadscopeError
+from headscope.errors import ClusterLostError, DrawingError, HeadscopeError
 from headscope.files import names_full_disk
 
 INCOMPLETE = 1
@@ -21,8 +21,8 @@ FULL = "no space left on the disk; make room there, or for temporary files name 
 def user_errors(debug: bool) -> Iterator[None]:
     """Within this context an error that a user can mend ends the program with one line and status 2.
 
-    A full disk is such an error, and a path that is too long. A page that could not be made whole ends the program
-    with status 1.
+    A full disk is such an error, and a path that is too long. A page that could not be made whole and a lost
+    cluster end the program with status 1.
     """
     try:
         yield
@@ -30,7 +30,7 @@ def user_errors(debug: bool) -> Iterator[None]:
         if debug:
             raise
         typer.secho(f"headscope: {printable(error)}", err=True, fg=typer.colors.RED)
-        raise typer.Exit(INCOMPLETE if isinstance(error, DrawingError) else USER_ERROR) from None
+        raise typer.Exit(INCOMPLETE if isinstance(error, ClusterLostError | DrawingError) else USER_ERROR) from None
     except OSError as error:
         if debug or not (line := _line(error)):
             raise

@@ -11,6 +11,7 @@ from headscope.engine.settings import Settings
 from headscope.engine.shards import Fold, ReadShards, State
 from headscope.engine.workers.engine import Tasks
 from headscope.engine.workers.forked import engine_for
+from headscope.errors import ClusterLostError
 from headscope.journal.codec import decode
 
 
@@ -46,6 +47,9 @@ def read_parts(
                 total = total.plus(part, merge)
                 checkpoints.save(total)
         checkpoints.finish(total)
+    except ClusterLostError:
+        checkpoints.save(total, at_once=True)
+        raise
     except KeyboardInterrupt:
         checkpoints.save(total, at_once=True)
         unfinished = reader.unfinished()

@@ -9,6 +9,7 @@ from headscope.engine.workers import on_ray
 from headscope.engine.workers.on_ray import RayEngine
 from headscope.engine.workers.ray_actor import RayActor
 from headscope.engine.workers.ray_cluster import connect
+from headscope.engine.workers.ray_liveness import Liveness
 from headscope.errors import HeadscopeError
 
 
@@ -38,6 +39,7 @@ class FakeRay:
 def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = FakeRay()
     monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
     RayEngine("module:name", b"job", workers=2, gpus=0.5).start()
     assert ray.options == [{"num_cpus": 1, "num_gpus": 0.5, "max_concurrency": 2}]
     assert ray.actors[0][:2] == ("module:name", b"job")
@@ -79,3 +81,12 @@ def test_a_cluster_without_processors_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(on_ray, "require", lambda name: ray)
     with pytest.raises(HeadscopeError, match=r"^--engine ray: the Ray cluster has no processor; see 'ray status'$"):
         RayEngine("module:name", b"job")
+
+
+def test_a_cluster_of_ones_own_that_others_could_reach_is_refused() -> None:
+    ended: list[str] = []
+    util = SimpleNamespace(get_node_ip_address=lambda: "10.0.0.1")
+    ray = SimpleNamespace(init=lambda **_: None, util=util, shutdown=lambda: ended.append("ended"))
+    with pytest.raises(HeadscopeError, match=r"^--address local: Ray listens on '10.0.0.1', not on this machine alone"):
+        connect(ray, "local")
+    assert ended

@@ -15,12 +15,14 @@ from headscope.engine.workers.coordinator import ordered_values
 from headscope.engine.workers.engine import Tasks
 from headscope.engine.workers.messages import message_of, record_of
 from headscope.engine.workers.ray_actor import RayActor
-from headscope.engine.workers.ray_cluster import connect, failed_start, refuse_lacking
+from headscope.engine.workers.ray_cluster import THIS_MACHINE_ALONE, connect, failed_start, refuse_lacking
+from headscope.engine.workers.ray_liveness import liveness_of
 from headscope.errors import HeadscopeError
 from headscope.extras import require
 from headscope.journal.lines import Record
 
 SECONDS = 10  # for the end of the studies of idle workers
+WAIT = 2  # seconds for a message, before the cluster is asked whether it is there
 # They may differ between machines of a cluster.
 OF_MACHINE = {"device", "threads"}
 
@@ -39,6 +41,8 @@ class RayEngine:
 
     def __init__(self, entry: str, job: bytes, *, workers: int = 1, address: str = "local", gpus: float = 0):
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        if address == "local":
+            os.environ |= THIS_MACHINE_ALONE
         self.ray, self.workers, self.gpus = require("ray"), workers, gpus
         self.started = not self.ray.is_initialized()
         if self.started:
@@ -48,6 +52,7 @@ class RayEngine:
         self.fingerprint: dict[str, str | int] = {}
         try:
             refuse_lacking(self.ray, gpus)
+            self.liveness = liveness_of(self.ray)
         except HeadscopeError:
             self.close()
             raise
@@ -84,8 +89,10 @@ class RayEngine:
 
     def wait(self, workers: Sequence["_RayWorker"]) -> list["_RayWorker"]:
         """The workers that have something to receive, once there is one."""
-        pending = {worker.pending: worker for worker in workers}
-        self.ray.wait(list(pending), num_returns=1)
+        pending, first = {worker.pending: worker for worker in workers}, []
+        while not first:
+            first, _ = self.ray.wait(list(pending), num_returns=1, timeout=WAIT)
+            self.liveness.refuse_lost()
         ready, _ = self.ray.wait(list(pending), num_returns=len(pending), timeout=0)
         return [pending[each] for each in ready]
 

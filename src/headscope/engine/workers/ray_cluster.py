@@ -3,11 +3,14 @@
 import os
 import re
 import socket
+from ipaddress import ip_address
 from typing import Any
 
 from headscope.errors import HeadscopeError
 
 SECONDS = 10  # for an answer of the cluster
+# Ray reads it as it is imported: a new cluster listens on the loopback interface, as it ever does on macOS and Windows.
+THIS_MACHINE_ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 FAILED_START = "error raised in its creation task"
 
 
@@ -26,6 +29,15 @@ def connect(ray: Any, address: str) -> None:
     except Exception as error:  # Ray raises errors of many kinds, also plain ones
         remedy = "Ray needs memory, and room in /tmp or in RAY_TMPDIR" if local else "see 'ray status'"
         raise HeadscopeError(f"--address {address}: no Ray cluster ({_in_one_line(error)}); {remedy}") from error
+    if local and not ip_address(host := ray.util.get_node_ip_address()).is_loopback:
+        ray.shutdown()
+        raise HeadscopeError(f"--address local: Ray listens on '{host}', not on this machine alone; update Ray")
+    _mute(ray)
+
+
+def _mute(ray: Any) -> None:
+    """Keep Ray from printing its messages about lost processes, which have many lines, on standard output."""
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None
 
 
 def refuse_lacking(ray: Any, gpus: float) -> None:
