@@ -40,8 +40,9 @@ bench: $(READY)  ## time and memory, side by side
 	$(BIN)/python -m benchmarks.prune
 	$(BIN)/python -m benchmarks.viewer
 
-docs: $(READY)  ## the site, in out/site; needs no network
+docs: $(READY)  ## the site, in out/site, with pages of a real result as an example; needs no network
 	$(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/tools/example.py out/site/example
 	$(BIN)/python docs/tools/offline.py out/site
 
 lock:  ## resolve all dependencies anew in a fresh environment, and write constraints.txt

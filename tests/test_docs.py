@@ -16,6 +16,7 @@ from headscope.cli.app import application
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns import commands as patterns_commands
 from headscope.studies.patterns.training.recipe import ClassifierRecipe
+from support import tiny_families
 from support.commands import commands
 from support.pages import WITHOUT_FILES
 from support.shelf import ROWS, put_models, stock
@@ -135,6 +136,7 @@ def test_demo_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     (command,) = re.findall(r"\$\(BIN\)/headscope (profile.*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
     ended = CliRunner().invoke(application(command.split()), command.split())
+    assert f".venv/bin/headscope {command}\n" in README, "by uv and by make the same command"
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     rows = [line.strip() for line in shown.splitlines() if re.search(r"\d\.\d\d", line)]
     assert len(rows) >= 5
@@ -146,3 +148,16 @@ def test_files_that_the_readme_links_are_there() -> None:
     links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
     assert len(links) >= 4
     assert [link for link in links if not (ROOT / link.partition("#")[0]).is_file()] == []
+
+
+def test_the_number_of_exact_model_types_is_that_of_the_tests() -> None:
+    exact = len([*tiny_families.INTERFACE, *tiny_families.WHOLE_MASKS, *tiny_families.TAP])
+    for page in ("README.md", "docs/inputs.md"):
+        assert set(re.findall(r"(\d+) model types", PAGES[page])) == {str(exact)}, page
+    assert f"{len(tiny_families.REFUSED)} more types are refused" in PAGES["docs/inputs.md"]
+
+
+def test_no_address_of_the_project_is_named_that_does_not_exist() -> None:
+    files = [ROOT / name for name in ("pyproject.toml", "CITATION.cff", "mkdocs.yml", "CONTRIBUTING.md", "SECURITY.md")]
+    texts = PAGES | {path.name: path.read_text(encoding="utf-8") for path in files}
+    assert [name for name, text in texts.items() if re.search(r"(github|pypi|readthedocs)\S*headscope", text)] == []
