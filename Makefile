@@ -8,7 +8,7 @@ JOBS ?= auto
 # "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 
-.PHONY: demo test check format bench chaos docs fuzz lock audit licences clean
+.PHONY: demo test check format bench chaos docs docs-figures fuzz lock audit licences clean
 
 demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
@@ -44,6 +44,11 @@ docs: $(READY)  ## the site, in out/site, with pages of a real result as an exam
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/tools/example.py out/site/example
 	$(BIN)/python docs/tools/offline.py out/site
+
+docs-figures: $(READY)  ## gallery, pictures of the report and of docs/speed.md, with the built-in model and corpus
+	$(BIN)/python docs/tools/gallery.py
+	$(BIN)/python docs/tools/report_pictures.py
+	$(BIN)/python docs/tools/speed_picture.py
 
 lock:  ## resolve all dependencies anew in a fresh environment, and write constraints.txt
 	rm -rf out/lock
