@@ -118,7 +118,8 @@ def read(
     for example in stream:
         marks.note(stream.number, reading.source, reading.cursor)
         content = _content(example)
-        texts.update(content)
+        if files is None:
+            texts.update(content)
         text_bytes += len(content)
         if stream.number <= IN_MEMORY:
             kept.append(example)
@@ -152,7 +153,7 @@ def _why(skipped: dict[str, int]) -> str:
 
 def _content(example: Example) -> bytes:
     """The bytes that the hash of a corpus without files is made of."""
-    return "\0".join([*(segment_text(segment) for segment in example.segments), str(example.label)]).encode()
+    return "\0".join([*map(segment_text, example.segments), str(example.label)]).encode()
 
 
 def _name(place: str, sources: list[str]) -> str:

@@ -57,10 +57,11 @@ def lines(
     cursor = cursor or Cursor()
     with opened(source, what) as file:
         while raw := cursor.next_line(file):
-            yield (
-                cursor.line,
-                _text(raw, f"{what} '{source}', line {cursor.line}", first=cursor.line == 1, quoted=quoted),
-            )
+            try:
+                text = _text(raw, cursor.line == 1, quoted)
+            except ValueError as error:
+                raise HeadscopeError(f"{what} '{source}', line {cursor.line}: {error}") from error
+            yield cursor.line, text
 
 
 def suffix(source: str) -> str:
@@ -72,16 +73,16 @@ def suffix(source: str) -> str:
     return Path(source.removesuffix(".gz")).suffix.lower()
 
 
-def _text(raw: bytes, place: str, *, first: bool, quoted: bool) -> str:
+def _text(raw: bytes, first: bool, quoted: bool) -> str:
+    """The text of a line; raises `ValueError` for one that is none."""
     if len(raw) == LONGEST_LINE:
-        raise HeadscopeError(f"{place}: more than {LONGEST_LINE >> 20} MiB in one line; break the file into lines")
+        raise ValueError(f"more than {LONGEST_LINE >> 20} MiB in one line; break the file into lines")
     if b"\0" in raw:
-        raise HeadscopeError(f"{place}: a NUL byte, as in UTF-16 or a binary file; save the file as UTF-8")
+        raise ValueError("a NUL byte, as in UTF-16 or a binary file; save the file as UTF-8")
     try:
         text = raw.decode("utf-8-sig" if first else "utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
-        wrong = f"byte 0x{raw[error.start]:02x} is not UTF-8"
-        raise HeadscopeError(f"{place}: {wrong}; save the file as UTF-8") from error
+        raise ValueError(f"byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8") from error
     if "\r" in text and (first or not quoted):
-        raise HeadscopeError(f"{place}: carriage returns are not line ends; save the file with LF or CRLF")
+        raise ValueError("carriage returns are not line ends; save the file with LF or CRLF")
     return text

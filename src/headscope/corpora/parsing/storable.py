@@ -24,13 +24,16 @@ def first_unstorable(names: Iterable[tuple[str, str]], texts: Iterable[str]) -> 
     "text 'It rained.\\\\x00' has a NUL character, or half of a character; take it out"
     """
     named, texts = list(names), list(texts)
+    joined = "".join([*texts, *[value for _, value in named]])
+    if len(joined) <= LONGEST_NAME and _is_storable(joined):  # as most are
+        return None
     for name, value in named:
         if len(value) > LONGEST_NAME:
             return f"{name} '{value[:20]}...' has {len(value)} characters, at most {LONGEST_NAME} are stored"
     for text in texts:
         if len(text) > LONGEST_TEXT:
             return long_text(text)
-    if _is_storable("".join([*texts, *(value for _, value in named)])):
+    if _is_storable(joined):
         return None
     name, value = next(each for each in (*named, *(("text", text) for text in texts)) if not _is_storable(each[1]))
     return f"{name} {value[:20]!a} has a NUL character, or half of a character; take it out"
