@@ -37,7 +37,7 @@ def chart(values: dict[str, float]) -> Any:
     base = alt.Chart(rows).encode(alt.Y("method:N", sort=list(values), title=None, axis=alt.Axis(labelLimit=260)))
     bars = base.mark_bar().encode(alt.X("ratio:Q", title="times a plain pass"), color=colour)
     numbers = base.mark_text(align="left", dx=4).encode(alt.X("ratio:Q"), alt.Text("ratio:Q", format=".2f"))
-    drawn = (bars + numbers).properties(width=520, height=170)
+    drawn = (bars + numbers).properties(width=520, height=170, padding={"left": 24, "right": 16, "top": 6, "bottom": 6})
     return finished(drawn, "Built-in model, segments of 128 tokens", "Times of a plain forward pass, by method")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 WIDTH = 120
 ITEM = re.compile(r"(\s*)([*+-]|\d+\.) +")
 FENCE = re.compile(r"\s*(```|~~~)")
-# A line that is no prose: a title, a table, a picture, a quotation, HTML, an option of mkdocstrings, or a break in the text.
+# A line that is no prose: a title, a table, a picture, a quotation, HTML, a name of mkdocstrings, or a forced break.
 FIXED = re.compile(r"\s*(#|\||!\[|>|<|:::|---|\[\^?[^\]]+\]:)|.*(  |\\)$")
 # A word that means something else at the start of a line.
 START = re.compile(r"([*+>#|:-]+|\d+[.)]|:::.*|<.*|!\[.*)$")
