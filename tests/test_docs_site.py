@@ -14,6 +14,7 @@ from headscope.version import __version__
 ROOT = Path(__file__).parents[1]
 OFFLINE = runpy.run_path(str(ROOT / "docs/tools/offline.py"))
 EXAMPLE = "example/"  # made after the pages, by docs/tools/example.py
+WRAP = runpy.run_path(str(ROOT / "docs/tools/wrap.py"))
 DOCSTRINGS = runpy.run_path(str(ROOT / "docs/tools/docstrings.py"))
 
 
@@ -96,6 +97,18 @@ def test_a_link_that_a_reader_may_click_is_none(tmp_path):
 def test_examples_of_docstrings_are_code():
     text = "Sum.\n\n>>> 1 + 1\n2\n\n>>> 3\n3\n"
     assert DOCSTRINGS["fenced"](text) == "Sum.\n\n```pycon\n>>> 1 + 1\n2\n```\n\n```pycon\n>>> 3\n3\n```\n"
+
+
+def test_prose_alone_is_wrapped():
+    prose, row = "word " * 40, f"| {'cell ' * 40}|"
+    code = f"```\n{prose.strip()}\n```"
+    page = f"# {prose.strip()}\n\n* {prose}\n* short\n\n{row}\n\n{code}\n\n    {prose.strip()}\n"
+    lines = WRAP["wrapped"](page).splitlines()
+    assert [line for line in lines if len(line) > 120] == [
+        f"# {prose.strip()}", row, prose.strip(), f"    {prose.strip()}"
+    ]  # fmt: skip
+    assert lines[2].startswith("* word") and lines[3].startswith("  word") and lines[4] == "* short"
+    assert WRAP["wrapped"]("\n".join([*lines, ""])).splitlines() == lines
 
 
 def test_the_citation_has_the_version_of_the_package():
