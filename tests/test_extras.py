@@ -52,7 +52,13 @@ def test_a_package_that_is_broken_is_not_called_missing(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "vl_convert", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        missing("vl_convert")
+        require("vl_convert")
+
+
+def test_nothing_is_imported_to_see_whether_a_package_is_installed(monkeypatch):
+    monkeypatch.delitem(sys.modules, "vl_convert", raising=False)
+    assert missing("vl_convert") == ""
+    assert "vl_convert" not in sys.modules
 
 
 def test_each_package_is_in_its_extra_and_not_in_the_base():

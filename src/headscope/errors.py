@@ -7,6 +7,9 @@ MOST_NAMES = 20
 # Characters of a line; the middle of a longer one, which a name or a value from a file makes so long, is left out.
 MOST_CHARACTERS = 2000
 
+# What Python, the system, torch and safetensors say where memory or address space is used up.
+FULL_MEMORY = ("llocate memory", "out of memory", "failed to map segment", "not enough memory", "start new thread")
+
 
 class HeadscopeError(Exception):
     """An error that a user can mend; the command line prints its one line and exits with status 2.
@@ -30,6 +33,15 @@ class DrawingError(HeadscopeError):
 
 class ClusterLostError(HeadscopeError):
     """A cluster whose processes ended during a run; the command line exits with status 1."""
+
+
+def names_full_memory(error: BaseException) -> bool:
+    """Whether an error says that there is no more memory or address space.
+
+    >>> names_full_memory(MemoryError()), names_full_memory(OSError("Cannot allocate memory (os error 12)"))
+    (True, True)
+    """
+    return isinstance(error, MemoryError) or any(words in str(error) for words in FULL_MEMORY)
 
 
 def suggest(name: str, known: Iterable[str], *, remedy: str = "") -> str:

@@ -1,6 +1,7 @@
 """Packages of the optional extras, imported when they are first used."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from headscope.errors import HeadscopeError
@@ -33,16 +34,12 @@ def require(module: str) -> Any:
 
 
 def missing(module: str) -> str:
-    """One line that says how to install a package of an extra; empty if it is installed.
+    """One line that says how to install a package of an extra; empty if it is installed, which imports nothing.
 
     >>> missing("vl_convert")
     ''
     """
-    try:
-        import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        need, package, extra = NEEDS[module]
-        return f"{need} {package}: pip install 'headscope[{extra}]'"
-    return ""
+    if find_spec(module):
+        return ""
+    need, package, extra = NEEDS[module]
+    return f"{need} {package}: pip install 'headscope[{extra}]'"

@@ -11,6 +11,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 from fuzz.mutations import mutate
 from headscope import models, results
 from headscope.ablation.journal import opened as opened_journal
+from headscope.capture.transformers_logging import quiet
 from headscope.cli.rerun import rerun
 from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
@@ -47,7 +49,7 @@ from headscope.viewer.session import ViewSession
 from headscope.viewer.text_store import identifier
 from support.killed import Killed
 from support.profile_result import profile_result
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.unlabelled import folder as map_folder
 
 OCCUPATIONS = {"male_occupations.txt": b"cook\nguard\n", "female_occupations.txt": b"nurse\nbaker\n"}
@@ -277,9 +279,28 @@ def read_labels(content: bytes, folder: Path) -> object:
 def read_config(content: bytes, folder: Path) -> object:
     """Read a mutated configuration of a model."""
     (folder / "config.json").write_bytes(content)
-    for name in ("model.safetensors", "tokenizer.json"):
-        (folder / name).write_bytes(b"")
+    (folder / "model.safetensors").write_bytes(_saved_model()["model.safetensors"])
+    (folder / "tokenizer.json").write_bytes(b"")
     return load_config(locate(str(folder)))
+
+
+def model_file(name: str) -> Target:
+    """A file of a model's folder, whose other files stay as they are."""
+
+    def take(content: bytes, folder: Path) -> object:
+        for file, unchanged in _saved_model().items():
+            (folder / file).write_bytes(content if file == name else unchanged)
+        return models.load(str(folder))
+
+    return Target(lambda folder: _saved_model()[name], take)
+
+
+@cache
+def _saved_model() -> dict[str, bytes]:
+    """The files of the folder of a tiny model."""
+    with TemporaryDirectory() as folder, quiet():
+        save_tiny(Path(folder), tiny_bert(hidden_size=8, intermediate_size=8, num_hidden_layers=2))
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def label_request(content: bytes, folder: Path) -> object:
@@ -479,6 +500,9 @@ TARGETS: Mapping[str, Target] = {
     "training run": Target(run_file, read_run),
     "training run, digests": Target(digests_file, read_digests),
     "configuration": Target(lambda folder: json.dumps(CONFIG).encode(), read_config),
+    "model, configuration": model_file("config.json"),
+    "model, tokenizer": model_file("tokenizer.json"),
+    "model, weights": model_file("model.safetensors"),
     "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', label_request),
     "server, paths": Target(lambda folder: GET, label_request),
     "viewer, text": Target(

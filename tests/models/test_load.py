@@ -199,7 +199,8 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
         "enclosed in double quotes: line 1 column 2 (char 1)); save the model again"),
     "list as config": (written("config.json", "[1]"),
         ": config.json is no JSON object ('list' object has no attribute 'get'); save the model again"),
-    "endless layers": (config(num_hidden_layers=10**9), ": config.json has 1e+09 layers; correct it"),
+    "endless layers": (config(num_hidden_layers=10**9), ": num_hidden_layers in config.json is 1000000000, and the "
+        "weights are 55 arrays; correct it"),
     "wrong value": (config(hidden_size="big"), ": its config.json cannot be used (Validation error for field "
         "'hidden_size': TypeError: Field 'hidden_size' expected int, got str (value: 'big')); mend "
         "it or use another model"),

@@ -179,11 +179,48 @@ def test_a_configuration_nested_too_deep_is_refused(folder: Path) -> None:
     assert "config.json is no JSON object" in refusal(folder)
 
 
-@pytest.mark.parametrize("heads", [[10**9] * 3, [-1, 4, 4], [], [4] * 20_000, [float("inf")] * 3])
+@pytest.mark.parametrize("heads", [[10**9] * 3, [-1, 4, 4], [], [4] * 20_000, [10_000] * 11, [float("inf")] * 3])
 def test_pruned_heads_beyond_any_model_are_refused(folder: Path, heads: list[Any]) -> None:
     edit(folder / "config.json", headscope_pruning={"heads": heads, "removed": {}})
-    assert "headscope_pruning is no list of removed heads" in refusal(folder)
+    assert "headscope_pruning in config.json is no list of removed heads" in refusal(folder)
 
 
 def test_tokenizers_of_the_tests_end_within_the_embedding() -> None:
     assert max(tiny_tokenizer().get_vocab().values()) == len(tiny_vocabulary()) - 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [(torch.int8, "I8"), (torch.complex64, "C64"), (torch.bool, "BOOL"), (torch.float8_e4m3fn, "F8_E4M3")],
+)
+def test_weights_that_would_be_converted_are_refused(folder: Path, dtype: torch.dtype, name: str) -> None:
+    weights = load_file(folder / SINGLE)
+    key = "encoder.layer.0.attention.self.query.weight"
+    weights[key] = weights[key].to(dtype)
+    save_file(weights, folder / SINGLE, {"format": "pt"})
+    assert refusal(folder) == (
+        f"model '{folder}': 1 weights are stored as {name} ({key}, ...), not as one of F64, F32, F16, BF16; "
+        "they would be read as other numbers: save the model in one of these"
+    )
+
+
+def test_whole_numbers_that_are_no_weights_are_read(folder: Path) -> None:
+    """Positions, as older versions of transformers saved them."""
+    weights = load_file(folder / SINGLE) | {"embeddings.position_ids": torch.arange(64)[None]}
+    save_file(weights, folder / SINGLE, {"format": "pt"})
+    assert load(str(folder)).capture.heads == (4, 4, 4)
+
+
+def test_weights_are_in_memory_and_not_pages_of_their_file(folder: Path) -> None:
+    model, path = load(str(folder)), str(folder / SINGLE)
+    assert path not in Path("/proc/self/maps").read_text()
+    (folder / SINGLE).write_bytes(b"")  # reading a page of a file that was cut ends the process
+    assert all(torch.isfinite(weight).all() for weight in model.network.parameters())
+
+
+def test_an_error_of_removed_heads_names_the_folder(folder: Path) -> None:
+    edit(folder / "config.json", headscope_pruning={"heads": [4, 4, 4], "removed": {"9": [1]}})
+    assert refusal(folder) == (
+        f"model '{folder}': headscope_pruning in config.json is no list of removed heads (there are no heads [1] in "
+        "layer 9); prune the original model again"
+    )

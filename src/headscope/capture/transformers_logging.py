@@ -7,7 +7,7 @@ from textwrap import shorten
 
 from transformers.utils import logging
 
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, names_full_memory
 
 
 @contextmanager
@@ -30,12 +30,17 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def refusing(what: str, remedy: str) -> Iterator[None]:
-    """Within this context any error becomes a `HeadscopeError` of one line.
+    """Within this context any other error becomes a `HeadscopeError` of one line, except that memory is used up.
 
     transformers, tokenizers and safetensors raise anything here, down to bare Exception.
     """
     try:
         yield
-    except Exception as error:
+    except HeadscopeError:
+        raise
+    except BaseException as error:
+        panic = type(error).__name__ == "PanicException"  # of tokenizers and safetensors, and no Exception
+        if not (panic or isinstance(error, Exception)) or names_full_memory(error):
+            raise
         words = str(error).strip() or type(error).__name__
         raise HeadscopeError(f"{what} ({shorten(words, 240, placeholder=' ...')}); {remedy}") from error

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from headscope import __version__, catalog
-from headscope.cli.errors import INTERRUPTED, notice, user_errors
+from headscope.cli.errors import INTERRUPTED, notice, out_of_memory, user_errors
 from headscope.cli.export import export
 from headscope.cli.formats import formats
 from headscope.cli.head import head
@@ -21,6 +21,7 @@ from headscope.cli.rerun import rerun
 from headscope.cli.study import command, tool, verbs
 from headscope.cli.usage import Commands
 from headscope.cli.view import view
+from headscope.errors import names_full_memory
 from headscope.run_lock import run_lock
 
 STUDIES, TOOLS = "Studies", "Results and tools"
@@ -37,6 +38,10 @@ def main() -> None:
         application(sys.argv[1:] or completed)()
     except KeyboardInterrupt:  # while the commands are made
         sys.exit(INTERRUPTED)
+    except Exception as error:
+        if "--debug" in sys.argv or not names_full_memory(error):
+            raise
+        sys.exit(out_of_memory(error))
 
 
 def application(arguments: list[str]) -> typer.Typer:

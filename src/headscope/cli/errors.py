@@ -41,6 +41,14 @@ def user_errors(debug: bool) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
+def out_of_memory(error: Exception) -> int:
+    """Print the line for an error without memory; returns the exit status."""
+    words = " ".join(str(error).split())[:200] or type(error).__name__
+    line = f"no more memory or address space ({words}); free some, raise the limit (ulimit -v), or use a smaller model"
+    typer.secho(f"headscope: {printable(line)}", err=True, fg=typer.colors.RED)
+    return USER_ERROR
+
+
 def _line(error: OSError) -> str:
     """The line for an error that a user can mend: a full disk, or a text in the place of a path; else an empty one."""
     if error.errno == ENAMETOOLONG:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headscope.errors import HeadscopeError
 from headscope.extras import require
+from headscope.models.stored_weights import stored_weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -58,10 +59,7 @@ def base_of(folder: Path, name: str) -> tuple[str, str | None]:
 
 def shapes(folder: Path) -> dict[str, tuple[int, ...]]:
     """The shape of each weight of an adapter, under the name that it has in the model."""
-    from safetensors import safe_open
-
-    with safe_open(folder / WEIGHTS, "np") as stored:
-        return {key.removeprefix(START): tuple(stored.get_slice(key).get_shape()) for key in stored.keys()}
+    return {key.removeprefix(START): weight.shape for key, weight in stored_weights([folder / WEIGHTS]).items()}
 
 
 def n_labels(folder: Path) -> int | None:

@@ -9,9 +9,11 @@ from pathlib import Path
 from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
 from headscope.files import refuse_text
+from headscope.models.adapters import WEIGHTS as ADAPTER_WEIGHTS
 from headscope.models.adapters import adapter_files, base_of, is_adapter
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
+from headscope.models.stored_weights import StoredWeight, stored_weights
 from headscope.models.weights import refuse_adapters, weight_files
 from headscope.source_files import SourceFiles, source_files
 
@@ -49,6 +51,21 @@ class Checkpoint:
         """The weight files that are read, in the order of their names, an adapter's last."""
         files = adapter_files(self.adapter) if self.adapter else ()
         return source_files((*weight_files(self.folder, self.name), *files))
+
+    def stored(self) -> dict[str, StoredWeight]:
+        """The weights in the files, by name, from the headers alone.
+
+        Raises `HeadscopeError` if a file is cut, or is no safetensors file.
+        """
+        from safetensors import SafetensorError
+
+        files = weight_files(self.folder, self.name)
+        try:
+            return stored_weights((*files, self.adapter / ADAPTER_WEIGHTS) if self.adapter else files)
+        except (SafetensorError, OSError) as error:
+            raise HeadscopeError(
+                f"model '{self.name}' cannot be loaded ({error}); save or download it again"
+            ) from error
 
     def settings(self) -> SourceFiles:
         """The files of the configuration and the tokenizer."""

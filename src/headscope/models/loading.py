@@ -1,5 +1,6 @@
 """Load a model: a Hugging Face id, a local folder, or the built-in `minilm`."""
 
+import warnings
 from typing import Any
 
 import torch
@@ -23,8 +24,9 @@ from headscope.models.devices import device_map, device_of, dtype_of, is_auto
 from headscope.models.minilm import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
-from headscope.models.tokenizer import load_tokenizer
-from headscope.models.weights import refuse_non_finite, refuse_report
+from headscope.models.size_bounds import bounded
+from headscope.models.tokenizer import load_tokenizer, refuse_types_of_pairs
+from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 
 
 def load(
@@ -62,10 +64,13 @@ def load(
     weights = checkpoint.weights()
     if checkpoint.name == "minilm":
         verify(weights.sha256)
-    network = _network(checkpoint, config, place, head=head, dtype=kind, remote_code=remote_code)
+    with bounded(checkpoint):
+        network = _network(checkpoint, config, place, head=head, dtype=kind, remote_code=remote_code)
     network = (network if head else without_decoder(network)).eval()
     if isinstance(place, torch.device):
         nn.Module.to(network, place)
+        hold_in_memory(network)
+    refuse_types_of_pairs(checkpoint.name, network, tokenizer)
     files, capture = (weights, settings), check(network)
     return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files)
 
@@ -85,7 +90,9 @@ def _network(
     kind: Any = _head_class(checkpoint, config) if head else headless_class(config) if pruning else AutoModel
     made: Any = built(kind, pruning) if pruning else kind
     code = {"trust_remote_code": remote_code} if kind is AutoModel else {}
-    with quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "save or download it again"):
+    failure = refusing(f"model '{checkpoint.name}' cannot be loaded", "save or download it again")
+    with quiet(), failure, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Casting complex values")  # they are refused below
         of_adapter = shapes(checkpoint.adapter) if head and checkpoint.adapter else {}
         network, report = made.from_pretrained(
             checkpoint.folder,
@@ -100,6 +107,7 @@ def _network(
             **code,
         )
     refuse_report(checkpoint.name, network, report, head=head, later=of_adapter)
+    refuse_types(checkpoint.name, network, checkpoint.stored())
     if pruning:
         network.__class__ = kind
     if checkpoint.adapter:

@@ -17,7 +17,7 @@ from headscope.models.head_slicing import slice_heads
 # In config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}}, layers and heads from 1.
 KEY = PRUNING
 # More heads or layers than any model has.
-MOST = 10_000
+MOST, MOST_IN_ALL = 10_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,15 @@ def pruning_of(config: PreTrainedConfig) -> Pruning | None:
         return _read(stored)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise HeadscopeError(
-            f"config.json: {KEY} is no list of removed heads ({str(error)[:120]}); prune the original model again"
+            f"model '{config.name_or_path or 'in memory'}': {KEY} in config.json is no list of removed heads "
+            f"({str(error)[:120]}); prune the original model again"
         ) from error
 
 
 def _read(stored: Mapping[str, Any]) -> Pruning:
     heads = tuple(int(number) for number in stored["heads"])
-    if not (0 < len(heads) <= MOST and all(0 < number <= MOST for number in heads)):
-        raise ValueError(f"layers and their heads are 1 to {MOST}")
+    if not (0 < len(heads) <= MOST and all(0 < number <= MOST for number in heads) and sum(heads) <= MOST_IN_ALL):
+        raise ValueError(f"layers and their heads are 1 to {MOST}, at most {MOST_IN_ALL} in all")
     lost = {int(layer): {int(head) for head in numbers} for layer, numbers in stored["removed"].items()}
     for layer, numbers in lost.items():
         if not (1 <= layer <= len(heads) and numbers <= set(range(1, heads[layer - 1] + 1))):

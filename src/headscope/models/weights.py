@@ -1,11 +1,12 @@
 """The weight files of a checkpoint: safetensors alone, inside its folder, hashed as they are read."""
 
 import json
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headscope.errors import HeadscopeError
+from headscope.models.stored_weights import StoredWeight
 
 if TYPE_CHECKING:
     from torch import nn
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 # Buffers of older versions of transformers, which newer ones compute.
 COMPUTED = ("position_ids", "token_type_ids", "inv_freq", "masked_bias", "attn.bias", "attention.bias")
+FLOATS = ("F64", "F32", "F16", "BF16")
 ADAPTERS = ("adapter_config.json", "adapter_model.safetensors", "adapter_model.bin")
 
 
@@ -81,6 +83,21 @@ def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool
             raise HeadscopeError(f"model '{name}': {len(keys)} weights are {problem} ({keys[0]}, ...); {remedy}")
 
 
+def refuse_types(name: str, network: Any, stored: Mapping[str, StoredWeight]) -> None:
+    """Raise `HeadscopeError` for stored weights that are no real floating-point numbers: they would be converted."""
+    last = {path.rpartition(".")[2] for path, _ in network.named_parameters()} | {"gamma", "beta"}
+    odd = sorted(
+        key
+        for key, weight in stored.items()
+        if weight.dtype not in FLOATS and key.rpartition(".")[2] in last and not key.endswith(COMPUTED)
+    )
+    if odd:
+        raise HeadscopeError(
+            f"model '{name}': {len(odd)} weights are stored as {stored[odd[0]].dtype} ({odd[0]}, ...), not as one of "
+            f"{', '.join(FLOATS)}; they would be read as other numbers: save the model in one of these"
+        )
+
+
 def _unused(network: Any, keys: Iterable[str]) -> list[str]:
     """Keys within the lists of layers that the model has, such as those of a layer too many."""
     from torch import nn
@@ -108,3 +125,13 @@ def refuse_non_finite(name: str, network: "nn.Module") -> None:
                 f"{str(weight.dtype).removeprefix('torch.')} (the first at {place}, counted from 1); "
                 "download or train the model again"
             )
+
+
+def hold_in_memory(network: "nn.Module") -> None:
+    """Copy weights on the processor into memory: until then they are pages of their file, which may change or be cut.
+
+    Where a file is cut, the operating system ends a process that reads such a page.
+    """
+    for values in (*network.parameters(), *network.buffers()):
+        if values.device.type == "cpu":
+            values.data = values.data.clone()

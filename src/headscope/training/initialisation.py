@@ -19,6 +19,7 @@ from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
 from headscope.models.masked_lm import has_words_head
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
+from headscope.models.size_bounds import bounded
 from headscope.models.tokenizer import load_tokenizer
 from headscope.tasks import Task
 from headscope.training.recipe import Init
@@ -93,10 +94,12 @@ def _built(
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
     _padding(checkpoint.name, config, tokenizer)
     code = {"trust_remote_code": remote_code}
-    with torch.random.fork_rng(), quiet(), refusing(f"model '{checkpoint.name}' cannot be loaded", "use another model"):
+    failure = refusing(f"model '{checkpoint.name}' cannot be loaded", "use another model")
+    with torch.random.fork_rng(), quiet(), failure, bounded(checkpoint):
+        # first, since sizes that are too large are found here before memory is taken
+        kept = {} if init == "random" else _encoder(checkpoint, config, code)
         torch.manual_seed(seed)
         network = _untrained(config, kind, code)
-        kept = {} if init == "random" else _encoder(checkpoint, config, code)
     weights = network.base_model.state_dict()
     kept = {name: weight for name, weight in kept.items() if name in weights and weight.shape == weights[name].shape}
     network.base_model.load_state_dict(kept, strict=False)

@@ -1,0 +1,120 @@
+"""A tokenizer that makes texts far longer, or has token types that the model lacks, is refused in one line."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tokenizers import Regex, normalizers
+
+import headscope
+from headscope.capture.transformers_logging import quiet
+from headscope.errors import HeadscopeError
+from headscope.models import load
+from headscope.models.checkpoint import locate
+from headscope.models.tokenizer import load_tokenizer
+from headscope.models.tokenizer_growth import growth
+from support.tiny import save_tiny
+
+DOUBLED = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with quiet():
+        return save_tiny(tmp_path / "model")
+
+
+def edit(folder: Path, **changes: Any) -> None:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"normalizer": {"type": "Sequence", "normalizers": [DOUBLED] * 24}},
+        {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": [DOUBLED] * 24}]}},
+        {"normalizer": DOUBLED | {"content": "a" * 10_001}},
+        {"normalizer": {"type": "Sequence", "normalizers": [DOUBLED | {"pattern": {"Regex": "x*"}}] * 24}},
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [BYTES] * 24}},
+    ],
+)
+def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(folder, changes, monkeypatch) -> None:
+    edit(folder, **changes)
+    monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", lambda *_, **__: pytest.fail("it was loaded"))
+    with pytest.raises(HeadscopeError) as error:
+        load_tokenizer(locate(str(folder)))
+    assert str(error.value) == (
+        f"model '{folder}': the normalizer of tokenizer.json makes a text more than 10,000 times as long; "
+        "save the model's own tokenizer into the folder"
+    )
+
+
+def test_usual_normalizers_are_within_the_bound() -> None:
+    """The steps of ALBERT, and signs that become several, one after the other."""
+    signs = [("…", "..."), ("½", "1/2"), ("¼", "1/4"), ("™", "(tm)"), ("—", " - ")]
+    albert = [
+        *[normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD()],
+        *[normalizers.StripAccents(), normalizers.Lowercase(), normalizers.Replace(Regex(" {2,}"), " ")],
+    ]
+    for steps in (albert, [normalizers.Replace(*sign) for sign in signs * 3]):
+        assert growth(json.loads(normalizers.Sequence(steps).__getstate__())["normalizers"]) <= 72
+
+
+def test_no_text_becomes_longer_than_the_bound() -> None:
+    random = Random(0)
+    for _ in range(500):
+        steps = []
+        for _ in range(random.randint(1, 5)):
+            old, new = ("".join(random.choices("abc", k=random.randint(least, 3))) for least in (1, 0))
+            steps.append(normalizers.Replace(Regex(old.replace("c", ".*?")) if random.random() < 0.3 else old, new))
+        normalizer, text = normalizers.Sequence(steps), "".join(random.choices("abcd", k=30))
+        bound = growth(json.loads(normalizer.__getstate__())["normalizers"])
+        # a pattern that matches nothing is put at the end, too
+        assert len(normalizer.normalize_str(text)) <= bound * (len(text) + 1)
+
+
+def template(folder: Path, single: int, pair: int) -> None:
+    """Write a tokenizer with these types of the last token of a text, and of the second text of a pair."""
+    stored = json.loads((folder / "tokenizer.json").read_text())["post_processor"]
+    stored["single"][-1]["SpecialToken"]["type_id"] = single
+    stored["pair"][3]["Sequence"]["type_id"] = pair
+    edit(folder, post_processor=stored)
+
+
+def test_a_type_of_tokens_that_the_model_lacks_is_refused(folder: Path) -> None:
+    template(folder, single=7, pair=1)
+    with pytest.raises(HeadscopeError) as error:
+        load(str(folder))
+    assert str(error.value) == (
+        f"model '{folder}': its tokenizer has the type id 7, the embedding of types ends at 1; "
+        "save the model's own tokenizer into the folder"
+    )
+
+
+def test_types_of_pairs_that_the_model_lacks_are_refused_where_pairs_are_read(folder: Path) -> None:
+    template(folder, single=0, pair=2)
+    model = load(str(folder))
+    headscope.profile(model, ["The cat sat.", "A dog ran."])
+    inputs = model.tokenizer("a", "b", return_tensors="pt")
+    with pytest.raises(HeadscopeError, match="has the type id 2, the embedding of types ends at 1"):
+        model.network(**inputs)
+
+
+def test_types_that_the_model_has_cost_no_check(folder: Path) -> None:
+    assert not load(str(folder)).network._forward_pre_hooks
+
+
+def test_a_tokenizer_that_panics_is_refused(folder: Path) -> None:
+    """A panic of Rust is no `Exception` in Python."""
+    stored = json.loads((folder / "tokenizer.json").read_text())["post_processor"]
+    stored["pair"][-1]["SpecialToken"]["id"] = "[NONE]"
+    edit(folder, post_processor=stored)
+    with pytest.raises(HeadscopeError) as error:
+        load(str(folder))
+    assert str(error.value) == (
+        f"model '{folder}': its tokenizer reads no text (no entry found for key); save it again with save_pretrained"
+    )
