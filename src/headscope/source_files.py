@@ -25,8 +25,8 @@ class SourceFiles:
         """Raise `HeadscopeError` if a file is no longer the one that was hashed; `what` is their role and name."""
         names = [name for name, *_ in self.stamps]
         try:
-            changed = _stamps(names) != self.stamps and sha256_of(names) != self.sha256
-        except OSError:
+            changed = stamps_of(names) != self.stamps and sha256_of(names) != self.sha256
+        except (OSError, HeadscopeError):
             changed = True
         if changed:
             raise HeadscopeError(f"{what} has changed since the run began; start the same command again")
@@ -39,20 +39,27 @@ def source_files(paths: Iterable[str | Path]) -> SourceFiles:
     'e3b0c442'
     """
     names = [str(path) for path in paths]
-    stamps = _stamps(names)  # before their bytes are read: a change in between is noticed
+    stamps = stamps_of(names)  # before their bytes are read: a change in between is noticed
     return SourceFiles(sha256_of(names), stamps)
 
 
 def sha256_of(files: Iterable[str | Path]) -> str:
-    """The hash of files, one after the other."""
+    """The hash of files, one after the other.
+
+    Raises `HeadscopeError` if a file is open and then cannot be read, as on a damaged disk.
+    """
     digest = sha256()
     for path in files:
         with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+            try:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+            except OSError as error:
+                raise HeadscopeError(f"'{path}' cannot be read: {error.strerror}; check the disk") from error
     return digest.hexdigest()
 
 
-def _stamps(names: Iterable[str]) -> Stamps:
+def stamps_of(names: Iterable[str]) -> Stamps:
+    """The path, size and time of change of each file."""
     states = [(name, Path(name).stat()) for name in names]
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in states)

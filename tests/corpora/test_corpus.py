@@ -1,6 +1,7 @@
 """What `read` promises of every corpus, whatever its kind."""
 
 import gc
+import os
 import pickle
 import tracemalloc
 from hashlib import sha256
@@ -48,6 +49,31 @@ def test_name_and_hash_are_those_of_the_file(tmp_path):
     found = read(path)
     assert found.name == f"{tmp_path.name}/x.txt"
     assert found.sha256 == sha256(b"One.\n").hexdigest()
+
+
+def test_a_corpus_of_long_texts_is_not_kept_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "BYTES_IN_MEMORY", 20)
+    path = tmp_path / "x.txt"
+    path.write_text("It rained. " * 2)
+    found = read(path)
+    path.write_text("It snowed. " * 2)
+    assert texts(found) == [["It snowed. It snowed."]]
+
+
+def test_a_file_that_is_refused_is_not_hashed(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"It rained.\n")
+    os.truncate(path, 1 << 40)
+    with pytest.raises(HeadscopeError, match="line 2: more than 16 MiB in one line"):
+        read(path)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "x.txt"
+    path.write_text("It rained.\n")
+    monkeypatch.setattr(module, "_content", lambda example: path.write_text("It snowed, too.\n") and b"")
+    with pytest.raises(HeadscopeError, match=r"x.txt' has changed while it was read; start the same command again"):
+        read(path)
 
 
 def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 
+from headscope.encoding import encoder
 from headscope.encoding.encoded import CLASS, Encoded, class_exists
 from headscope.encoding.encoder import Long, Words
 from headscope.linguistics.features import LINK, NUMBER
@@ -45,6 +46,15 @@ def test_a_word_is_the_tokens_that_share_a_character_with_it(kind: str, made: Ex
                 pairs |= {(verb, subject) for verb in tokens[head - 1] for subject in tokens[word]}
     assert rows(found[0].features, NUMBER["noun"]) == nouns
     assert rows(found[0].links, LINK["verb_to_subject"]) == pairs
+
+
+def test_few_long_texts_are_tokenized_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder, "CHARACTERS", 40)
+    made = [Example(str(number), (Sentence("It rained. " * number),)) for number in range(1, 6)]
+    together = list(encoder._groups(made))
+    assert [[len(each.first[0].text) for each in group] for group in together] == [[11, 22, 33], [44], [55]]
+    inputs, _ = encode(*made)
+    assert [each.index for each in inputs] == [0, 1, 2, 3, 4]
 
 
 def noun(text: str, *spans: tuple[int, int]) -> Sentence:

@@ -74,6 +74,11 @@ def test_a_corpus_whose_examples_are_all_too_long_is_one_clear_error(model: Mode
     )
 
 
+def test_texts_without_a_token_are_not_called_long(model: Model) -> None:
+    with pytest.raises(HeadscopeError, match=r"'made': the tokenizer finds no token in its texts .* check them"):
+        measure("profile", model, corpus_of("\u200b"), ["entropy"])
+
+
 def test_the_remedy_is_not_what_was_done_already(model: Model) -> None:
     with pytest.raises(HeadscopeError, match="use shorter texts"):
         long = corpus_of("the man " * 40, second="a cat " * 40)

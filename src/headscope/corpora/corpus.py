@@ -23,10 +23,11 @@ from headscope.corpora.reading import Sources
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError, suggest
 from headscope.files import refuse_text
-from headscope.source_files import SourceFiles, source_files
+from headscope.source_files import SourceFiles, Stamps, source_files, stamps_of
 from headscope.types import Example, segment_text
 
-IN_MEMORY = 4_000
+# Most examples of a corpus that is kept in memory, and most bytes of their texts.
+IN_MEMORY, BYTES_IN_MEMORY = 4_000, 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,10 +109,10 @@ def read(
             raise HeadscopeError(f"corpus '{place}' is not the bundled sample; leave out the kind 'sample'")
         reader = catalog.load("corpora/readers", kind)
         sources = getattr(reader, "locate", kinds.existing)(place, options)
-        name, files = _name(place, sources), source_files(sources) if all(map(os.path.isfile, sources)) else None
+        name, before = _name(place, sources), stamps_of(sources) if all(map(os.path.isfile, sources)) else None
     else:
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
-        files = None
+        before = None
     streamed = Sources(reader.examples, sources, options)
     stream, marks, kept, texts, text_bytes = Stream(streamed), Marks(), [], sha256(), 0
     reading = stream.reading
@@ -121,11 +122,12 @@ def read(
         if files is None:
             texts.update(content)
         text_bytes += len(content)
-        if stream.number <= IN_MEMORY:
+        if stream.number <= IN_MEMORY and text_bytes <= BYTES_IN_MEMORY:
             kept.append(example)
     n, skipped = stream.number, dict(reading.skipped)
     if not n:
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
+    files = _hashed(sources, before, name) if before else None
     # an id is repeated only within the whole corpus, which then has to be read from its start
     from_mark = partial(Stream, streamed, Marks() if reading.repeated else marks)
     return Corpus(
@@ -133,11 +135,22 @@ def read(
         sha256=files.sha256 if files else texts.hexdigest(),
         n_examples=n,
         skipped=skipped,
-        again=partial(iter, kept) if n <= IN_MEMORY else from_mark,
+        again=partial(iter, kept) if len(kept) == n else from_mark,
         files=files,
         text_bytes=text_bytes,
-        stream=None if n <= IN_MEMORY else from_mark,
+        stream=None if len(kept) == n else from_mark,
     )
+
+
+def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:
+    """The files that were read, with their hash: a huge file that cannot be read is refused before it is hashed.
+
+    * `before`: their state when reading began. Raises `HeadscopeError` if it is no longer that.
+    """
+    files = source_files(sources)
+    if files.stamps != before:
+        raise HeadscopeError(f"corpus '{name}' has changed while it was read; start the same command again")
+    return files
 
 
 def _with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:

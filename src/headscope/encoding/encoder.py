@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -18,8 +17,8 @@ from headscope.models.loading import load_tokenizer
 from headscope.types import Example, segment_text
 
 Long = Literal["skip", "truncate", "window"]
-# Fast tokenizers work in parallel within a call.
-TOGETHER = 256
+# Fast tokenizers work in parallel within a call, and need some 250 bytes for each character.
+TOGETHER, CHARACTERS = 256, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,7 @@ class Words:
 
     def tokenized(self, examples: Iterable[Example]) -> Iterator[tuple[Example, list[Encoding]]]:
         """Each example with the encodings of its inputs, none if it is left out."""
-        examples = iter(examples)
-        while group := list(islice(examples, TOGETHER)):
+        for group in _groups(examples):
             for example, encoding in zip(group, self._tokenize(group), strict=True):
                 yield example, self._fit(example, encoding)
 
@@ -121,6 +119,19 @@ class Words:
             return []  # the shorter segment alone leaves no room
         cut = {"truncation": side, "max_length": self.max_tokens}
         return self._call([example], **cut, return_overflowing_tokens=self.long == "window")
+
+
+def _groups(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    """Neighbouring examples that are tokenized together; no more begin once there are `CHARACTERS`."""
+    group, size = list[Example](), 0
+    for example in examples:
+        group.append(example)
+        size += sum(len(sentence.text) for sentence in example.sentences)
+        if len(group) == TOGETHER or size >= CHARACTERS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def _sharing(pieces: np.ndarray) -> int:

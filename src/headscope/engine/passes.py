@@ -125,6 +125,11 @@ class Pass:
         Raises `HeadscopeError` if there were no inputs.
         """
         coverage, total = part.coverage, self.corpus.n_examples
+        if not coverage.inputs and 0 < words.counts["empty"] == total:
+            raise HeadscopeError(
+                f"corpus '{self.corpus.name}': the tokenizer finds no token in its texts ({total}), as in zero-width "
+                "blanks; check them"
+            )
         if not coverage.inputs:
             remedy = "--long truncate or --long window" if self.settings.long == "skip" else "shorter texts"
             raise HeadscopeError(

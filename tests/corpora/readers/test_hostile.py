@@ -321,6 +321,21 @@ def test_pipes_devices_folders_and_links_that_lead_nowhere_are_refused(tmp_path:
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="there is no /proc")
+def test_a_file_of_the_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "x.txt"
+    path.symlink_to("/proc/self/status")
+    with pytest.raises(HeadscopeError, match=r"x.txt' is a file of the system, without a size; name a copy of it"):
+        read(path)
+
+    def would_wait(*_: object) -> bytes:
+        raise BlockingIOError
+
+    monkeypatch.setattr(os, "read", would_wait)  # as /proc/kmsg
+    with pytest.raises(HeadscopeError, match="is a file of the system"):
+        read(path)
+
+
 def test_other_input_files_that_are_pipes_are_refused(tmp_path: Path):
     from headscope.studies.probe.word_vectors import read_vectors
 

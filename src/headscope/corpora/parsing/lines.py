@@ -37,6 +37,7 @@ def opened(source: str | Path, what: str = "corpus") -> Iterator[BinaryIO]:
         for is_kind, name in KINDS.items():
             if is_kind(mode):
                 raise HeadscopeError(f"{what} '{source}' is {name}; name a plain file")
+        _refuse_without_size(source, what)
         with gzip.open(source) if str(source).endswith(".gz") else open(source, "rb") as file:
             yield file  # type: ignore[misc]
     except (OSError, EOFError, zlib.error) as error:
@@ -62,6 +63,21 @@ def lines(
             except ValueError as error:
                 raise HeadscopeError(f"{what} '{source}', line {cursor.line}: {error}") from error
             yield cursor.line, text
+
+
+def _refuse_without_size(source: str | Path, what: str) -> None:
+    """Raise `HeadscopeError` for a file of the system, as in /proc: it has no size, and reading it may never end."""
+    if os.stat(source).st_size:
+        return
+    file = os.open(source, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        is_empty = not os.read(file, 1)
+    except BlockingIOError:
+        is_empty = False
+    finally:
+        os.close(file)
+    if not is_empty:
+        raise HeadscopeError(f"{what} '{source}' is a file of the system, without a size; name a copy of it")
 
 
 def suffix(source: str) -> str:
