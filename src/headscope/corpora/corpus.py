@@ -119,7 +119,7 @@ def read(
     for example in stream:
         marks.note(stream.number, reading.source, reading.cursor)
         content = _content(example)
-        if files is None:
+        if before is None:
             texts.update(content)
         text_bytes += len(content)
         if stream.number <= IN_MEMORY and text_bytes <= BYTES_IN_MEMORY:
@@ -127,7 +127,7 @@ def read(
     n, skipped = stream.number, dict(reading.skipped)
     if not n:
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
-    files = _hashed(sources, before, name) if before else None
+    files = _hashed(sources, before, name) if before is not None else None
     # an id is repeated only within the whole corpus, which then has to be read from its start
     from_mark = partial(Stream, streamed, Marks() if reading.repeated else marks)
     return Corpus(

@@ -150,6 +150,11 @@ def test_a_tag_without_end_is_refused_soon():
     refused("lu1.xml.gz", '<lexUnit name="' + "a" * 200_000_000, "a tag or the file is too long")
 
 
+def test_xml_of_elements_without_end_is_refused():
+    unit = '<lexUnit name="x.v" frame="F">'
+    refused("lu1.xml.gz", unit + '<a b="" c=""/>' * 200_000, "more than 500000 elements and attributes")
+
+
 def test_a_line_without_end_is_refused():
     refused("x.txt.gz", "a" * (1 << 25), "line 1: more than 16 MiB in one line")
 

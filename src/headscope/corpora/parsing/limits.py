@@ -12,7 +12,7 @@ LARGEST_BATCH = 1 << 26
 LONGEST_TEXT = 1_000_000
 # Columns of a table, and fields of a JSON object.
 MOST_COLUMNS = 10_000
-# Elements of an XML file, with their attributes.
+# Elements and attributes of an XML file.
 MOST_ELEMENTS = 500_000
 # Levels of elements, phrases or braces.
 DEEPEST = 200

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from xml.parsers import expat
 
-from headscope.corpora.parsing.limits import DEEPEST, LARGEST_FILE
+from headscope.corpora.parsing.limits import DEEPEST, LARGEST_FILE, MOST_ELEMENTS
 from headscope.corpora.parsing.lines import opened
 from headscope.corpora.problems import Bad
 
@@ -56,8 +56,13 @@ def tree(source: str) -> Node:
     parser = expat.ParserCreate(namespace_separator=" ")
     top = Node(0, "", {})
     path = [top]
+    kept = 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal kept
+        kept += 1 + len(attributes)
+        if kept > MOST_ELEMENTS:
+            raise Bad(parser.CurrentLineNumber, f"more than {MOST_ELEMENTS} elements and attributes")
         if len(path) > DEEPEST:
             raise Bad(parser.CurrentLineNumber, f"elements are nested more than {DEEPEST} levels deep")
         node = Node(parser.CurrentLineNumber, name.rpartition(" ")[2], attributes)
