@@ -130,8 +130,8 @@ def _suites(folder: Path, data: Path) -> None:
         _pack(folder / "data" / name, _head(data / name, ROWS))
     for path in (data / "syntax" / "ettinger").iterdir():
         shutil.copy(path, folder / "data" / "syntax")
-    for name in ("lama/trex_pairs.jsonl.gz", "lama/pararel_patterns.jsonl.gz"):
-        _pack(folder / "data" / name, _head(data / name, ROWS))
+    for name in ("trex_pairs.jsonl.gz", "pararel_patterns.jsonl.gz", "google_re.jsonl.gz", "squad.jsonl.gz"):
+        _pack(folder / "data" / "lama" / name, _head(data / "lama" / name, ROWS))
     shutil.copy(data / "lama" / "relations.jsonl", folder / "data" / "lama")
     (folder / "my-suite.jsonl").write_text('{"good": "The cat sleeps.", "bad": "The cat sleep."}\n', encoding="utf-8")
 
