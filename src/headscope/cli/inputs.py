@@ -166,7 +166,7 @@ def _read_corpus(source: str, given: Given) -> Any:
         return cached.setdefault("offsets", offsets_of(checkpoint))(text)
 
     cached: dict[str, Callable[[str], list[tuple[int, int]]]] = {}
-    return _read(source, corpora.Options(**options), offsets)
+    return _read(source, corpora.Options(**options), offsets, given.get("kept"))
 
 
 def reads_standard_input(given: Mapping[str, Any]) -> bool:
@@ -180,12 +180,12 @@ def reads_standard_input(given: Mapping[str, Any]) -> bool:
     return STANDARD_INPUT in named
 
 
-def _read(source: str, options: Any, offsets: Any) -> Any:
+def _read(source: str, options: Any, offsets: Any, kept: Path | None) -> Any:
     """A corpus; `-` is what standard input has, by default one text a line."""
     from headscope import corpora
 
     if source != STANDARD_INPUT:
-        return corpora.read(source, options, offsets=offsets)
+        return corpora.read(source, options, offsets=offsets, kept=kept)
     with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
     atexit.register(os.unlink, copy.name)

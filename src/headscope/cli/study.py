@@ -19,7 +19,7 @@ from headscope.cli.formats import formats
 from headscope.cli.former_names import hidden, renamed
 from headscope.cli.functions import Function, names, read, read_from
 from headscope.cli.inputs import made, options_of
-from headscope.cli.journal import journal_of
+from headscope.cli.journal import FOLDER, journal_of
 from headscope.cli.json_output import print_json
 from headscope.cli.metavars import with_metavars
 from headscope.cli.options import shared
@@ -119,7 +119,7 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     (function, inputs), quiet = _function_of(study), given["quiet"]
     show = False if quiet else None
     with loading("reading", quiet=quiet):
-        ready = made(inputs, given)
+        ready = made(inputs, given | {"kept": given["out"] / FOLDER})
     clock.stop("loading")
     if "directory" not in function.inputs:
         ready.pop("directory")

@@ -7,6 +7,7 @@ the sources to read. A reader that hands `options.cursor` to `lines` can be begu
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from headscope import catalog
-from headscope.corpora import in_memory, kinds
+from headscope.corpora import in_memory, kept_check, kinds
 from headscope.corpora.marks import Marks
 from headscope.corpora.options import DEFAULTS, Offsets, Options
 from headscope.corpora.reading import Sources
@@ -28,6 +29,8 @@ from headscope.types import Example, segment_text
 
 # Most examples of a corpus that is kept in memory, and most bytes of their texts.
 IN_MEMORY, BYTES_IN_MEMORY = 4_000, 1 << 24
+# A check that takes longer is kept.
+SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +83,12 @@ class Corpus:
 
 
 def read(
-    source: Any = "sample", options: Options = DEFAULTS, *, offsets: Offsets | None = None, **keywords: Any
+    source: Any = "sample",
+    options: Options = DEFAULTS,
+    *,
+    offsets: Offsets | None = None,
+    kept: Path | None = None,
+    **keywords: Any,
 ) -> Corpus:
     """Read a corpus through once, so that whatever is wrong with it is said now.
 
@@ -88,6 +96,7 @@ def read(
       pairs of strings, a pandas DataFrame, a `datasets.Dataset`. A corpus is returned as it is.
     * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
     * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
+    * `kept`: a folder in which a check that took long is kept, and found when the same files are read the same way.
 
     Raises `HeadscopeError` naming file and line of the first thing that cannot be read.
 
@@ -114,7 +123,22 @@ def read(
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
         before = None
     streamed = Sources(reader.examples, sources, options)
-    stream, marks, kept, texts, text_bytes = Stream(streamed), Marks(), [], sha256(), 0
+    if kept and before is not None and kept_check.any_in(kept):
+        files = _hashed(sources, before, name)
+        if check := kept_check.find(kept, kind, options, files):
+            return _streamed(name, files.sha256, check, files, streamed)
+    started, (corpus, check) = time.monotonic(), _checked(name, kind, before, streamed)
+    if kept and corpus.files and corpus.stream and time.monotonic() - started >= SECONDS:
+        kept_check.keep(kept, kind, options, corpus.files, check)
+    return corpus
+
+
+def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> tuple[Corpus, kept_check.Check]:
+    """A corpus that is read through once, and what was found.
+
+    * `before`: the state of its files, if it has some.
+    """
+    stream, marks, few, texts, text_bytes = Stream(sources), Marks(), list[Example](), sha256(), 0
     reading = stream.reading
     for example in stream:
         marks.note(stream.number, reading.source, reading.cursor)
@@ -123,23 +147,21 @@ def read(
             texts.update(content)
         text_bytes += len(content)
         if stream.number <= IN_MEMORY and text_bytes <= BYTES_IN_MEMORY:
-            kept.append(example)
+            few.append(example)
     n, skipped = stream.number, dict(reading.skipped)
     if not n:
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
-    files = _hashed(sources, before, name) if before is not None else None
+    files = _hashed(sources.sources, before, name) if before is not None else None
     # an id is repeated only within the whole corpus, which then has to be read from its start
-    from_mark = partial(Stream, streamed, Marks() if reading.repeated else marks)
-    return Corpus(
-        name=name,
-        sha256=files.sha256 if files else texts.hexdigest(),
-        n_examples=n,
-        skipped=skipped,
-        again=partial(iter, kept) if len(kept) == n else from_mark,
-        files=files,
-        text_bytes=text_bytes,
-        stream=None if len(kept) == n else from_mark,
-    )
+    check = kept_check.check_of(n, skipped, text_bytes, Marks() if reading.repeated else marks)
+    corpus = _streamed(name, files.sha256 if files else texts.hexdigest(), check, files, sources)
+    return (corpus if len(few) < n else replace(corpus, again=partial(iter, few), stream=None)), check
+
+
+def _streamed(name: str, digest: str, check: kept_check.Check, files: SourceFiles | None, sources: Sources) -> Corpus:
+    """A corpus that is read anew for each pass."""
+    again = partial(Stream, sources, check.marks())
+    return Corpus(name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, again)
 
 
 def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:

@@ -1,6 +1,7 @@
 """Places from which a corpus can be read on, noted while it is read through."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headscope.corpora.parsing.cursor import START, Cursor, Place
@@ -27,9 +28,9 @@ class Marks:
     (5, 0)
     """
 
-    def __init__(self) -> None:
-        self.examples, self.marks, self.step = [0], [Mark()], 1
-        self.source, self.next = 0, 1
+    def __init__(self, marks: Sequence[Mark] = (Mark(),)):
+        self.marks, self.examples = list(marks), [mark.examples for mark in marks]
+        self.step, self.source, self.next = 1, 0, 1
 
     def note(self, examples: int, source: int, cursor: Cursor) -> None:
         """Note the place behind the last of so many examples; before it, if it is the first of its file.

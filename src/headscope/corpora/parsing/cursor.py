@@ -45,9 +45,14 @@ class Cursor:
     def next_line(self, file: BinaryIO) -> bytes:
         """The next line of an open file, or as much of it as is read of a line; empty at the end of the file."""
         if self.moved:
-            file.seek(self.offset)
-            self.moved = False
+            self._seek(file)
         line = file.readline(LONGEST_LINE)
         self.offset += len(line)
         self.line += 1
         return line
+
+    def _seek(self, file: BinaryIO) -> None:
+        file.seek(max(0, self.offset - 1))
+        if self.offset and file.read(1) != b"\n":
+            raise EOFError(f"no line begins at byte {self.offset}, as when it was checked")
+        self.moved = False

@@ -1,0 +1,103 @@
+"""What the check of a large corpus found, kept in a file: the same run, started again, need not check it again."""
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from headscope.corpora.marks import Mark, Marks
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.cursor import Place
+from headscope.journal.codec import decode, encode
+from headscope.journal.lines import line_of, read_lines, replace_lines
+from headscope.source_files import SourceFiles
+from headscope.version import __version__
+
+FORMAT, NAME = "check of a corpus", "check"
+Key = dict[str, Any]
+Row = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the check of a corpus found: see `Corpus`.
+
+    * `rows`: of each mark the examples before it, file, bytes, lines and what is known, as a number of `known`.
+    """
+
+    n_examples: int
+    skipped: dict[str, int]
+    text_bytes: int
+    rows: list[Row]
+    known: list[tuple[str, ...]]
+
+    def marks(self) -> Marks:
+        """The marks of the rows."""
+        return Marks([Mark(*row[:2], Place(*row[2:4], self.known[row[4]])) for row in self.rows])
+
+
+def check_of(n_examples: int, skipped: dict[str, int], text_bytes: int, marks: Marks) -> Check:
+    """What was found, with its marks as rows."""
+    known = {known: number for number, known in enumerate(dict.fromkeys(each.place.known for each in marks.marks))}
+    rows = [
+        (each.examples, each.source, each.place.offset, each.place.line, known[each.place.known])
+        for each in marks.marks
+    ]
+    return Check(n_examples, skipped, text_bytes, rows, list(known))
+
+
+def keep(folder: Path, kind: str, options: Options, files: SourceFiles, check: Check) -> None:
+    """Write the check of some files to a file of the folder, unless it depends on more than these.
+
+    Raises `HeadscopeError` if the file cannot be written.
+    """
+    key = _key(kind, options, files)
+    if key:
+        replace_lines(_path(folder, key), [line_of({"headscope": FORMAT, "of": key, "check": encode(check)})])
+
+
+def any_in(folder: Path) -> bool:
+    """Whether a folder has a check; else files need not be hashed to look for theirs."""
+    return any(folder.glob(f"{NAME}-*"))
+
+
+def find(folder: Path, kind: str, options: Options, files: SourceFiles) -> Check | None:
+    """The check of some files that is in the folder; None where there is none, or a damaged one."""
+    key = _key(kind, options, files)
+    path = _path(folder, key)
+    record = next(read_lines(path), None) if key and path.exists() else None
+    if record is None or record.get("headscope") != FORMAT or record.get("of") != key:
+        return None
+    try:
+        check = decode(record.get("check"), Check)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return check if _is_sound(check, len(key["files"])) else None
+
+
+def _key(kind: str, options: Options, files: SourceFiles) -> Key:
+    """What a check depends on; empty if that is also a tokenizer or a pipeline."""
+    if options.annotate or kind == "paragraphs":
+        return {}
+    named = [[Path(name).name, size] for name, size, _ in files.stamps]
+    plain = replace(options, kind=kind, offsets=None, cursor=None)
+    return {"headscope": __version__, "sha256": files.sha256, "files": named, "options": repr(plain)}
+
+
+def _path(folder: Path, key: Key) -> Path:
+    return folder / f"{NAME}-{sha256(repr(key).encode()).hexdigest()[:16]}"
+
+
+def _is_sound(check: Check, files: int) -> bool:
+    """Whether the marks are in order, from the start of the corpus on, and each is in its file."""
+    numbers = (each for row in check.rows for each in row)
+    counts = (check.n_examples - 1, check.text_bytes, *check.skipped.values(), *numbers)
+    in_order = all(one[0] < other[0] and one[1:3] <= other[1:3] for one, other in pairwise(check.rows))
+    begins = check.rows[:1] == [(0, 0, 0, 0, 0)] and check.known[:1] == [()]
+    return begins and in_order and min(counts) >= 0 and all(_fits(row, check, files) for row in check.rows)
+
+
+def _fits(row: Row, check: Check, files: int) -> bool:
+    examples, file, offset, line, known = row
+    return examples <= check.n_examples and file < files and line <= offset and known < len(check.known)
