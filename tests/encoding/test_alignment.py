@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.batch import Batch, Rows
+from headscope.encoding.alignment import Tokens
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Long, Words
 from headscope.engine.batches import collate
@@ -40,6 +41,21 @@ def between(inputs: list[Encoded], maps: list[torch.Tensor], block: int = 10**6)
         queries = slice(first, first + block)
         summed = summed + Rows(whole[:, :, queries], batch, slice(0, len(inputs)), queries).between_words
     return summed
+
+
+def test_offsets_are_made_once_for_all_tokens() -> None:
+    made: list[int] = []
+
+    class Counted:
+        sequence_ids = (None, 0, 0, None)
+
+        @property
+        def offsets(self) -> list[tuple[int, int]]:
+            made.append(1)
+            return [(0, 0), (0, 2), (2, 3), (0, 0)]
+
+    tokens = Tokens(Counted(), 0)  # type: ignore[arg-type]
+    assert list(tokens.covering((0, 3), 0)) == [1, 2] and len(made) == 1
 
 
 def naive(attention: np.ndarray, tokens: list[set[int]]) -> np.ndarray:

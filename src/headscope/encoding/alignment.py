@@ -18,8 +18,9 @@ class Tokens:
     def __init__(self, encoding: Encoding, segment: int):
         numbers = [token for token, of in enumerate(encoding.sequence_ids) if of == segment]
         self.first = numbers[0] if numbers else 0
-        self.starts = [encoding.offsets[token][0] for token in numbers]
-        self.ends = [encoding.offsets[token][1] for token in numbers]
+        offsets = encoding.offsets  # made anew at each access
+        self.starts = [offsets[token][0] for token in numbers]
+        self.ends = [offsets[token][1] for token in numbers]
 
     def covering(self, span: Span, base: int) -> range:
         """The tokens that share a character with the span [start, end), counted from `base`."""
