@@ -14,8 +14,8 @@ LIMIT = 1e-6
 @torch.inference_mode()
 def eager_maps(model: Model, example: Example) -> torch.Tensor:
     """The maps of all layers and heads, in double precision."""
-    sides = [" ".join(sentence.text for sentence in side) for side in (example.first, example.second) if side]
-    inputs = model.tokenizer(*sides, return_tensors="pt")
+    first, second = (" ".join(sentence.text for sentence in side) for side in (example.first, example.second))
+    inputs = model.tokenizer(first, second or None, return_tensors="pt")
     return torch.stack(model.network(**inputs, output_attentions=True).attentions)[:, 0].double()
 
 
