@@ -18,7 +18,8 @@ def mutate(content: bytes, random: Random) -> bytes:
     return content
 
 
-def _flip(content: bytes, random: Random) -> bytes:
+def flip(content: bytes, random: Random) -> bytes:
+    """Change one, three or ten bytes."""
     changed = bytearray(content)
     for _ in range(random.choice((1, 3, 10))):
         if changed:
@@ -70,5 +71,5 @@ def _span(content: bytes, random: Random, longest: int) -> tuple[int, int]:
 
 
 MUTATIONS: tuple[Callable[[bytes, Random], bytes], ...] = (
-    _flip, _insert, _replace, _delete, _repeat, _truncate, _swap_lines, _change_fields,
+    flip, _insert, _replace, _delete, _repeat, _truncate, _swap_lines, _change_fields,
 )  # fmt: skip

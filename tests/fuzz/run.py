@@ -16,7 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzz.targets import TARGETS, mutated
+from fuzz.targets import TARGETS, good, mutated
 from headscope.errors import HeadscopeError
 
 CHUNK, SECONDS = 250, 20
@@ -35,14 +35,17 @@ class Outcome:
         self.failures |= other.failures
 
 
-def fuzz(name: str, numbers: range, seed: int, failed: Path | None = None) -> Outcome:
-    """Try the inputs of a target with these numbers; keep those that fail in the folder `failed`."""
+def fuzz(name: str, numbers: range, seed: int, failed: Path | None = None, made: bytes | None = None) -> Outcome:
+    """Try the inputs of a target with these numbers; keep those that fail in the folder `failed`.
+
+    * `made`: the good input, by default that of the target.
+    """
     outcome = Outcome()
     signal.signal(signal.SIGALRM, _too_slow)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
         for number in numbers:
-            content = mutated(name, number, seed, Path(folder))
+            content = mutated(name, number, seed, made or good(name, Path(folder) / "good"))
             own = Path(folder) / str(number)
             own.mkdir()
             signal.alarm(SECONDS)
@@ -73,11 +76,13 @@ def _too_slow(*_: object) -> None:
 def fuzz_apart(name: str, inputs: int, seed: int, failed: Path) -> Outcome:
     """Try inputs in a process of their own, so that a crash is one failure."""
     outcome = Outcome()
+    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(1) as pool:
+        made = pool.submit(good, name, Path(folder) / "good").result()
     for start in range(0, inputs, CHUNK):
         numbers = range(start, min(inputs, start + CHUNK))
         try:
             with ProcessPoolExecutor(1) as pool:
-                outcome.add(pool.submit(fuzz, name, numbers, seed, failed).result())
+                outcome.add(pool.submit(fuzz, name, numbers, seed, failed, made).result())
         except BrokenProcessPool:
             outcome.failures[start] = f"crash in inputs {numbers.start} to {numbers.stop - 1}"
     return outcome

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fuzz.mutations import mutate
+from fuzz.saved_results import every_result, mutate_one, take_result
 from headscope import models, results
 from headscope.ablation.journal import opened as opened_journal
 from headscope.capture.transformers_logging import quiet
@@ -61,10 +62,12 @@ class Target:
 
     * `make`: a good input, made once.
     * `take`: reads an input that was mutated, in a folder of its own; raises `HeadscopeError` to refuse it.
+    * `mutate`: makes such an input of the good one.
     """
 
     make: Callable[[Path], bytes]
     take: Callable[[bytes, Path], object]
+    mutate: Callable[[bytes, Random], bytes] = mutate
 
 
 def corpus_file(
@@ -446,6 +449,9 @@ GULORDAVA = b"pattern\tconstr_id\tsent_id\tform\tclass\ttype\tn_attr\tlen_prefix
 )
 
 
+# Its good input takes a minute; tests/studies/test_mutated_results.py has its short run.
+PAGES = "result, pages of all studies"
+
 TARGETS: Mapping[str, Target] = {
     "text": corpus_file("x.txt", b"It rained.\nWe stayed in.\n"),
     "text, packed": corpus_file("x.txt.gz", b"It rained.\nWe stayed in.\n"),
@@ -492,6 +498,7 @@ TARGETS: Mapping[str, Target] = {
     "maps, arrays": Target(_arrays, read_maps),
     "labels": Target(_labels, read_labels),
     "result": Target(result_file, read_result),
+    PAGES: Target(every_result, take_result, mutate_one),
     "result, labels": Target(result_labels, read_result_labels),
     "result, command": Target(lambda folder: json.dumps(COMMAND).encode(), read_command),
     "checkpoint of a pass": Target(checkpoint, read_checkpoint),
@@ -528,6 +535,6 @@ def good(name: str, folder: Path) -> bytes:
     return TARGETS[name].make(folder)
 
 
-def mutated(name: str, number: int, seed: int, folder: Path) -> bytes:
-    """The mutated input with this number; the same for the same seed."""
-    return mutate(good(name, folder / "good"), Random(f"{seed} {name} {number}"))
+def mutated(name: str, number: int, seed: int, made: bytes) -> bytes:
+    """The mutated input with this number; the same for the same seed and the same good input."""
+    return TARGETS[name].mutate(made, Random(f"{seed} {name} {number}"))

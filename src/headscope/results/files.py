@@ -5,22 +5,20 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 `bound`) and the number of examples it is a mean of in `x_n_examples`.
 """
 
-import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.files import write_atomically
 from headscope.results import netcdf
+from headscope.results.attributes import check_attributes
 from headscope.results.labels import check_labels
-from headscope.results.vocabulary import ATTRIBUTES, COUNTS, DIMENSIONS, LISTS, NUMBERS, OBJECTS
+from headscope.results.values import check_values
+from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
 
 
 def means(result: xr.Dataset) -> list[str]:
@@ -51,30 +49,6 @@ def check(result: xr.Dataset) -> xr.Dataset:
     return result
 
 
-def _check_types(attributes: dict[str, Any]) -> None:
-    """Raise `ValueError` for an attribute of another type than the vocabulary says.
-
-    Numbers are single values, all other attributes of `ATTRIBUTES` text (or none, for a model that is in no file).
-    """
-    for name, value in attributes.items():
-        if name in NUMBERS and not _is_number(value):
-            raise ValueError(f"result: attribute '{name}' is not a number")
-        if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
-            raise ValueError(f"result: attribute '{name}' is not text")
-        if name in OBJECTS + LISTS and not isinstance(_parsed(value), dict if name in OBJECTS else list):
-            raise ValueError(f"result: attribute '{name}' is no JSON {'object' if name in OBJECTS else 'list'}")
-        if name in COUNTS and not all(map(_is_number, _parsed(value).values())):
-            raise ValueError(f"result: attribute '{name}' has values that are no numbers")
-
-
-def _parsed(value: Any) -> Any:
-    """The value that a text has as JSON; None for anything else."""
-    try:
-        return json.loads(value)
-    except (ValueError, TypeError, RecursionError):
-        return None
-
-
 def _check_study(result: xr.Dataset) -> None:
     """A result does not have the variables of another study than the one that it names; it may lack some of its own."""
     named, studies = result.attrs["study"], catalog.names("studies")
@@ -86,14 +60,6 @@ def _check_study(result: xr.Dataset) -> None:
 def _is_of(study: str, result: xr.Dataset) -> bool:
     """Whether a result has the variables that every result of a study has, and no result of another study."""
     return all(name in result for name in catalog.constant("studies", study, "REQUIRED"))
-
-
-def _is_number(value: Any) -> bool:
-    """Whether an attribute is a number, or a text that is one."""
-    try:
-        return isinstance(value, str | int | float | np.integer | np.floating) and 0 <= float(value) < math.inf
-    except (ValueError, OverflowError):
-        return False
 
 
 def _check_interval(result: xr.Dataset, name: str) -> None:
@@ -119,7 +85,7 @@ def read(directory: str | Path) -> xr.Dataset:
     Raises `HeadscopeError` if there is none, or if it is not a result of headscope.
     """
     with _stored(directory) as stored:
-        return stored.load()
+        return check_values(stored.load())
 
 
 def study_of(directory: str | Path) -> str:
@@ -140,7 +106,7 @@ def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
         raise HeadscopeError(f"result '{path}' does not exist; name a folder that a study wrote with -o")
     try:
         with netcdf.stored(path) as stored:
-            _check_types(stored.attrs)
+            check_attributes(stored)
             _check_study(check(stored))
             check_labels(stored)
             yield stored

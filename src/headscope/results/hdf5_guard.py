@@ -4,20 +4,41 @@ from collections.abc import Iterator
 from math import prod
 
 import h5py
+import numpy as np
 
-# Bytes of all variables of a result together; those of 24 layers of 16 heads have a few hundred megabytes.
-LARGEST = 4 * 2**30
+# Bytes of all variables together, and of one: the intervals of all pairs of 96 x 96 heads, the most that a study
+# writes, have 1.4 gigabytes.
+LARGEST, LARGEST_VARIABLE = 5 * 2**29, 3 * 2**29
+# Studies save values as they are. Another program may have packed them: so many times, beyond the first bytes.
+PACKED, UNPACKED = 10, 16 * 2**20
+MOST_VARIABLES = 1000
+TOGETHER = 64  # texts that are read at once
+SMALLER = "; use fewer layers, heads or examples"
 
 
 def refuse_hostile(file: h5py.File) -> None:
     """Raise `ValueError` unless the file is a flat HDF5 file whose values are its own, of bounded size.
 
     Refused are groups, links by name and into other files, values in external storage and in other datasets, more
-    than `LARGEST` bytes, and a variable whose shape is not that of its dimensions. No value is read.
+    than `MOST_VARIABLES` variables, more than `LARGEST` bytes in all or `LARGEST_VARIABLE` in one variable, numbers
+    that take far more memory than the file, and a variable whose shape is not that of its dimensions. No number is
+    read.
     """
-    total = sum(_bytes(name, dataset) for name, dataset in _datasets(file))
-    if total > LARGEST:
-        raise ValueError(f"its variables declare {total:,} bytes, more than {LARGEST:,}")
+    if len(file) > MOST_VARIABLES:
+        raise ValueError(f"it has {len(file):,} variables, more than {MOST_VARIABLES:,}; keep those of one study")
+    sizes = {name: _bytes(name, dataset) for name, dataset in _datasets(file)}
+    texts = {name: _text_bytes(file[name]) for name in sizes if h5py.check_string_dtype(file[name].dtype)}
+    for name, size in (sizes | texts).items():
+        if size > LARGEST_VARIABLE:
+            raise ValueError(f"variable '{name}' declares {size:,} bytes, more than {LARGEST_VARIABLE:,}{SMALLER}")
+    if (total := sum((sizes | texts).values())) > LARGEST:
+        raise ValueError(f"its variables declare {total:,} bytes, more than {LARGEST:,}{SMALLER}")
+    held = file.id.get_filesize()
+    if (unpacked := sum(sizes.values())) > max(UNPACKED, PACKED * held):
+        raise ValueError(
+            f"its variables declare {unpacked:,} bytes, more than {PACKED} times the {held:,} of the file; "
+            "save it without compression"
+        )
 
 
 def _datasets(file: h5py.File) -> Iterator[tuple[str, h5py.Dataset]]:
@@ -40,3 +61,10 @@ def _bytes(name: str, dataset: h5py.Dataset) -> int:
             if scale.shape != (size,):
                 raise ValueError(f"variable '{name}' has {size:,} values along a dimension of shape {scale.shape}")
     return max(prod(shape), prod(dataset.chunks or ())) * dataset.dtype.itemsize
+
+
+def _text_bytes(dataset: h5py.Dataset) -> int:
+    """The bytes that texts take in memory, where each has the room of the longest."""
+    blocks = (dataset[at : at + TOGETHER] for at in range(0, len(dataset), TOGETHER)) if dataset.ndim else [dataset[()]]
+    longest = max((len(text) for block in blocks for text in np.ravel(block)), default=0)
+    return prod(dataset.shape or ()) * 4 * longest

@@ -10,7 +10,7 @@ import xarray as xr
 from headscope.errors import HeadscopeError
 from headscope.figures.labels import head_name
 from headscope.figures.standing import among
-from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
 from headscope.report.cards.model_results import FIRST, MeasuredModel, Source
 from headscope.report.cards.wording import ordinal, value
 from headscope.report.layer_numbers import best_of, words_of
@@ -32,8 +32,8 @@ class CardPart:
 
     @property
     def numbers(self) -> pd.DataFrame:
-        """Its numbers as a table; see `numbers`."""
-        return pd.DataFrame(self.rows)
+        """Its numbers as a table, whose columns are there without any number too; see `numbers`."""
+        return pd.DataFrame(self.rows, columns=[*COLUMNS, "source"])
 
     @cached_property
     def findings(self) -> list[Finding]:

@@ -16,7 +16,9 @@ Row = Any  # a named tuple with the columns of `numbers`
 HEAD = ("layer", "head")
 # What is of single examples, of pairs of heads, of places in a plane, or of a test: not the number of a head.
 UNSUITED = {"example", "other_layer", "other_head", "axis"}
-COLUMNS = ("value", "lower", "upper", "n", "baseline", "q")
+ESTIMATES = ("value", "lower", "upper", "n", "baseline", "q")
+WORDS = ("variable", "long_name", "labels", "words", "units", "cases")
+COLUMNS = [*HEAD, *WORDS, *ESTIMATES, "rank", "heads", "median"]
 
 
 def numbers(result: xr.Dataset) -> pd.DataFrame:
@@ -30,7 +32,7 @@ def numbers(result: xr.Dataset) -> pd.DataFrame:
     card = study_page(result).card()
     baselines, rates = card.baselines(result), card.rates(result)
     frames = [_of(result, name, baselines.get(name), rates.get(name)) for name in number_names(result)]
-    return pd.concat([frame for frame in frames if len(frame)] or [pd.DataFrame(columns=_order())], ignore_index=True)
+    return pd.concat([frame for frame in frames if len(frame)] or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
 def number_names(result: xr.Dataset) -> list[str]:
@@ -73,8 +75,8 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
         "heads": filled.sum(axis=1)[row],
         "median": values.median(axis=1).to_numpy()[row],
     }
-    numbers = {key: grids[key][filled] if key in grids else np.full(len(row), np.nan) for key in COLUMNS}
-    return pd.DataFrame(columns | numbers, columns=_order())
+    numbers = {key: grids[key][filled] if key in grids else np.full(len(row), np.nan) for key in ESTIMATES}
+    return pd.DataFrame(columns | numbers, columns=COLUMNS)
 
 
 def _parts(array: xr.DataArray, baseline: xr.DataArray | None, rate: xr.DataArray | None) -> dict[str, xr.DataArray]:
@@ -86,11 +88,6 @@ def _parts(array: xr.DataArray, baseline: xr.DataArray | None, rate: xr.DataArra
         | {key: array[coord] for key, coord in beside.items() if coord in array.coords}
         | {key: each.reindex({dim: array[dim] for dim in each.dims}) for key, each in others.items()}
     )
-
-
-def _order() -> list[str]:
-    words = ["variable", "long_name", "labels", "words", "units", "cases"]
-    return [*HEAD, *words, *COLUMNS, "rank", "heads", "median"]
 
 
 def rows(numbers: pd.DataFrame) -> list[Row]:

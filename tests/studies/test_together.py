@@ -1,0 +1,27 @@
+"""The results of two studies in one folder: the cards of all heads, and the index, for people and for programs."""
+
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from headscope import results
+from headscope.cli import head
+from headscope.report.cards.model_results import models_in
+from support.every_study import STUDIES, Run
+
+
+@pytest.fixture(scope="module")
+def saved(ended: Callable[[str, str], Run]) -> dict[str, xr.Dataset]:
+    return {study: results.read(ended(study, "annotated").directory) for study in STUDIES}
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(STUDIES, 2)])
+def test_heads_have_cards_from_any_two_studies(one: str, other: str, saved: dict[str, xr.Dataset]) -> None:
+    models = [each for each in models_in({Path(name): saved[name] for name in (one, other)}) if len(each.numbers)]
+    if models:
+        head._index(models, show := head.Printer(True))
+        head._cards(models, models[0].heads, None, show)
+        assert len(show.values) >= 1 + len(models[0].heads)
