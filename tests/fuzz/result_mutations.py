@@ -1,4 +1,4 @@
-"""Seeded mutations of saved results: of single bytes, or of values, attributes and labels in a file that stays whole."""
+"""Seeded mutations of saved results: of bytes, or of values, attributes and labels in a file that stays whole."""
 
 import io
 from collections.abc import Callable
@@ -62,7 +62,9 @@ def _set(owner: h5py.File | h5py.Dataset, name: str, random: Random) -> None:
     if random.random() < 0.2:
         owner.attrs[name] = random.choice(NUMBERS)
     else:
-        owner.attrs[name] = text.decode("utf-8", "surrogateescape") if random.random() < 0.7 else np.bytes_(text)
+        # a text of fixed length may hold bytes that are no UTF-8
+        fixed = h5py.string_dtype("utf-8", max(1, len(text)))
+        owner.attrs.create(name, text, dtype=random.choice((fixed, h5py.string_dtype(), h5py.string_dtype("ascii"))))
 
 
 def _drop_words(result: h5py.File, random: Random) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from headscope import HeadscopeError, open_result, save_result
+from headscope.results import hdf5_guard
 from support.profile_result import profile_result
 
 
@@ -60,7 +61,7 @@ def test_groups_are_refused(saved: Path) -> None:
 def test_more_values_than_memory_are_refused_before_they_are_read(saved: Path, shape: tuple[int, ...]) -> None:
     with opened(saved) as file:
         file.create_dataset("huge", shape, "f8", chunks=(1024,) if len(shape) == 1 else (1, 1, 1024))
-    refuse(saved, "its variables declare [0-9,]+ bytes")
+    refuse(saved, "variable 'huge' declares [0-9,]+ bytes")
 
 
 def test_a_variable_has_the_shape_of_its_dimensions(saved: Path) -> None:
@@ -88,3 +89,30 @@ def test_an_interval_without_its_variable_is_refused(saved: Path) -> None:
     with opened(saved) as file:
         del file["entropy"]
     refuse(saved, "variable 'entropy_ci' has no variable 'entropy' beside it")
+
+
+def test_packed_zeros_are_refused_before_they_are_unpacked(saved: Path) -> None:
+    with opened(saved) as file:
+        file.create_dataset("zeros", data=np.zeros((3000, 1000)), chunks=(1000, 1000), compression="gzip")
+    refuse(saved, r"its variables declare [0-9,]+ bytes, more than 10 times the [0-9,]+ of the file; save it without")
+
+
+def test_a_variable_has_a_bound_of_its_own(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hdf5_guard, "LARGEST_VARIABLE", 8000)
+    with opened(saved) as file:
+        file.create_dataset("many", (1001,), "f8")
+    refuse(saved, "variable 'many' declares 8,008 bytes, more than 8,000; use fewer layers, heads or examples")
+
+
+def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hdf5_guard, "LARGEST_VARIABLE", 10**6)
+    with opened(saved) as file:
+        file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 1000, *"b" * 999]
+    refuse(saved, "variable 'texts' declares 4,000,000 bytes")
+
+
+def test_more_variables_than_a_study_writes_are_refused(saved: Path) -> None:
+    with opened(saved) as file:
+        for number in range(hdf5_guard.MOST_VARIABLES):
+            file[f"more-{number}"] = 0.0
+    refuse(saved, "it has [0-9,]+ variables, more than 1,000; keep those of one study")

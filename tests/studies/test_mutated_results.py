@@ -1,4 +1,4 @@
-"""Mutated results of every study make whole pages, cards and tables, or are refused in one line; `make fuzz` has more."""
+"""Mutated results of every study make whole pages, cards and tables, or are refused; `make fuzz` has more."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -76,5 +76,5 @@ def numbers_kept(saved: Path, debug: bool) -> Iterator[None]:
         reason = words if isinstance(error, HeadscopeError) else f"{type(error).__name__}: {words}"
         raise DrawingError(
             f"the numbers are saved in '{saved}', but could not all be shown ({reason}); "
-            "'headscope report' makes the page from them, --debug shows the traceback"
+            "'headscope export' writes them as tables, --debug shows the traceback"
         ) from error

@@ -6,7 +6,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures.theme import CATEGORIES, GREY, extent, finished, hover, named, quantity, ticks
-from headscope.figures.tidy import in_words, inline, others, rows
+from headscope.figures.tidy import in_words, inline, known, others, rows
 
 
 def by_layer(
@@ -19,7 +19,7 @@ def by_layer(
     """One dot for each head over its layer, and a line through the means of the layers.
 
     * `array`: dimensions layer, head and at most one more, which gives the series.
-    * `reference`: a value to compare with, drawn as a dashed rule; `reference_label` says what it is.
+    * `reference`: a value to compare with, drawn as a dashed rule, none for NaN; `reference_label` says what it is.
     * `height`: of the plot, in pixels.
 
     Raises `ValueError` for other dimensions.
@@ -28,7 +28,7 @@ def by_layer(
     >>> len(by_layer(array, reference=0.5).layer)
     4
     """
-    series = others(array, "layer", "head")
+    reference, series = known(reference), others(array, "layer", "head")
     if len(series) > 1:
         raise ValueError(f"by_layer: '{array.name}' has {array.dims}; select one of {series} first")
     n_layers = array.sizes["layer"]

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.figures.labels import title
 from headscope.figures.theme import CATEGORIES, GREY, finished, hover, named, quantity
-from headscope.figures.tidy import in_words, inline, others, rows
+from headscope.figures.tidy import in_words, inline, known, others, rows
 
 LEGEND_LETTERS = 75  # of one row
 
@@ -25,7 +25,7 @@ def curve(
 
     * `array`: `dim` and at most one more dimension; see `with_interval`.
     * `percent`: whether the numbers are shares.
-    * `reference`: a value to compare with, drawn as a dashed rule.
+    * `reference`: a value to compare with, drawn as a dashed rule, none for NaN.
     * `width`, `height`: of the plot, in pixels.
 
     Raises `ValueError` for other dimensions.
@@ -34,7 +34,7 @@ def curve(
     >>> type(curve(array, "share_removed")).__name__
     'LayerChart'
     """
-    series = others(array, dim)
+    reference, series = known(reference), others(array, dim)
     if len(series) > 1:
         raise ValueError(f"curve: '{array.name}' has {array.dims}; select one of {series} first")
     records = [row | {dim: float(row[dim])} for row in rows(array)]

@@ -1,5 +1,6 @@
 """A labelled array as the rows of a chart or a table."""
 
+import math
 from typing import Any
 
 import altair as alt
@@ -9,7 +10,7 @@ from altair.utils.schemapi import debug_mode
 from headscope.figures.labels import head_name, label
 from headscope.results.tidy import tidy, with_interval
 
-__all__ = ["HEADS", "in_words", "inline", "others", "rows", "tidy", "with_interval"]
+__all__ = ["HEADS", "in_words", "inline", "known", "others", "rows", "tidy", "with_interval"]
 
 HEADS = ("layer", "head", "other_layer", "other_head")
 
@@ -34,6 +35,15 @@ def inline(records: list[dict[str, Any]]) -> alt.InlineData:
     """Rows as the data of a chart."""
     with debug_mode(False):  # Altair would check each number against the schema: half of the time of a report
         return alt.InlineData(values=tuple(records))  # it copies lists, and all rows in them, for each chart of a row
+
+
+def known(value: float | None) -> float | None:
+    """A number that a chart can show; None for NaN.
+
+    >>> known(0.5), known(float("nan"))
+    (0.5, None)
+    """
+    return None if value is None or math.isnan(value) else value
 
 
 def in_words(array: xr.DataArray, dim: str) -> list[str]:

@@ -35,6 +35,10 @@ from headscope.report.tables import Table
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
 MOST = 4
 HIGHLIGHTS = 4
+NOTHING = Finding(
+    "Nothing was measured",
+    "No example gives a value to any number of this study. Read more examples, longer ones, or another corpus.",
+)
 # The endings of variables that say how sure a number is, and are none themselves.
 TESTS = ("p_value", "q_value", "special")
 
@@ -66,16 +70,22 @@ class StudyPage:
     def highlights(self) -> list[Finding]:
         """The three to five findings that matter most, in plain words."""
         chosen = getattr(self._part("findings"), "highlights", None)
+        if self._is_empty():
+            return self.findings()
         with refusing_incomplete(self.result):
             return list(chosen(self.result)) if chosen else self.findings()[:HIGHLIGHTS]
 
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""
+        if self._is_empty():
+            return [NOTHING]
         with refusing_incomplete(self.result):
             return list((self._part("findings") or default_page.findings).findings(self.result))
 
     def figures(self) -> list[Figure]:
         """Charts, in the order of the page, without those that have no value to show."""
+        if self._is_empty():
+            return []
         # Altair would check every part of a chart against its schema: half of the time
         with debug_mode(False), refusing_incomplete(self.result):
             figures = (self._part("figures") or default_page.figures).figures(self.result)
@@ -115,6 +125,11 @@ class StudyPage:
         part = self._part("layers")
         with refusing_incomplete(self.result):
             return list(part.pictures(self.result)) if part and hasattr(part, "pictures") else []
+
+    def _is_empty(self) -> bool:
+        """Whether there are numbers, but none has a value."""
+        numbers = [each for name in results.means(self.result) if (each := self.result[name]).dtype.kind == "f"]
+        return bool(numbers) and all(bool(each.isnull().all()) for each in numbers)
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():

@@ -11,7 +11,7 @@ from headscope.figures import with_interval
 from headscope.figures.labels import label, title
 from headscope.figures.theme import named
 from headscope.figures.tidy import HEADS, tidy
-from headscope.report.wording import measured, strongest
+from headscope.report.wording import measured, n_examples, strongest
 
 MOST_CELLS = 40_000
 RANKS = 5
@@ -74,9 +74,9 @@ def _columns(array: xr.DataArray, across: str) -> tuple[Column, ...]:
 
 
 def _examples(array: xr.DataArray) -> str:
-    if "n_examples" not in array.coords:
+    if (counts := n_examples(array)) is None:
         return ""
-    least, most = int(array["n_examples"].min()), int(array["n_examples"].max())
+    least, most = counts
     return f"{most}" if least == most else f"{least}–{most}"
 
 

@@ -205,10 +205,17 @@ def listed(readings: list[Reading]) -> str:
 
 def examples(array: xr.DataArray) -> str:
     """The number of examples of an array, as the end of a sentence."""
-    if "n_examples" not in array.coords:
+    if (counts := n_examples(array)) is None:
         return ""
-    least, most = int(array["n_examples"].min()), int(array["n_examples"].max())
+    least, most = counts
     return f" n = {several(most, 'example')}." if least == most else f" n = {least:,} to {most:,} examples."
+
+
+def n_examples(array: xr.DataArray) -> tuple[int, int] | None:
+    """The smallest and the largest number of examples of an array; None where none is known."""
+    if "n_examples" not in array.coords or not array["n_examples"].notnull().any():
+        return None
+    return int(array["n_examples"].min()), int(array["n_examples"].max())
 
 
 def layer_means(array: xr.DataArray) -> dict[int, float]:

@@ -1,4 +1,4 @@
-"""Check of the attributes of a saved result: text that can be written, numbers, and JSON where the vocabulary says so."""
+"""Check of the attributes of a saved result: text that can be written, numbers, and JSON, as the vocabulary says."""
 
 import json
 import math

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from headscope.results.vocabulary import BESIDE, BOUNDS, DIMENSIONS, SHARES, WHOLE_NUMBERS, WITHOUT_LABELS
+from headscope.results.vocabulary import BESIDE, BOUNDS, DIMENSIONS, MAPS, SHARES, WHOLE_NUMBERS, WITHOUT_LABELS
 
 # Characters; a path is the longest label.
 LONGEST = 5000
@@ -19,8 +19,7 @@ def check_labels(result: xr.Dataset) -> None:
             _check_dimension(dim, result[dim].values)
         elif dim not in WITHOUT_LABELS:
             raise ValueError(f"dimension '{dim}' has no labels")
-    if "typical_map" in result and "typical_token" not in result.coords:
-        raise ValueError("the maps of typical inputs have no tokens ('typical_token')")
+    _check_maps(result)
     for name, array in result.coords.items():
         kind, dims = BESIDE.get(str(name), ("biufU", (name,) if name in DIMENSIONS else array.dims))
         if set(array.dims) != set(dims) & set(result.dims):
@@ -29,6 +28,20 @@ def check_labels(result: xr.Dataset) -> None:
             raise ValueError(f"coordinate '{name}' has values of the type {array.dtype}")
         if array.dtype.kind == "U" and array.size and np.strings.str_len(array.values).max() > LONGEST:
             raise ValueError(f"coordinate '{name}' has a text of more than {LONGEST:,} characters")
+
+
+def _check_maps(result: xr.Dataset) -> None:
+    """Maps of typical inputs are bytes; their tokens and the largest attention of each map stand beside them."""
+    if "typical_map" not in result:
+        return
+    if "typical_token" not in result.coords:
+        raise ValueError("the maps of typical inputs have no tokens ('typical_token')")
+    if "typical_map_maximum" not in result:
+        raise ValueError("the maps of typical inputs have no largest attention ('typical_map_maximum')")
+    for name, (kind, dims) in MAPS.items():
+        array = result[name]
+        if array.dtype.kind != kind or set(array.dims) != set(dims):
+            raise ValueError(f"variable '{name}' has values of the type {array.dtype} along {array.dims}, not {dims}")
 
 
 def _check_dimension(dim: str, labels: np.ndarray) -> None:

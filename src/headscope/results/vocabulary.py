@@ -95,6 +95,13 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "token": ("U", (*MAP, "query")),
 }
 
+# Maps of typical inputs: the kind of their values, and their dimensions.
+OF_HEADS = ("typical_input", "layer", "head")
+MAPS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "typical_map": ("u", (*OF_HEADS, "typical_query", "typical_key")),
+    "typical_map_maximum": ("f", OF_HEADS),
+}
+
 ATTRIBUTES = (
     "study",
     "headscope_version",

@@ -13,15 +13,25 @@ from headscope.studies.relations.page.summary import LinkReading, chosen, filter
 NAMED = 8
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}
 
+NOTHING = Finding(
+    "Nothing could be compared",
+    "In no sentence can the links of any relation stand elsewhere, and other words look at the same end, as the "
+    "baselines need. Read longer sentences, or more of them.",
+)
+
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The best head of all links, the special heads, and the clearest relation."""
+    if not _is_compared(result):
+        return [NOTHING]
     every = chosen(result)
     return [*_best_head(every), *_special_heads(result), *_clearest(every), *_random_weights(result)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, each with the baselines, the interval and the number of sentences."""
+    if not _is_compared(result):
+        return [NOTHING, *_filter(result)]
     every = chosen(result)
     return [
         *_above(result),
@@ -32,6 +42,11 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_filter(result),
         *_caution(result, every),
     ]
+
+
+def _is_compared(result: xr.Dataset) -> bool:
+    """Whether the links of all relations, or of one, have a baseline."""
+    return bool(result["gain"].sel(relation="all").notnull().any())
 
 
 def _best_head(every: list[LinkReading]) -> Iterator[Finding]:

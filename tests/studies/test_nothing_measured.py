@@ -1,0 +1,35 @@
+"""A result without any value has a page that says so, and tables; heads of which nothing is known are refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headscope import results
+from support.every_study import STUDIES, Run, run
+from support.tiny import save_tiny
+
+PUNCTUATION = "1\tSlept\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n2\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_result_without_a_value_has_a_page_that_says_so(study: str, ended: Callable, tmp_path: Path) -> None:
+    saved: Run = ended(study, "annotated")
+    result = results.read(saved.directory)
+    numbers = [name for name, each in result.items() if each.dtype.kind == "f" and name != "typical_map_maximum"]
+    results.save(result.assign({name: result[name].where(False, np.nan) for name in numbers}), tmp_path)
+    assert run("report", tmp_path, "--no-figures").status == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Nothing was measured" in page and "Read more examples" in page
+    assert run("export", tmp_path).status == 0
+    assert run("head", tmp_path).errors.count("\n") <= 1
+
+
+def test_links_without_baselines_have_a_page_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "punctuation.conllu").write_text(PUNCTUATION * 3, encoding="utf-8")
+    model = save_tiny(tmp_path / "model")
+    ended = run("relations", model, tmp_path / "punctuation.conllu", "--resamples", "20", out=tmp_path / "out")
+    assert ended.status == 0, ended.errors
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Nothing could be compared" in page and "longer sentences" in page and "above nan" not in page
