@@ -79,9 +79,9 @@ def _add_mean(
 
 
 def _percentile(attention: xr.DataArray) -> np.ndarray:
-    """The percentile over the heads that there are: a layer may have fewer than another."""
+    """The percentile over the heads that there are: a layer may have fewer than another; NaN where nothing is known."""
     flat = attention.stack(place=("layer", "head")).dropna("place", how="all")  # [relation, direction, head]
-    return flat.quantile(PERCENTILE / 100, "place").values
+    return flat.quantile(PERCENTILE / 100, "place", skipna=False).values  # a relation has all heads, or none
 
 
 def _add_tests(variables: Variables, p: np.ndarray, heads: tuple[int, ...]) -> None:
