@@ -1,7 +1,8 @@
-"""A Ray cluster of two machines, which are processes here; the second one and single workers are killed."""
+"""A Ray cluster of two machines, which are processes here; workers, the second one and the head are killed."""
 
 import os
 import signal
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -9,7 +10,8 @@ from typing import Any
 
 import support
 
-VICTIMS = ("command", "worker", "machine")
+HEAD = ("raylet", "gcs_server")  # of the first machine: without them the cluster is lost
+VICTIMS = (*HEAD, "command", "worker", "machine")
 STARTING, READING = 6.0, 0.3  # seconds of a worker, about
 
 
@@ -32,14 +34,22 @@ class Machines:
         return [each for each in descendants(self.process.pid or 0) if _title(each).startswith("ray::RayActor")]
 
     def kill(self, victim: str, command: int, random: Random) -> None:
-        """Kill a command, one of its workers, or the second machine; raises `ProcessLookupError` if there is none."""
-        if victim == "machine":
-            self.connection.send_bytes(b"replace")
+        """Kill a victim; raises `ProcessLookupError` if there is none. A second machine is replaced."""
+        if victim in ("machine", *HEAD):
+            self.connection.send_bytes(victim.encode())
             self.connection.recv_bytes()
         elif workers := [command] if victim == "command" else self.workers():
             os.kill(random.choice(workers), signal.SIGKILL)
         else:
             raise ProcessLookupError
+
+    def renew(self) -> None:
+        """Start another cluster in the place of one that is lost, and so cannot be shut down."""
+        for process in (*descendants(self.process.pid or 0), self.process.pid or 0):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self.close()
+        self.__init__()
 
     def close(self) -> None:
         """End the cluster."""
@@ -69,7 +79,7 @@ def _title(process: int) -> str:
 
 
 def _run(ours: Any, connection: Any) -> None:
-    """The life of the process: it replaces the second machine when it is told to."""
+    """The life of the process: it replaces the second machine or kills a part of the head when it is told to."""
     ours.close()
     os.environ["PYTHONPATH"] = f"{Path(support.__path__[0]).resolve().parent}:{os.environ.get('PYTHONPATH', '')}"
     from ray.cluster_utils import Cluster
@@ -78,7 +88,12 @@ def _run(ours: Any, connection: Any) -> None:
     machine = cluster.add_node(num_cpus=1)
     connection.send_bytes(str(cluster.address).encode())
     try:
-        while connection.recv_bytes():
+        while victim := connection.recv_bytes().decode():
+            if victim in HEAD:
+                processes = cluster.head_node.all_processes[victim]
+                processes[0].process.kill()
+                connection.send_bytes(b"lost")
+                continue
             cluster.remove_node(machine, allow_graceful=False)
             connection.send_bytes(b"lost")
             machine = cluster.add_node(num_cpus=1)

@@ -20,12 +20,14 @@ from typing import Any
 
 import torch
 
-from chaos.ray_machines import READING, STARTING, VICTIMS, Machines, children
+from chaos.ray_machines import HEAD, READING, STARTING, VICTIMS, Machines, children
 from headscope import results
 from headscope.cli import cluster
 from headscope.cli.app import application
+from headscope.cli.errors import INCOMPLETE
 from headscope.cli.journal import FOLDER
 from headscope.engine import pass_journal, shards
+from headscope.engine.workers import ray_liveness
 from support import small_shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -45,11 +47,15 @@ MORE = {
 
 @dataclass
 class Outcome:
-    """Kills of a study, its workers and a machine, kills after a checkpoint; whether all results are as expected."""
+    """Kills of a study, its workers, a machine and the head of a cluster; whether all results are as expected.
+
+    * `resumed`: the commands that ended after a checkpoint.
+    """
 
     kills: int = 0
     workers: int = 0
     machines: int = 0
+    heads: int = 0
     resumed: int = 0
     same: bool = True
 
@@ -67,6 +73,7 @@ def started(words: list[str]) -> int:
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)
     shards.EXAMPLES, pass_journal.SECONDS, pass_journal.TIMES = small_shards.EXAMPLES, 0, 0
+    ray_liveness.SECONDS, ray_liveness.RAYLET, ray_liveness.GCS = 0.05, 0, 0
     cluster.ENTRY = "support.small_shards:work"
     status = 1
     try:
@@ -113,23 +120,31 @@ def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str
 
 
 def kill_on_ray(words: list[str], machines: Machines, journal: Path, victim: str, random: Random) -> str:
-    """Start a command on a cluster, and kill it, a worker or a machine: as workers start, or soon after a checkpoint.
+    """Start a command on a cluster, and kill a victim: as workers start, or soon after a checkpoint.
 
     Returns: the victim; "" if the command ended before.
     """
-    early, child = random.random() < 0.3, started([*words, *machines.options()])
+    early = random.random() < 0.3
+    child = started([*words, *machines.options()])
     while not (machines.workers() if early else any(journal.glob("pass-*"))):
         if os.waitpid(child, os.WNOHANG) != (0, 0):
             return ""
         time.sleep(0.005)
-    time.sleep(random.uniform(0, STARTING if early else READING))
+    if victim not in HEAD:  # workers that have started may do without one
+        time.sleep(random.uniform(0, STARTING if early else READING))
     try:
         machines.kill(victim, child, random)
     except ProcessLookupError:
         victim = ""  # all workers have ended
     _, status = os.waitpid(child, 0)
+    if victim in HEAD:
+        machines.renew()
+        if os.waitstatus_to_exitcode(status) == INCOMPLETE:
+            return victim
     if victim != "command" and status:
         raise SystemExit(f"'{' '.join(words)}' ended with status {status} after the death of a {victim}")
+    if victim in HEAD:
+        return ""  # the command did not need it any more
     return victim if victim != "command" or os.WIFSIGNALED(status) else ""
 
 
@@ -148,7 +163,8 @@ def survive(
             outcome.kills += victim != ""
             outcome.workers += victim == "worker"
             outcome.machines += victim == "machine"
-            outcome.resumed += victim == "command" and journal.is_dir()
+            outcome.heads += victim in HEAD
+            outcome.resumed += victim in ("command", *HEAD) and journal.is_dir()
             if victim in ("worker", "machine"):
                 outcome.same &= same(folder)
     finish(words)
@@ -181,11 +197,12 @@ def main(kills: int, seed: int) -> int:
             folder = Path(scratch, f"{len(outcomes)}-{study}")
             if on_ray := len(outcomes) % 5 == 4:
                 machines = machines or stack.enter_context(closing(Machines()))
-            outcomes.append(survive(study, models, folder, random, min(left, 3), machines if on_ray else None))
+            most = len(VICTIMS) if on_ray else 3
+            outcomes.append(survive(study, models, folder, random, min(left, most), machines if on_ray else None))
             print(f"{study} on Ray" if on_ray else study, outcomes[-1], flush=True)
-    names = ("kills", "workers", "machines", "resumed")
-    total, workers, lost, resumed = (sum(getattr(each, name) for each in outcomes) for name in names)
-    print(f"{total} kills: {workers} of workers, {lost} of machines, {resumed} of commands after a checkpoint")
+    names = ("kills", "workers", "machines", "heads", "resumed")
+    total, workers, lost, heads, resumed = (sum(getattr(each, name) for each in outcomes) for name in names)
+    print(f"{total} kills: {workers} of workers, {lost} of machines, {heads} of heads; {resumed} after a checkpoint")
     return 0 if (workers or resumed) and all(each.same for each in outcomes) else 1
 
 

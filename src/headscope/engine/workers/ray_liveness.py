@@ -12,6 +12,8 @@ from typing import Any
 from headscope.errors import ClusterLostError
 
 SECONDS = 2.0  # between two questions, and for an answer
+# Seconds without an answer: nothing replaces a raylet, and some clusters start their GCS again.
+RAYLET, GCS = 4.0, 30.0
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,9 @@ class Liveness:
 
 
 def liveness_of(ray: Any) -> Liveness:
-    """The raylet of this machine, which nothing replaces, and the GCS, which some clusters start again."""
+    """The raylet of this machine and the GCS of the cluster."""
     context = ray.get_runtime_context()
     host, _, port = context.gcs_address.rpartition(":")
     (machine,) = (each for each in ray.nodes() if each["NodeID"] == context.get_node_id())
-    raylet = RayProcess("the raylet of this machine", machine["NodeManagerAddress"], machine["NodeManagerPort"], 4)
-    return Liveness((raylet, RayProcess("its head (gcs_server)", host.strip("[]"), int(port), 30)))
+    raylet = RayProcess("the raylet of this machine", machine["NodeManagerAddress"], machine["NodeManagerPort"], RAYLET)
+    return Liveness((raylet, RayProcess("its head (gcs_server)", host.strip("[]"), int(port), GCS)))
