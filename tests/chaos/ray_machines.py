@@ -90,8 +90,8 @@ def _run(ours: Any, connection: Any) -> None:
     try:
         while victim := connection.recv_bytes().decode():
             if victim in HEAD:
-                processes = cluster.head_node.all_processes[victim]
-                processes[0].process.kill()
+                head: Any = cluster.head_node
+                head.all_processes[victim][0].process.kill()
                 connection.send_bytes(b"lost")
                 continue
             cluster.remove_node(machine, allow_graceful=False)
