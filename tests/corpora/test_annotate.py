@@ -1,5 +1,6 @@
 """Annotation by a spaCy pipeline, built here."""
 
+import shutil
 import sys
 
 import pytest
@@ -71,6 +72,36 @@ def test_a_pipeline_that_is_not_installed_is_an_error():
         HeadscopeError, match=r"annotate: spaCy pipeline 'en_no' is not installed; python -m spacy downl"
     ):
         corpus("x.txt", "Dogs bark.\n", Options(annotate="en_no"))
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("config.cfg", ""),
+        ("config.cfg", "no section"),
+        ("config.cfg", "[nlp]\n"),
+        ("config.cfg", '[nlp]\nlang = "en"\npipeline = ["tagger"]\n'),
+        ("config.cfg", None),
+        ("meta.json", "{"),
+        ("meta.json", None),
+        ("tokenizer", "x"),
+        ("vocab/strings.json", "{"),
+    ],
+)
+def test_a_damaged_pipeline_is_one_line(pipeline, tmp_path, file, content):
+    folder = shutil.copytree(pipeline / "sentences", tmp_path / "damaged")
+    (folder / file).unlink() if content is None else (folder / file).write_text(content)
+    with pytest.raises(HeadscopeError, match=r"^annotate: spaCy pipeline '.*damaged' cannot be used \(.*save it again"):
+        corpus("x.txt", "Dogs bark.\n", Options(annotate=str(folder)))
+
+
+def test_a_pipeline_that_fails_on_a_text_is_one_line(pipeline, tmp_path):
+    spacy = pytest.importorskip("spacy", reason="spaCy (the extra 'annotate') is not installed")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger")  # never trained
+    nlp.to_disk(tmp_path / "untrained")
+    with pytest.raises(HeadscopeError, match=r"'.*untrained' cannot be used \(\[E109\]"):
+        corpus("x.txt", "Dogs bark.\n", Options(annotate=str(tmp_path / "untrained")))
 
 
 def test_without_spacy_the_extra_is_named(monkeypatch):

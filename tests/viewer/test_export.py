@@ -143,6 +143,7 @@ def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str
     [
         ("", "gif", "format 'gif' is unknown; there are: html, svg, pdf, png"),
         ("v=mpa", "svg", "state: there is no view 'mpa'; did you mean 'map'?"),
+        ("&".join(f"a{number}=1" for number in range(65)), "html", "state: more than 64 fields"),
         ("h=4.7", "svg", "state: '4.7' is no head; write layer and head, e.g. h=4-7"),
         ("h=9-1", "png", "there is no head 9-1: the model has 3 layers"),
         ("h=9-1", "html", "there is no head 9-1: the model has 3 layers"),

@@ -71,6 +71,22 @@ def test_a_query_of_raw_bytes_is_refused() -> None:
     assert started[0]["status"] == 400
 
 
+def test_a_client_that_hangs_up_leaves_no_traceback() -> None:
+    messages = [{"type": "http.request", "body": b'{"ind', "more_body": True}, {"type": "http.disconnect"}]
+    started: list[Any] = []
+
+    async def send(message: Any) -> None:
+        started.append(message)
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    headers = [(b"host", b"127.0.0.1:8000"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": headers, "query_string": b""}
+    asyncio.run(Starlette(routes=[Route("/", echo, methods=["POST"])])(scope, receive, send))  # raises nothing
+    assert started[0]["status"] == 400
+
+
 def test_errors_and_refusals_have_the_policy_headers(client: TestClient) -> None:
     for path, status in (("/broken", 500), ("/no-such", 404)):
         answer = client.get(path)

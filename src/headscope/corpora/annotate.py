@@ -3,8 +3,11 @@
 Only what the pipeline sets is used; relation labels are the pipeline's own, but for the root, which is "root".
 """
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 from headscope.errors import HeadscopeError
@@ -21,7 +24,7 @@ def annotator(pipeline: str) -> Callable[[Example], Example]:
 
     * `pipeline`: the name of an installed spaCy pipeline, or the folder of one.
 
-    Raises `HeadscopeError` if spaCy or the pipeline is not installed.
+    Raises `HeadscopeError` if spaCy or the pipeline is not installed, or the pipeline is damaged.
     """
     nlp = load(pipeline)
     return lambda each: replace(each, first=_segment(each.first, nlp), second=_segment(each.second, nlp))
@@ -30,14 +33,31 @@ def annotator(pipeline: str) -> Callable[[Example], Example]:
 def load(pipeline: str) -> Pipeline:
     """An installed spaCy pipeline.
 
-    Raises `HeadscopeError` if spaCy or the pipeline is not installed.
+    Raises `HeadscopeError` if spaCy or the pipeline is not installed, or the pipeline is damaged.
     """
     spacy = require("spacy")
-    try:
-        return spacy.load(pipeline)
-    except OSError as error:
+    if not (spacy.util.is_package(pipeline) or os.path.isdir(pipeline)):
         remedy = f"python -m spacy download {pipeline}, or name a folder"
-        raise HeadscopeError(f"annotate: spaCy pipeline '{pipeline}' is not installed; {remedy}") from error
+        raise HeadscopeError(f"annotate: spaCy pipeline '{pipeline}' is not installed; {remedy}")
+    with _whole(pipeline):
+        nlp = spacy.load(pipeline)
+
+    def run(text: str) -> Any:
+        with _whole(pipeline):
+            return nlp(text)
+
+    return run
+
+
+@contextmanager
+def _whole(pipeline: str) -> Iterator[None]:
+    """Within this context any error of a pipeline, which may be of any kind, becomes a `HeadscopeError`."""
+    try:
+        yield
+    except Exception as error:
+        reason = shorten(str(error) or type(error).__name__, 240, placeholder=" ...")
+        remedy = "save it again with to_disk, or name another"
+        raise HeadscopeError(f"annotate: spaCy pipeline '{pipeline}' cannot be used ({reason}); {remedy}") from error
 
 
 def _segment(sentences: tuple[Sentence, ...], nlp: Pipeline) -> tuple[Sentence, ...]:

@@ -9,6 +9,7 @@ from headscope.capture.interventions import Mode
 from headscope.errors import HeadscopeError, suggest
 
 VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
+MOST_FIELDS = 64
 HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
 
 
@@ -37,12 +38,16 @@ class ViewState:
 def parse_state(fragment: str) -> ViewState:
     """The state that a fragment describes; what it does not name has its default.
 
-    Raises `HeadscopeError` for an unknown view or a name that is no head.
+    Raises `HeadscopeError` for an unknown view, a name that is no head, or too many fields.
 
     >>> parse_state("v=map&h=4-7,5-1&w=words").heads
     ((4, 7), (5, 1))
     """
-    given = {key: values[-1] for key, values in parse_qs(fragment.removeprefix("#"), max_num_fields=64).items()}
+    try:
+        fields = parse_qs(fragment.removeprefix("#"), max_num_fields=MOST_FIELDS)
+    except ValueError as error:
+        raise HeadscopeError(f"state: more than {MOST_FIELDS} fields; take the state of the page's address") from error
+    given = {key: values[-1] for key, values in fields.items()}
     view = given.get("v", "lines")
     if view not in VIEWS:
         raise HeadscopeError(f"state: there is no view '{view[:40]}'; {suggest(view[:40], VIEWS)}")
