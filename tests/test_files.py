@@ -6,13 +6,39 @@ from pathlib import Path
 import pytest
 
 from headscope.errors import HeadscopeError
-from headscope.files import existing, files_within, names_full_disk, new_folder, replacing, write_atomically, writing
+from headscope.files import (
+    existing,
+    files_within,
+    names_full_disk,
+    new_folder,
+    remove_unfinished,
+    replacing,
+    write_atomically,
+    writing,
+)
+from support.synced import order_of_calls
 
 
 def test_a_file_and_its_folder_are_made(tmp_path: Path):
     path = write_atomically(tmp_path / "new" / "a.txt", "é")
     assert path.read_bytes() == "é".encode()
     assert [each.name for each in path.parent.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("lasting", "expected"), [(True, ["sync file", "replace", "sync folder"]), (False, ["replace"])]
+)
+def test_a_lasting_file_is_on_the_disk_before_and_after_it_comes_to_its_place(
+    lasting: bool, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert order_of_calls(lambda: write_atomically(tmp_path / "a", "b", lasting=lasting), monkeypatch) == expected
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed_and_nothing_else(tmp_path: Path):
+    for name in (".a[1].new-x", ".a1.new-x", ".b.new-x", ".a[1]", "a[1]"):
+        (tmp_path / name).mkdir()
+    remove_unfinished(tmp_path / "a[1]")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".a1.new-x", ".a[1]", ".b.new-x", "a[1]"]
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])

@@ -1,6 +1,8 @@
 """Write files and folders whole or not at all, and say in one line why a disk refuses them."""
 
 import errno
+import fnmatch
+import glob
 import os
 import shutil
 import tempfile
@@ -10,15 +12,18 @@ from pathlib import Path
 
 from headscope.errors import HeadscopeError
 
+UNFINISHED = ".new-"
 FULL = ("No space left", "Disk quota", f"os error {errno.ENOSPC}")
 
 
-def write_atomically(path: Path, content: bytes | str) -> Path:
+def write_atomically(path: Path, content: bytes | str, *, lasting: bool = False) -> Path:
     """Write a file, whole or not at all, and its folder if it is missing; return its path.
+
+    * `lasting`: return once it would survive a power cut.
 
     Raises `HeadscopeError` if it cannot be written.
     """
-    with replacing(path) as scratch:
+    with replacing(path, lasting=lasting) as scratch:
         scratch.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
@@ -33,32 +38,81 @@ def refuse_text(what: str, name: str) -> None:
             raise HeadscopeError(f"{start} is too long for a path, or no path; name a file or a folder") from error
 
 
-def files_within(folder: Path, name: str) -> list[Path]:
-    """The files of a name in a folder and in folders within it, also linked ones; each folder once, so circles end."""
+@contextmanager
+def opening() -> Iterator[None]:
+    """Within this context a file or a folder that cannot be opened becomes a `HeadscopeError`; other errors pass.
+
+    A function may have it as its decorator: `@opening()`.
+    """
+    try:
+        yield
+    except OSError as error:
+        if not (line := unopened(error)):
+            raise
+        raise HeadscopeError(line) from error
+
+
+def unopened(error: OSError) -> str:
+    """The line for a file or a folder that the operating system refuses to open; empty if the error names none."""
+    closed = error.errno in (errno.EACCES, errno.EPERM)
+    remedy = "check its permissions and those of its folders" if closed else "check that it is there and its disk"
+    return f"'{error.filename}' cannot be opened: {error.strerror}; {remedy}" if error.filename else ""
+
+
+def files_within(folder: Path, pattern: str) -> list[Path]:
+    """The files of a name in a folder and in folders within it, also linked ones; each folder once, so circles end.
+
+    * `pattern`: the name, or a pattern of names such as "*.dp".
+
+    Raises `OSError` for a folder that cannot be listed, unless it is missing.
+    """
     files, seen = [], set[str]()
-    for place, folders, names in os.walk(folder, followlinks=True):
+    for place, folders, names in os.walk(folder, followlinks=True, onerror=_raised):
         folders.sort()
         if (real := os.path.realpath(place)) in seen:
             folders.clear()
             continue
         seen.add(real)
-        files += [Path(place, name)] if name in names else []
+        files += [Path(place, name) for name in fnmatch.filter(names, pattern)]
     return sorted(files)
 
 
 @contextmanager
-def replacing(path: Path, *, resumable: bool = False) -> Iterator[Path]:
+def replacing(path: Path, *, resumable: bool = False, lasting: bool = False) -> Iterator[Path]:
     """A place of the same name to write a file to; at the end of the context the file takes the place of `path`.
 
-    * `resumable`: the error says that what was done is kept.
+    * `resumable`: the file is kept for a run that goes on: it is `lasting`, and an error says that what was done is
+      kept.
+    * `lasting`: the file is on the disk at the end of the context, so that it survives a power cut.
 
     Raises `HeadscopeError` if it cannot be written.
     """
     with writing(path, resumable=resumable):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.new-") as scratch:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}{UNFINISHED}") as scratch:
             yield Path(scratch) / path.name
+            if resumable or lasting:
+                sync(Path(scratch) / path.name)
             os.replace(Path(scratch) / path.name, path)
+            if resumable or lasting:
+                sync(path.parent)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what processes that were killed have left of `replacing` this file; it needs a lock against others."""
+    for scratch in path.parent.glob(f".{glob.escape(path.name)}{UNFINISHED}*"):
+        remove(scratch)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names of the files in a folder, are on the disk."""
+    if path.is_dir() and (os.name == "nt" or not os.access(path, os.R_OK)):  # there it cannot be opened
+        return
+    place = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(place)
+    finally:
+        os.close(place)
 
 
 @contextmanager
@@ -147,7 +201,12 @@ def remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
+def _raised(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
+
+
 def _is_full(path: Path) -> bool:
-    folder = next(folder for folder in path.absolute().parents if folder.exists())
+    folder = next(folder for folder in path.absolute().parents if os.path.exists(folder))
     disk = shutil.disk_usage(folder)
     return disk.free < 1 << 20 and disk.total > 0  # /proc has no size

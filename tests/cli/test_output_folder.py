@@ -58,7 +58,8 @@ def test_another_study_is_refused_before_anything_is_read_and_replaced_with_over
 
 def test_a_file_that_is_no_result_is_not_replaced(model: str, tmp_path: Path) -> None:
     (tmp_path / "result.nc").write_bytes(b"of another program")
-    assert "has a result.nc that is no result of headscope; choose another folder" in run("profile", model, tmp_path)
+    said = run("profile", model, tmp_path)
+    assert "has a result.nc that cannot be read as a result of headscope; choose another folder" in said
     assert (tmp_path / "result.nc").read_bytes() == b"of another program"
     assert run("profile", model, tmp_path, "--overwrite", "--no-figures") == ""
 

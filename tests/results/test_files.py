@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 from headscope import HeadscopeError, open_result, results, save_result
+from support.closed import closed
 from support.profile_result import profile_result
 
 
@@ -110,10 +111,8 @@ def test_a_folder_that_cannot_be_written_to_is_one_clear_error(tmp_path: Path) -
         save_result(profile_result(), tmp_path / "file")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission_is_one_clear_error(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(HeadscopeError, match=r"Permission denied; choose another folder with -o"):
+    with closed(tmp_path, 0o500), pytest.raises(HeadscopeError, match=r"Permission denied; choose another folder with"):
         save_result(profile_result(), tmp_path)
 
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 
 from headscope.cli.formats import FORMATS
 from headscope.errors import HeadscopeError
-from headscope.files import existing, writing
+from headscope.files import existing, remove_unfinished, writing
 from headscope.run_lock import run_lock
 
 FIGURE = re.compile(rf'href="(figures/[\w-]+\.(?:{"|".join(FORMATS)}))"')
@@ -28,6 +28,8 @@ def output_folder(directory: Path, study: str, *, overwrite: bool, on_no_lock: C
     study.
     """
     with run_lock(writable(directory), f"headscope {study}", on_no_lock=on_no_lock):
+        for name in ("result.nc", "report.html"):
+            remove_unfinished(directory / name)
         if not overwrite and (directory / "result.nc").exists():
             _refuse_other(directory, study)
         former = figure_files(directory)
@@ -69,7 +71,7 @@ def _refuse_other(directory: Path, study: str) -> None:
     except HeadscopeError:
         other = ""
     if other != study:
-        content = f"the result of '{other}'" if other else "a result.nc that is no result of headscope"
+        content = f"the result of '{other}'" if other else "a result.nc that cannot be read as a result of headscope"
         raise HeadscopeError(
             f"folder '{directory}' has {content}; choose another folder with -o, or replace it with --overwrite"
         )

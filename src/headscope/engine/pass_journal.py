@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from headscope.engine.fingerprint import Fingerprint, difference
 from headscope.engine.shards import Fold, ReadShards
-from headscope.files import remove, writing
+from headscope.files import remove, remove_unfinished, writing
 from headscope.journal.codec import decode, encode
 from headscope.journal.lines import Record, append_line, line_of, read_lines, replace_lines
 
@@ -47,9 +47,9 @@ class PassJournal:
     def begin(self, fingerprint: Fingerprint, fold: Fold[State]) -> "Checkpoints[State]":
         """The checkpoints of the next pass; `fingerprint`: what its numbers depend on beside `run`."""
         self.passes += 1
-        for scratch in self.folder.glob(f".pass-{self.passes}.new-*"):  # of a process that was killed
-            remove(scratch)
-        return Checkpoints(self, self.folder / f"pass-{self.passes}", {**self.run, **fingerprint}, fold)
+        path = self.folder / f"pass-{self.passes}"
+        remove_unfinished(path)
+        return Checkpoints(self, path, {**self.run, **fingerprint}, fold)
 
     def whole(self, compute: Callable[[], Value]) -> Value:
         """The outcome of a run; where it fails on the values of checkpoints, which may be forged, it starts anew."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from headscope.files import writing
+from headscope.files import sync, writing
 from headscope.journal.lines import append_line, line_of, read_lines
 from headscope.source_files import sha256_of
 
@@ -17,12 +17,14 @@ FILE = "digests"
 
 
 def add_digest(content: Path, place: Path) -> None:
-    """Add the digest of a finished file or folder, which is then moved to `place`.
+    """Add the digest of a finished file or folder, which is then moved to `place`; first it comes onto the disk.
 
     Raises `HeadscopeError` if it cannot be written.
     """
     path = place.with_name(FILE)
     with writing(path, resumable=True), path.open("ab", buffering=0) as file:
+        for each in (content, *content.rglob("*")):
+            sync(each)
         append_line(path, file, line_of({"name": place.name, "sha256": digest(content)}))  # type: ignore[arg-type]
 
 

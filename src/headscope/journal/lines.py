@@ -57,7 +57,6 @@ def replace_lines(path: Path, lines: Iterator[bytes] | list[bytes]) -> None:
     with replacing(path, resumable=True) as scratch, scratch.open("wb", buffering=0) as file:
         for line in lines:
             write(file, line)
-        os.fsync(file.fileno())
 
 
 def append_line(path: Path, file: BinaryIO, line: bytes) -> None:

@@ -13,7 +13,7 @@ import xarray as xr
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.files import write_atomically
+from headscope.files import opening, write_atomically
 from headscope.results import netcdf
 from headscope.results.attributes import check_attributes
 from headscope.results.labels import check_labels
@@ -71,12 +71,12 @@ def _check_interval(result: xr.Dataset, name: str) -> None:
 
 
 def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> Path:
-    """Write `directory/result.nc`, or another name, whole or not at all.
+    """Write `directory/result.nc`, or another name, whole or not at all; it then survives a power cut.
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     # In memory first: on a full disk the HDF5 library ends the process with a segmentation fault.
-    return write_atomically(Path(directory) / name, netcdf.written(check(result)))
+    return write_atomically(Path(directory) / name, netcdf.written(check(result)), lasting=True)
 
 
 def read(directory: str | Path) -> xr.Dataset:
@@ -101,9 +101,11 @@ def study_of(directory: str | Path) -> str:
 def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
     """A saved result that is checked, its values still in the file."""
     path = Path(directory)
-    path = path / "result.nc" if path.is_dir() else path
-    if not path.is_file():
-        raise HeadscopeError(f"result '{path}' does not exist; name a folder that a study wrote with -o")
+    with opening():
+        path = path / "result.nc" if path.is_dir() else path
+        if not path.is_file():
+            raise HeadscopeError(f"result '{path}' does not exist; name a folder that a study wrote with -o")
+        path.open("rb").close()  # HDF5 says in many words that it may not be read
     try:
         with netcdf.stored(path) as stored:
             check_attributes(stored)

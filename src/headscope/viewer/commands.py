@@ -6,12 +6,13 @@ from typing import Annotated, Any
 from headscope import models
 from headscope.corpora import Corpus
 from headscope.engine import Settings
+from headscope.files import remove_unfinished
 from headscope.ranges import Range
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.run_lock import run_lock
 from headscope.viewer.example_index import example_index
 from headscope.viewer.focus_observer import DIRECTIONS
-from headscope.viewer.saved_index import save
+from headscope.viewer.saved_index import FILE, save
 
 
 def index(
@@ -39,6 +40,7 @@ def index(
     Raises `HeadscopeError` if no example fits into the model, or the folder cannot be written to or is in use.
     """
     with run_lock(directory, "headscope index"):
+        remove_unfinished(directory / FILE)
         dataset = example_index(models.load(checkpoint, **loading), corpus, settings, per_head=per_head)
         path = save(dataset, directory)
     classes = [name for name in dataset["focus"].values.tolist() if name in TOKEN_CLASSES]

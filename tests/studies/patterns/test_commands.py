@@ -127,6 +127,18 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     assert "out' is in use by headscope patterns, process" in result.stderr
 
 
+def test_what_a_killed_server_left_is_removed_but_for_that_of_another_annotator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maps = folder(tmp_path / "maps")
+    for name in (".labels.jsonl.new-abc", ".labels-ann.jsonl.new-abc"):
+        (maps / name).mkdir()
+        (maps / name / "labels.jsonl").write_text("torn")
+    monkeypatch.setattr(labels, "serve", lambda *_: None, raising=False)
+    assert invoke("label", str(maps)).exit_code == 0
+    assert {each.name for each in maps.iterdir()} == {"maps.npz", "labels.jsonl", ".labels-ann.jsonl.new-abc"}
+
+
 def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

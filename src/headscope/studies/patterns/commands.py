@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from headscope import models
 from headscope.corpora import Corpus
 from headscope.engine import Settings
+from headscope.files import remove_unfinished
 from headscope.ranges import Range
 from headscope.run_lock import run_lock
 from headscope.studies.patterns import labels
@@ -91,10 +92,12 @@ def label(
     if folder is None:
         folder = directory
         with run_lock(folder, run):
+            remove_unfinished(folder / labelled_maps.ARRAYS)
             model = models.load(checkpoint, **loading)
             labelled_maps.write(folder, labels.sampled(model, read_corpora(), number, settings))
     path = labels.label_path(folder, annotator)
     with run_lock(folder, run, file=f".{path.name}.lock"):  # annotators may label the same maps at once
+        remove_unfinished(path)
         session = labels.opened(folder, annotator)
         labels.serve(session, port, lambda address: print(address, file=sys.stderr, flush=True))
     return {"labels": str(session.path), "labelled": sum(map(bool, session.labels)), "maps": len(session.maps)}

@@ -19,6 +19,7 @@ from headscope.studies.patterns.labels import serve as serve_on
 from headscope.studies.patterns.labels.labelled_maps import labels
 from headscope.web.json_body import MOST_BYTES
 from headscope.web.local_only import HEADERS
+from support.synced import order_of_calls
 from support.unlabelled import EVIL, folder
 
 HOST = "http://127.0.0.1:8000"
@@ -51,6 +52,13 @@ def test_labels_and_undo_are_posted(client: TestClient, session: Session) -> Non
     assert client.post("/undo", json={}).json() == {"index": 1}
     assert client.post("/undo", json={}).json() == {"index": None}
     assert session.labels == [""] * 4
+
+
+def test_a_label_is_on_the_disk_before_it_is_acknowledged(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = (("/label", {"index": 1, "label": "block"}), ("/undo", {}))
+    for path, posted in posts:
+        calls = order_of_calls(lambda: client.post(path, json=posted), monkeypatch)  # noqa: B023 (called at once)
+        assert calls == ["sync file", "replace", "sync folder"]
 
 
 @pytest.mark.parametrize(

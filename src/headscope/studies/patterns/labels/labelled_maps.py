@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.parsing.lines import opened
 from headscope.errors import HeadscopeError
-from headscope.files import replacing, write_atomically
+from headscope.files import opening, replacing, write_atomically
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.patterns.labels.label_file import lines, map_fields
 
@@ -59,6 +59,7 @@ class Map:
         return np.array([TOKEN_CLASSES.index(name) for name in names])
 
 
+@opening()
 def read(folder: str | Path) -> list[Map]:
     """The maps of a folder, in their order.
 
@@ -100,14 +101,15 @@ def write(folder: str | Path, maps: Sequence[Map]) -> None:
         "values": np.concatenate(values) if values else np.zeros(0, np.float16),
         "id": np.array([each.id for each in maps], np.int32),
     }
-    with replacing(folder / ARRAYS) as scratch:
+    with replacing(folder / ARRAYS, lasting=True) as scratch:
         np.savez_compressed(scratch, **arrays)  # type: ignore[arg-type]
     write_labels(folder / LABELS[0], maps)
 
 
 def write_labels(path: Path, maps: Sequence[Map]) -> None:
-    """Write `labels.jsonl` alone, whole or not at all."""
-    write_atomically(path, "".join(json.dumps(_line(each), ensure_ascii=False) + "\n" for each in maps))
+    """Write `labels.jsonl` alone, whole or not at all; it then survives a power cut."""
+    content = "".join(json.dumps(_line(each), ensure_ascii=False) + "\n" for each in maps)
+    write_atomically(path, content, lasting=True)
 
 
 def _line(map_: Map) -> dict[str, Any]:
