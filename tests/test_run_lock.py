@@ -71,7 +71,7 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None
     (tmp_path / "precious").write_text("text", encoding="utf-8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / FILE).symlink_to(tmp_path / "precious")
-    with pytest.raises(HeadscopeError, match=r"cannot be locked: .*; choose another folder with -o"):
+    with pytest.raises(HeadscopeError, match=r"cannot be locked: .*; allow writing there, or choose another"):
         with run_lock(tmp_path / "out", "one"):
             pass
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "text"

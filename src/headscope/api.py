@@ -15,6 +15,7 @@ from headscope import catalog, corpora
 from headscope.corpora import Corpus
 from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
+from headscope.files import opening
 from headscope.progress import n_inputs, progress_bar
 from headscope.ranges import Range
 from headscope.run_lock import run_lock
@@ -41,6 +42,7 @@ def study(name: str) -> Study:
 
     measured = bool({"model", "models"} & hints.keys()) and "suites" not in hints
 
+    @opening()
     @wraps(run)
     def call(*args: Any, tokenizer: Any = None, progress: bool | None = None, **kwargs: Any) -> xr.Dataset:
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0

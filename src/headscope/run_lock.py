@@ -46,7 +46,7 @@ def run_lock(
         except OSError as error:
             if error.errno not in WITHOUT_LOCKS:
                 raise HeadscopeError(
-                    f"folder '{directory}' cannot be locked: {error.strerror}; choose another folder with -o"
+                    f"folder '{directory}' cannot be locked: {error.strerror}; allow writing there, or choose another"
                 ) from error
             on_no_lock(f"folder '{directory}': its file system has no locks; start no second run in it now")
         try:

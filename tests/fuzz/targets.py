@@ -1,9 +1,11 @@
 """Inputs of headscope that others write, each with a good example to mutate and the function that reads it."""
 
 import asyncio
+import atexit
 import gzip
 import io
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -48,6 +50,7 @@ from headscope.viewer import server as viewer
 from headscope.viewer.example_index import example_index
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_store import identifier
+from support.closed import without_override
 from support.killed import Killed
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -306,6 +309,52 @@ def _saved_model() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
+def closed_files(folder: Path) -> bytes:
+    """The permissions of all files and folders of `_shelf`: a byte each, in the order of their names."""
+    return bytes(7 for _ in _all(_shelf()))
+
+
+def read_closed(content: bytes, folder: Path) -> object:
+    """Read a model, a corpus, a result and maps whose permissions are mutated; root has no right beyond them."""
+    shutil.copytree(_shelf(), folder / "shelf")
+    paths = _all(folder / "shelf")
+    modes = [(path, content[place] & 7) if place < len(content) else (path, 7) for place, path in enumerate(paths)]
+    for path, mode in reversed(modes):  # a folder after what it holds
+        path.chmod(mode << 6)
+    try:
+        with without_override():
+            return [read_one(folder / "shelf" / name) for name, read_one in CLOSED.items()]
+    finally:
+        for path in paths:
+            path.chmod(0o700)
+
+
+def _all(folder: Path) -> list[Path]:
+    return sorted([folder, *folder.rglob("*")])
+
+
+CLOSED: Mapping[str, Callable[[Path], object]] = {
+    "model": lambda path: models.load(str(path)),
+    "penn": lambda path: read(path, kind="penn"),
+    "results": lambda path: gather([path]),
+    "maps": labelled_maps.read,
+}
+
+
+@cache
+def _shelf() -> Path:
+    """A folder of each, made once."""
+    made = TemporaryDirectory(prefix="headscope-")
+    atexit.register(made.cleanup)
+    folder = Path(made.name)
+    save_tiny(folder / "model", tiny_bert(0, num_hidden_layers=1))
+    (folder / "penn").mkdir()
+    (folder / "penn" / "a.dp").write_bytes(b"It\tPRP\t2\nrained\tVBD\t0\n")
+    results.save(profile_result(), folder / "results" / "below")
+    map_folder(folder / "maps")
+    return folder
+
+
 def label_request(content: bytes, folder: Path) -> object:
     """Send a mutated request to the labelling server."""
     map_folder(folder)
@@ -510,6 +559,7 @@ TARGETS: Mapping[str, Target] = {
     "model, configuration": model_file("config.json"),
     "model, tokenizer": model_file("tokenizer.json"),
     "model, weights": model_file("model.safetensors"),
+    "permissions": Target(closed_files, read_closed),
     "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', label_request),
     "server, paths": Target(lambda folder: GET, label_request),
     "viewer, text": Target(

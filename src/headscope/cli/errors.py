@@ -9,7 +9,7 @@ import typer
 
 from headscope.cli.printable import printable
 from headscope.errors import ClusterLostError, DrawingError, HeadscopeError
-from headscope.files import names_full_disk
+from headscope.files import names_full_disk, unopened
 
 INCOMPLETE = 1
 USER_ERROR = 2
@@ -21,8 +21,8 @@ FULL = "no space left on the disk; make room there, or for temporary files name 
 def user_errors(debug: bool) -> Iterator[None]:
     """Within this context an error that a user can mend ends the program with one line and status 2.
 
-    A full disk is such an error, and a path that is too long. A page that could not be made whole and a lost
-    cluster end the program with status 1.
+    A full disk is such an error, a path that is too long, and a file that cannot be opened. A page that could not be
+    made whole and a lost cluster end the program with status 1.
     """
     try:
         yield
@@ -50,11 +50,12 @@ def out_of_memory(error: Exception) -> int:
 
 
 def _line(error: OSError) -> str:
-    """The line for an error that a user can mend: a full disk, or a text in the place of a path; else an empty one."""
+    """The line for an error that a user can mend: a full disk, a text in the place of a path, or a file that cannot
+    be opened; else an empty one."""
     if error.errno == ENAMETOOLONG:
         return f"'{str(error.filename)[:40]}...' is too long for a path; name a file or a folder"
     place = f"'{error.filename}' cannot be written: " if error.filename else ""
-    return f"{place}{FULL}" if names_full_disk(error) else ""
+    return f"{place}{FULL}" if names_full_disk(error) else unopened(error)
 
 
 def notice(line: str) -> None:

@@ -23,7 +23,7 @@ from headscope.corpora.options import DEFAULTS, Offsets, Options
 from headscope.corpora.reading import Sources
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError, suggest
-from headscope.files import refuse_text
+from headscope.files import opening, refuse_text
 from headscope.source_files import SourceFiles, Stamps, source_files, stamps_of
 from headscope.types import Example, segment_text
 
@@ -82,6 +82,7 @@ class Corpus:
         return f"Corpus('{self.name}', {self.n_examples} examples)"
 
 
+@opening()
 def read(
     source: Any = "sample",
     options: Options = DEFAULTS,
@@ -98,7 +99,8 @@ def read(
     * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
     * `kept`: a folder in which a check that took long is kept, and found when the same files are read the same way.
 
-    Raises `HeadscopeError` naming file and line of the first thing that cannot be read.
+    Raises `HeadscopeError` naming the file that cannot be opened, or file and line of the first thing that cannot be
+    read.
 
     >>> read("sample", limit=3)
     Corpus('sample', 3 examples)

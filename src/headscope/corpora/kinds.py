@@ -49,6 +49,15 @@ def existing(source: str, options: Options) -> list[str]:
     raise HeadscopeError(f"corpus '{source}' does not exist; {hint}")
 
 
+def in_folder(source: str, pattern: str) -> list[str]:
+    """The files of a folder whose names fit a pattern, in the order of their names; none if it is no folder.
+
+    Raises `OSError` if the folder cannot be listed.
+    """
+    folder = Path(source)
+    return [str(path) for path in sorted(folder.iterdir()) if path.match(pattern)] if folder.is_dir() else []
+
+
 def _by_suffix(source: str, kinds: list[str]) -> str:
     suffixes = {each: kind for kind in kinds for each in catalog.load("corpora/readers", kind).SUFFIXES}
     if suffix(source) in suffixes:

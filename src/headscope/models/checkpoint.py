@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
-from headscope.files import refuse_text
+from headscope.files import opening, refuse_text
 from headscope.models.adapters import WEIGHTS as ADAPTER_WEIGHTS
 from headscope.models.adapters import adapter_files, base_of, is_adapter
 from headscope.models.hub import download
@@ -72,6 +72,7 @@ class Checkpoint:
         return source_files(sorted({path for name in (*SETTINGS, *TOKENIZER_FILES) for path in self.folder.glob(name)}))
 
 
+@opening()
 def locate(name: str, *, revision: str | None = None, remote_code: bool = False) -> Checkpoint:
     """Find the files of a model, or of an adapter and its base model; only a hub model is downloaded.
 

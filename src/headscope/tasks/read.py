@@ -9,6 +9,7 @@ from headscope.corpora import Corpus, Options
 from headscope.corpora.options import DEFAULTS
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
+from headscope.files import opening
 from headscope.tasks.glue import GLUE, glue_name
 from headscope.tasks.task import Task
 from headscope.types import Example, Sentence
@@ -20,6 +21,7 @@ SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
 MOST_CLASSES = 20
 
 
+@opening()
 def read(name: str, data: str | Path | None, options: Options = DEFAULTS, *, regression: bool | None = None) -> Task:
     """Read a task from a folder.
 
@@ -61,6 +63,7 @@ def read(name: str, data: str | Path | None, options: Options = DEFAULTS, *, reg
     return read
 
 
+@opening()
 def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
     """Read the dev split of a task (or `options.split`) as a corpus, without regard to labels.
 

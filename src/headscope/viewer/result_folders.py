@@ -6,11 +6,12 @@ from pathlib import Path
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.files import files_within
+from headscope.files import files_within, opening
 from headscope.report.cards import MeasuredModel, gather
 from headscope.viewer.saved_index import indexes_in, read_index
 
 
+@opening()
 def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], list[xr.Dataset]]:
     """Read all results about heads and all indexes of examples in some folders. Returns: both.
 

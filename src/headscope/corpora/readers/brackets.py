@@ -30,8 +30,7 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    folder = Path(source)
-    files = [str(path) for path in sorted(folder.glob("*")) if path.suffix in SUFFIXES] if folder.is_dir() else []
+    files = sorted(file for each in SUFFIXES for file in kinds.in_folder(source, f"*{each}"))
     return files or kinds.existing(source, options)
 
 

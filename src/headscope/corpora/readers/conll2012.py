@@ -18,6 +18,7 @@ from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock, example
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import ESCAPED, upos
+from headscope.files import files_within
 from headscope.types import Example, Mention, Sentence
 
 SUFFIXES = (".v4_gold_conll", ".v4_auto_conll", ".v9_gold_conll", ".v9_auto_conll", ".gold_conll", ".auto_conll")
@@ -41,7 +42,7 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    files = [str(path) for path in sorted(Path(source).rglob("*_conll"))] if Path(source).is_dir() else []
+    files = [str(path) for path in files_within(Path(source), "*_conll")]
     return files or kinds.existing(source, options)
 
 

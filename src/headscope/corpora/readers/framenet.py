@@ -21,9 +21,10 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    folder = Path(source) / "lu" if (Path(source) / "lu").is_dir() else Path(source)
-    files = {path: re.fullmatch(r"lu(\d{1,9})\.xml(\.gz)?", path.name) for path in folder.glob("lu*.xml*")}
-    numbered = sorted((int(match[1]), str(path)) for path, match in files.items() if match)
+    folder = str(Path(source) / "lu") if (Path(source) / "lu").is_dir() else source
+    names = {path: Path(path).name for path in kinds.in_folder(folder, "lu*.xml*")}
+    files = {path: re.fullmatch(r"lu(\d{1,9})\.xml(\.gz)?", name) for path, name in names.items()}
+    numbered = sorted((int(match[1]), path) for path, match in files.items() if match)
     return [path for _, path in numbered] or kinds.existing(source, options)
 
 

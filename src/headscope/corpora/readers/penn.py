@@ -6,7 +6,6 @@ quotation marks that the treebank escapes; heads are those of its conversion: a 
 
 from collections.abc import Iterator
 from itertools import accumulate
-from pathlib import Path
 
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
@@ -34,7 +33,7 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    files = [str(path) for path in sorted(Path(source).glob("*.dp"))] if Path(source).is_dir() else []
+    files = kinds.in_folder(source, "*.dp")
     return files or kinds.existing(source, options)
 
 

@@ -13,7 +13,7 @@ from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import ClozeItem
 from headscope.corpora.suites.spread import spread
 from headscope.errors import HeadscopeError, suggest
-from headscope.files import refuse_text
+from headscope.files import opening, refuse_text
 
 READERS = "corpora/suites/readers"
 # The deepest folder below --data in which the files of a suite are looked for.
@@ -37,6 +37,7 @@ class Suite:
         return f"Suite('{self.name}', {len(self.items)} items)"
 
 
+@opening()
 def read_suites(
     names: Iterable[str | Path],
     data: str | Path | None = None,
@@ -132,10 +133,12 @@ def _file(suite: str, name: str, folder: Path) -> str:
     """A file of a suite, packed or not, in the folder or below it."""
     if not folder.is_dir():
         raise HeadscopeError(f"suite '{suite}': folder '{folder}' does not exist; name it with --data")
-    for depth in range(DEPTH):
+    folders = [folder]
+    for _ in range(DEPTH):
         for packed in (name, f"{name}.gz"):
-            if near := sorted(path for path in folder.glob("*/" * depth + packed) if path.is_file()):
+            if near := sorted(path for each in folders if (path := each / packed).is_file()):
                 return str(near[0])
+        folders = [path for each in folders for path in each.iterdir() if path.is_dir()]
     raise HeadscopeError(f"suite '{suite}': no file '{name}' or '{name}.gz' in '{folder}'; name its folder with --data")
 
 

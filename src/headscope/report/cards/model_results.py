@@ -12,7 +12,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.files import files_within
+from headscope.files import files_within, opening
 from headscope.report.cards.head_numbers import Row, numbers, rows, where
 from headscope.report.cards.main_numbers import main_numbers
 from headscope.report.layer_numbers import layer_numbers
@@ -107,6 +107,7 @@ def gather_all(places: Sequence[str | Path]) -> list[MeasuredModel]:
     return models_in(read_all(places))
 
 
+@opening()
 def read_all(places: Sequence[str | Path]) -> dict[Path, xr.Dataset]:
     """Read the results in these folders, or in folders within them. Returns: the results by their paths.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from headscope.errors import HeadscopeError
+from headscope.files import opening
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels.labelled_maps import LABELS, Map, labels, read, write_labels
 
@@ -54,6 +55,7 @@ class Session:
         self.labels = now
 
 
+@opening()
 def opened(folder: str | Path, annotator: str = "") -> Session:
     """The session of an annotator; each name has a file of its own, `labels-NAME.jsonl`, without a name `labels.jsonl`.
 
