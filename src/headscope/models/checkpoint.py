@@ -62,6 +62,8 @@ class Checkpoint:
         files = weight_files(self.folder, self.name)
         try:
             return stored_weights((*files, self.adapter / ADAPTER_WEIGHTS) if self.adapter else files)
+        except PermissionError:
+            raise
         except (SafetensorError, OSError) as error:
             raise HeadscopeError(
                 f"model '{self.name}' cannot be loaded ({error}); save or download it again"

@@ -30,6 +30,7 @@ def stored_weights(paths: Iterable[Path]) -> dict[str, StoredWeight]:
 
     weights = {}
     for path in paths:
+        path.open("rb").close()  # of a file that may not be read safetensors says that there is none
         with safe_open(path, "np") as file:
             for name in file.keys():
                 part = file.get_slice(name)
