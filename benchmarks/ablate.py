@@ -30,12 +30,12 @@ from headscope.ablation.strategies import FullPasses, Variants
 from headscope.ablation.sweep import sweep
 from headscope.capture.fused_attention import fast
 from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
-from headscope.engine import Settings
-from headscope.engine.batches import batches, collate
-from headscope.engine.task_inputs import TaskBatch, TaskInputs
 from headscope.models import Model
-from headscope.tasks import Task
+from headscope.outputs.task_inputs import TaskBatch, TaskInputs
+from headscope.passes import Settings
+from headscope.passes.batches import batches, collate
 
 # Deciles of the lengths of RTE's dev pairs with BERT's pieces, and where they are cut.
 DECILES, LONGEST = (17, 34, 38, 43, 48, 53, 60, 71, 99, 134, 253), 128

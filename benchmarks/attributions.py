@@ -21,7 +21,7 @@ from benchmarks.passes import plain_passes, timed
 from headscope import Settings, load, read
 from headscope.corpora import Options
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import by_length, collator
+from headscope.passes.batches import by_length, collator
 from headscope.studies.attributions.explaining_pass import explainer
 from headscope.studies.attributions.flow import flows
 from headscope.studies.attributions.study import OPTIONS, run

@@ -31,9 +31,9 @@ from headscope import Corpus, Model, load, read
 from headscope.corpora import Options
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words, offsets_of
-from headscope.engine import Settings
-from headscope.engine.batches import by_length, collate
 from headscope.models.checkpoint import locate
+from headscope.passes import Settings
+from headscope.passes.batches import by_length, collate
 from headscope.studies.clusters import study as clusters
 
 TOGETHER, BATCH_TOKENS = 16, 512

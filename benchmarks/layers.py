@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from headscope import load, read
 from headscope.corpora import Options
-from headscope.engine import Settings
+from headscope.passes import Settings
 from headscope.studies.layers.features import standard, vectors
 from headscope.studies.layers.groups import Answers, CaseGroup, Units, grouped, with_vectors
 from headscope.studies.layers.sampling import sample

@@ -7,8 +7,8 @@ from typing import TypeVar
 import torch
 
 from headscope import Model
-from headscope.batch import Batch
 from headscope.capture.fused_attention import fast
+from headscope.encoding.batch import Batch
 
 Value = TypeVar("Value")
 

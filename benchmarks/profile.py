@@ -31,12 +31,12 @@ from transformers import BertConfig, BertModel
 from headscope import load, wrap
 from headscope.catalog import load as load_module
 from headscope.encoding.encoder import Encoded
-from headscope.engine import Settings
-from headscope.engine.batches import by_length
-from headscope.engine.observing import BatchObserver, MeasureObserver, observing
-from headscope.engine.resampling_buffer import Buffer
 from headscope.measures import SURFACE
 from headscope.models import Model
+from headscope.passes import Settings
+from headscope.passes.batches import by_length
+from headscope.passes.observing import BatchObserver, MeasureObserver, observing
+from headscope.passes.resampling_buffer import Buffer
 
 LENGTH = 128
 BATCH_TOKENS = Settings().batch_tokens

@@ -48,7 +48,7 @@ RUNNER = """
 import json, sys, time
 import headscope.report
 headscope.report.write = lambda result, directory, *_, **__: directory / "report.html"
-from headscope.cli.app import application
+from headscope.front.cli.app import application
 for arguments in json.load(sys.stdin):
     start = time.perf_counter()
     try:

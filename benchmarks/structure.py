@@ -21,7 +21,7 @@ from benchmarks.passes import timed
 
 from headscope import load, read
 from headscope.corpora import Options
-from headscope.engine import Settings
+from headscope.passes import Settings
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import TreebankStates, capture_states
 

@@ -31,10 +31,10 @@ from headscope import Corpus, Model, load, read
 from headscope.corpora import Options
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine import Settings
-from headscope.engine.batches import by_length, collate
+from headscope.linguistics.sentence import Sentence
+from headscope.passes import Settings
+from headscope.passes.batches import by_length, collate
 from headscope.studies.syntax import study as syntax
-from headscope.types import Sentence
 
 Scores = dict[tuple[int, int, str], Counter[str]]
 Batches = Iterator[tuple[list[Encoded], dict[str, torch.Tensor]]]

@@ -24,14 +24,14 @@ from benchmarks.memory import highest
 from benchmarks.passes import plain_passes, timed
 
 from headscope import Model, load, read
-from headscope.batch import Batch
 from headscope.corpora import Corpus, Options
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
-from headscope.engine import Settings
-from headscope.engine.batches import by_length, collator
-from headscope.engine.passes import Pass
 from headscope.linguistics.parsed_sentences import ROOT, Parsed
+from headscope.passes import Settings
+from headscope.passes.batches import by_length, collator
+from headscope.passes.passes import Pass
 from headscope.studies.trees.attachments import scored
 from headscope.studies.trees.observer import TreeObserver
 from headscope.studies.trees.rows import TreeRows

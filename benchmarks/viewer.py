@@ -23,8 +23,8 @@ from benchmarks.profile import model_of
 from benchmarks.viewer_frames import served
 
 from headscope.capture.fused_attention import fast
-from headscope.engine.batches import collator
 from headscope.models import Model
+from headscope.passes.batches import collator
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_tokens import text_tokens
 from headscope.web.call_queue import CallQueue

@@ -23,12 +23,12 @@ from benchmarks.memory import peak
 from transformers import BertConfig, BertModel
 
 from headscope import Model, Settings, catalog, load, read, wrap
-from headscope.engine.coverage import Coverage
-from headscope.engine.pass_journal import Checkpoints, PassJournal
-from headscope.engine.shards import TOGETHER, ReadShards
-from headscope.engine.workers.messages import message_of, record_of
-from headscope.journal.codec import decode, encode
+from headscope.cluster.messages import message_of, record_of
+from headscope.passes.coverage import Coverage
+from headscope.passes.pass_journal import Checkpoints, PassJournal
+from headscope.passes.shards import TOGETHER, ReadShards
 from headscope.statistics.bootstrap import Tally
+from headscope.storage.codec import decode, encode
 
 WORDS = "the cat saw an old bird in a small garden and she ran from town to the river with her friends today".split()
 SENTENCES = 1024

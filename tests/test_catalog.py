@@ -6,7 +6,7 @@ import pytest
 
 from headscope import HeadscopeError, catalog
 
-FOLDERS = ("studies", "measures", "comparisons", "corpora/readers", "figures")
+FOLDERS = ("studies", "measures", "measures/comparisons", "corpora/readers", "figures")
 
 
 @pytest.fixture

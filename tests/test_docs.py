@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import headscope
-from headscope.cli.app import application
+from headscope.front.cli.app import application
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns import commands as patterns_commands
 from headscope.studies.patterns.training.recipe import ClassifierRecipe

@@ -25,7 +25,7 @@ MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "mar
 CALLS = {"eval", "exec", "compile", "__import__"}
 LOADS = {"torch.load", "numpy.load", "np.load", "pandas.read_pickle", "pd.read_pickle"}
 # Types of arguments, read from the package's own source.
-ALLOWED = {("cli/functions.py", "eval")}
+ALLOWED = {("front/cli/functions.py", "eval")}
 LOCK = Path(__file__).parents[1] / "constraints.txt"
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
 

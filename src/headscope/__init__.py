@@ -6,23 +6,23 @@ The public names; each is imported when it is first used, so that reading a save
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from headscope.notebook import show_results_in_notebooks
+from headscope.front.notebook import show_results_in_notebooks
 from headscope.version import __version__
 
 if TYPE_CHECKING:
-    from headscope.api import Study
     from headscope.corpora import Corpus, read
-    from headscope.engine import Settings
+    from headscope.corpora.tasks import Task
+    from headscope.corpora.tasks import read as read_task
     from headscope.errors import HeadscopeError
+    from headscope.front.api import Study
+    from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
+    from headscope.passes import Settings
     from headscope.report import write as write_report
     from headscope.report.plot import plot
     from headscope.results import read as open_result
     from headscope.results import save as save_result
     from headscope.results.export import variable_table as tidy
-    from headscope.tasks import Task
-    from headscope.tasks import read as read_task
-    from headscope.views import export_page, show
 
     ablate: Study
     attributions: Study
@@ -48,16 +48,16 @@ _PUBLIC = {
     "Corpus": ("corpora", "Corpus"),
     "HeadscopeError": ("errors", "HeadscopeError"),
     "Model": ("models", "Model"),
-    "Settings": ("engine", "Settings"),
-    "Task": ("tasks", "Task"),
-    "export_page": ("views", "export_page"),
+    "Settings": ("passes", "Settings"),
+    "Task": ("corpora.tasks", "Task"),
+    "export_page": ("front.views", "export_page"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
     "plot": ("report.plot", "plot"),
     "read": ("corpora", "read"),
-    "read_task": ("tasks", "read"),
+    "read_task": ("corpora.tasks", "read"),
     "save_result": ("results", "save"),
-    "show": ("views", "show"),
+    "show": ("front.views", "show"),
     "tidy": ("results.export", "variable_table"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),
@@ -108,7 +108,7 @@ def __getattr__(name: str) -> object:
         module, attribute = _PUBLIC[name]
         return getattr(import_module(f"headscope.{module}"), attribute)
     if name in _studies():
-        return import_module("headscope.api").study(name)
+        return import_module("headscope.front.api").study(name)
     raise AttributeError(f"module 'headscope' has no attribute '{name}'")
 
 

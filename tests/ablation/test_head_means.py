@@ -12,8 +12,8 @@ from headscope import HeadscopeError, Model, Settings
 from headscope.ablation.head_means import head_means
 from headscope.capture.projections import at_contexts
 from headscope.corpora import Options, read
-from headscope.engine.task_inputs import encode_for_task
 from headscope.models.heads import parse
+from headscope.outputs.task_inputs import encode_for_task
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_family
 

@@ -10,9 +10,9 @@ import pytest
 
 from headscope import HeadscopeError
 from headscope.ablation.journal import Journal, opened
-from headscope.engine.fingerprint import Fingerprint
-from headscope.journal import lines
-from headscope.journal.lines import line_of
+from headscope.storage import lines
+from headscope.storage.fingerprint import Fingerprint
+from headscope.storage.lines import line_of
 
 RUN = {"model": "53aa", "seed": 0}
 VALUES = np.array([[1.5, -0.0], [np.nan, 1e-45]], dtype=np.float32)

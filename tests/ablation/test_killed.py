@@ -13,9 +13,9 @@ import torch
 from headscope import Settings, load
 from headscope.ablation.journal import opened
 from headscope.ablation.sweep import Sweep, sweep
-from headscope.engine.task_inputs import task_inputs
+from headscope.corpora.tasks import read
+from headscope.outputs.task_inputs import task_inputs
 from headscope.studies.ablate.fingerprint import fingerprint
-from headscope.tasks import read
 from support.planted_task import planted_classifier, write_planted_task
 from support.tiny import save_tiny
 

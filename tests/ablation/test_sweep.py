@@ -19,13 +19,13 @@ from headscope.ablation.journal import Journal, opened
 from headscope.ablation.partial_rerun import Rerun
 from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora import Corpus
-from headscope.engine.batches import batches
-from headscope.engine.task_inputs import TaskInputs, task_inputs
+from headscope.corpora.tasks import Task, masked
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.models.heads import parse
 from headscope.models.model import wrap
+from headscope.outputs.task_inputs import TaskInputs, task_inputs
+from headscope.passes.batches import batches
 from headscope.studies.ablate.fingerprint import fingerprint
-from headscope.tasks import Task, masked
-from headscope.types import Example, Sentence
 from support.ablated import ablated
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.tiny import tiny_tokenizer, tiny_vocabulary

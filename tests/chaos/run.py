@@ -22,12 +22,12 @@ import torch
 
 from chaos.ray_machines import HEAD, READING, STARTING, VICTIMS, Machines, children
 from headscope import results
-from headscope.cli import cluster
-from headscope.cli.app import application
-from headscope.cli.errors import INCOMPLETE
-from headscope.cli.journal import FOLDER
-from headscope.engine import pass_journal, shards
-from headscope.engine.workers import ray_liveness
+from headscope.cluster import ray_liveness
+from headscope.front.cli import cluster
+from headscope.front.cli.app import application
+from headscope.front.cli.errors import INCOMPLETE
+from headscope.front.cli.journal import FOLDER
+from headscope.passes import pass_journal, shards
 from support import small_shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 

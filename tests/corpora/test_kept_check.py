@@ -10,7 +10,7 @@ from headscope.corpora import Corpus, Options, kept_check, read
 from headscope.corpora import corpus as module
 from headscope.corpora.parsing.cursor import Cursor
 from headscope.errors import HeadscopeError
-from headscope.journal.lines import line_of, read_lines
+from headscope.storage.lines import line_of, read_lines
 
 CONTENT = "sentence\tlabel\n" + "A text.\t1\n\none column\nZoë.\t2\n" * 20
 

@@ -8,12 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.batch import Batch, Rows
 from headscope.encoding.alignment import Tokens
+from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Long, Words
-from headscope.engine.batches import collate
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
+from headscope.passes.batches import collate
 from support.any_examples import KINDS, examples, overlapping, spoken, tokenizer
 from support.hand_made import padded
 

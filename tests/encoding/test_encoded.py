@@ -7,7 +7,7 @@ from tokenizers.processors import TemplateProcessing
 
 from headscope.encoding.encoded import CLASS, class_exists
 from headscope.encoding.encoder import Words
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 from support.tiny import tiny_tokenizer
 
 

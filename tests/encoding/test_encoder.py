@@ -10,7 +10,7 @@ from headscope.encoding import encoder
 from headscope.encoding.encoded import CLASS, Encoded, class_exists
 from headscope.encoding.encoder import Long, Words
 from headscope.linguistics.features import LINK, NUMBER
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 from support.any_examples import KINDS, examples, overlapping, spoken, tokenizer
 from support.tiny import byte_tokenizer
 

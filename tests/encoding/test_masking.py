@@ -10,7 +10,7 @@ from headscope.corpora import Options, read
 from headscope.encoding.encoded import CLASS, Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED, Masking, masked
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 from support.tiny import tiny_tokenizer
 from support.trained import tokenizer_of
 

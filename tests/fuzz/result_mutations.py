@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 
 from fuzz.mutations import flip
+from support.stored_variable import stored
 
 NUMBERS = (np.inf, -np.inf, np.nan, 1e300, -1e300, 1e38, -1.0, 0.0, 5e-324)
 TEXTS = (
@@ -31,9 +32,13 @@ def mutate_result(content: bytes, random: Random) -> bytes:
     return file.getvalue()
 
 
+def _named(result: h5py.File, kind: str) -> list[str]:
+    return [name for name in map(str, result) if stored(result, name).dtype.kind == kind]
+
+
 def _change_values(result: h5py.File, random: Random) -> None:
     """Give one value of a variable, or all of them, another number."""
-    variable = result[random.choice([name for name in result if result[name].dtype.kind == "f"])]
+    variable = stored(result, random.choice(_named(result, "f")))
     values, number = np.array(variable[...]), random.choice(NUMBERS)
     if random.random() < 0.5 or not values.ndim:
         values[...] = number
@@ -43,14 +48,14 @@ def _change_values(result: h5py.File, random: Random) -> None:
 
 
 def _change_label(result: h5py.File, random: Random) -> None:
-    variable = result[random.choice([name for name in result if result[name].dtype.kind == "O"])]
+    variable = stored(result, random.choice(_named(result, "O")))
     values = variable[...]
     values.flat[random.randrange(values.size)] = random.choice(TEXTS)
     variable[...] = values
 
 
 def _change_words(result: h5py.File, random: Random) -> None:
-    _set(result[random.choice(list(result))], random.choice(LABELS), random)
+    _set(stored(result, random.choice(list(result))), random.choice(LABELS), random)
 
 
 def _change_attribute(result: h5py.File, random: Random) -> None:

@@ -27,21 +27,21 @@ from fuzz.saved_results import every_result, mutate_one, take_result
 from headscope import models, results
 from headscope.ablation.journal import opened as opened_journal
 from headscope.capture.transformers_logging import quiet
-from headscope.cli.rerun import rerun
 from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
-from headscope.engine import Pass, Settings, shards
-from headscope.engine.coverage import Coverage
-from headscope.engine.pass_journal import PassJournal
-from headscope.engine.shards import ReadShards
 from headscope.errors import HeadscopeError
-from headscope.journal.codec import decode, encode
-from headscope.journal.lines import line_of
+from headscope.front.cli.rerun import rerun
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
+from headscope.passes import Pass, Settings, shards
+from headscope.passes.coverage import Coverage
+from headscope.passes.pass_journal import PassJournal
+from headscope.passes.shards import ReadShards
 from headscope.report.cards import gather
 from headscope.report.study_page import study_page
+from headscope.storage.codec import decode, encode
+from headscope.storage.lines import line_of
 from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.patterns.labels import agreement, application, labelled_maps, opened
 from headscope.studies.probe.word_vectors import read_vectors
@@ -148,7 +148,11 @@ def read_command(content: bytes, folder: Path) -> object:
         given.update(values)
         return SimpleNamespace(result=_small_result(), journal=SimpleNamespace(remove=lambda: None))
 
-    with patch("headscope.cli.rerun.compute", compute), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    with (
+        patch("headscope.front.cli.rerun.compute", compute),
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(io.StringIO()),
+    ):
         rerun(folder, debug=True)
     assert HARMLESS.items() <= given.items() and given["out"] != Path("x"), given
     return given

@@ -3,7 +3,7 @@
 import pytest
 
 from headscope.linguistics.features import LINK, NUMBER, features, links, mention_head
-from headscope.types import Mention, Sentence
+from headscope.linguistics.sentence import Mention, Sentence
 
 
 def negations(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope import catalog
-from headscope.batch import Rows, Values
+from headscope.encoding.batch import Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import DIMENSIONS, FEATURES, RELATIONS

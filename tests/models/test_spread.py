@@ -12,15 +12,15 @@ from safetensors.torch import load_file, save_file
 from transformers import BertForMaskedLM, BertForSequenceClassification
 
 import headscope
-from headscope.api import study
 from headscope.capture.hidden_states import hidden_states
 from headscope.capture.spread import is_spread
 from headscope.corpora import Options
-from headscope.engine.fingerprint import of_model
+from headscope.corpora.tasks import masked
 from headscope.errors import HeadscopeError
+from headscope.front.api import study
 from headscope.models.devices import device_map
 from headscope.models.random_weights import untrained
-from headscope.tasks import masked
+from headscope.passes.fingerprint import of_model
 from support.adapted import adapted
 from support.fake_gpus import FIRST, SECOND, fake_gpus, on_both
 from support.tiny import save_tiny, tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary

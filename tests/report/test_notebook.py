@@ -10,7 +10,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 
 import headscope
-from headscope.notebook import show_results_in_notebooks
+from headscope.front.notebook import show_results_in_notebooks
 from headscope.report.notebook import dataset_html, result_html
 from headscope.report.study_page import study_page
 from support.profile_result import profile_result

@@ -9,7 +9,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 from headscope import HeadscopeError, save_result, tidy
-from headscope.cli.app import application
+from headscope.front.cli.app import application
 from headscope.results.export import export_tables
 from support.profile_result import profile_result
 

@@ -8,6 +8,7 @@ import pytest
 
 from headscope import HeadscopeError, open_result, save_result
 from support.profile_result import profile_result
+from support.stored_variable import stored
 
 
 @pytest.fixture
@@ -18,14 +19,14 @@ def saved(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
 def test_infinite_and_huge_values_are_refused_with_their_place(saved: Path, value: float) -> None:
     with h5py.File(saved, "a") as file:
-        file["entropy"][1, 0] = value
+        stored(file, "entropy")[1, 0] = value
     with pytest.raises(HeadscopeError, match=r"variable 'entropy' is not between .* \(layer 2, head 1\)"):
         open_result(saved)
 
 
 def test_missing_values_are_read(saved: Path) -> None:
     with h5py.File(saved, "a") as file:
-        file["entropy"][...] = np.nan
+        stored(file, "entropy")[...] = np.nan
     assert open_result(saved)["entropy"].isnull().all()
 
 
@@ -40,6 +41,6 @@ def test_an_attribute_that_is_no_utf_8_is_refused(saved: Path, owner: str) -> No
 
 def test_a_label_that_is_no_utf_8_is_refused(saved: Path) -> None:
     with h5py.File(saved, "a") as file:
-        file["token_class"][0] = b"\xff"
+        stored(file, "token_class")[0] = b"\xff"
     with pytest.raises(HeadscopeError, match=r"'token_class' .*no UTF-8|utf-8"):
         open_result(saved)

@@ -188,7 +188,7 @@ def copied(source: Path, name: str) -> Path:
 def in_tree(source: Path, *commands: list[str]) -> Iterator[str]:
     """Run commands with the headscope of a source tree; give what each prints."""
     for words in commands:
-        program = [sys.executable, "-c", "from headscope.cli import main; main()", *words]
+        program = [sys.executable, "-c", "from headscope.front.cli import main; main()", *words]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(source), *sys.path])}
         ended = subprocess.run(program, env=environment, capture_output=True, check=False)
         assert ended.returncode == 0, ended.stderr.decode()

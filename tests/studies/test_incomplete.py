@@ -8,7 +8,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 from headscope import HeadscopeError, results
-from headscope.cli.app import application
+from headscope.front.cli.app import application
 from headscope.report.study_page import study_page
 from support.every_study import STUDIES, Run
 

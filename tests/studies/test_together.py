@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from headscope import results
-from headscope.cli import head
+from headscope.front.cli import head
 from headscope.report.cards.model_results import models_in
 from support.every_study import STUDIES, Run
 
@@ -22,6 +22,6 @@ def saved(ended: Callable[[str, str], Run]) -> dict[str, xr.Dataset]:
 def test_heads_have_cards_from_any_two_studies(one: str, other: str, saved: dict[str, xr.Dataset]) -> None:
     models = [each for each in models_in({Path(name): saved[name] for name in (one, other)}) if len(each.numbers)]
     if models:
-        head._index(models, show := head.Printer(True))
+        head._index(models, show := head.Printer(True, "cards"))
         head._cards(models, models[0].heads, None, show)
         assert len(show.values) >= 1 + len(models[0].heads)

@@ -10,7 +10,7 @@ from functools import cache
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerBase
 
-from headscope.types import Example, Sentence, segment_text
+from headscope.linguistics.sentence import Example, Sentence, segment_text
 from support.tiny import tiny_tokenizer
 from support.trained import tokenizer_of
 

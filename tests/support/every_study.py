@@ -19,7 +19,7 @@ from transformers import (
 from typer.testing import CliRunner
 
 from headscope import catalog
-from headscope.cli.app import application
+from headscope.front.cli.app import application
 from support.pages import WITHOUT_FILES
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 

@@ -14,11 +14,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.encoded import Encoded
-from headscope.engine.batches import collate
-from headscope.engine.observing import MeasureObserver
 from headscope.linguistics.features import LINK, NUMBER
+from headscope.passes.batches import collate
+from headscope.passes.observing import MeasureObserver
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 Map = Float[Tensor, "head token token"]

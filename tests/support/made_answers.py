@@ -6,14 +6,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import collate
+from headscope.linguistics.sentence import Example, Sentence
+from headscope.passes.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.predictions import HeadPredictions, packed
-from headscope.types import Example, Sentence
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
 from support.tiny import tiny_tokenizer

@@ -7,14 +7,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import collate
+from headscope.linguistics.sentence import Example, Link, Sentence
+from headscope.passes.batches import collate
 from headscope.studies.relations.baselines import baselines
 from headscope.studies.relations.link_attention import LinkAttention
 from headscope.studies.relations.observer import LinkObserver
-from headscope.types import Example, Link, Sentence
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
 from support.tiny import tiny_tokenizer

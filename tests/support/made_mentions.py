@@ -11,12 +11,12 @@ from torch import Tensor
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import collate
+from headscope.linguistics.sentence import Example, Mention, Question, Sentence
+from headscope.passes.batches import collate
 from headscope.studies.coreference.cases import Case
 from headscope.studies.coreference.mentions import Headed
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.predictions import AntecedentPredictions
-from headscope.types import Example, Mention, Question, Sentence
 from support.hand_made import padded
 from support.tiny import tiny_tokenizer
 

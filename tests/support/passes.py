@@ -8,7 +8,7 @@ from headscope import Model
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine import DEFAULTS, Pass, Settings
+from headscope.passes import DEFAULTS, Pass, Settings
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from torch import Tensor
 from transformers import BertForSequenceClassification, PreTrainedModel
 
 from headscope.corpora import Corpus
-from headscope.tasks import Task
-from headscope.types import Example, Sentence
+from headscope.corpora.tasks import Task
+from headscope.linguistics.sentence import Example, Sentence
 from support.planted import HEADS, HIDDEN, PIECES, POSITIONS, WIDTH, looks_at_piece, planted
 from support.tiny import WORDS, tiny_bert
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from headscope import Corpus
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 # Each noun has its own determiner, each verb its own nouns, so that pieces alone tell the trees.
 DETERMINERS = {"the": "cat", "a": "bird", "an": "dog", "his": "child"}

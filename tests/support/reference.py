@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 from support.reference_tokens import RELATIONS, Read, read_example, texts_of
 
 CLASSES = ["cls", "sep", "punct", "other"]

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 from support.reference_tokens import read_example, texts_of
 
 

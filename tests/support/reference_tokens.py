@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 
-from headscope.types import Example, Mention, Sentence
+from headscope.linguistics.sentence import Example, Mention, Sentence
 
 RELATIONS = ["verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun"]
 NEGATIONS = ["neither", "nor", "not", "never", "none", "nothing", "nowhere"]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from headscope.cli import cluster
-from headscope.engine import shards
+from headscope.front.cli import cluster
+from headscope.passes import shards
 
 EXAMPLES = 6
 

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from headscope.corpora import Corpus
-from headscope.tasks import Task
-from headscope.types import Example, Sentence
+from headscope.corpora.tasks import Task
+from headscope.linguistics.sentence import Example, Sentence
 from support.planted_task import planted_task
 from support.tiny import WORDS, save_tiny, tiny_bert
 

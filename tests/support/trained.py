@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from headscope.corpora import read
-from headscope.types import segment_text
+from headscope.linguistics.sentence import segment_text
 
 SPECIAL = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
 SIZE = 600

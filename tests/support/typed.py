@@ -1,7 +1,7 @@
 """A corpus of texts that a test writes."""
 
 from headscope import Corpus
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 
 def corpus_of(*texts: str) -> Corpus:

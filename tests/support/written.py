@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headscope.corpora import Corpus, Options, read
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 
 DEFAULTS = Options()
 

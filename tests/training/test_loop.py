@@ -21,12 +21,12 @@ from transformers import AutoModelForSequenceClassification, PreTrainedModel
 
 import headscope
 from headscope import HeadscopeError, Settings
-from headscope.engine.outputs import logits
-from headscope.engine.task_inputs import encode_for_task
-from headscope.journal.digests import add_digest
+from headscope.corpora.tasks import Task, score
 from headscope.models.checkpoint import locate
+from headscope.outputs.outputs import logits
+from headscope.outputs.task_inputs import encode_for_task
+from headscope.storage.digests import add_digest
 from headscope.studies.finetune.table1 import TableRow
-from headscope.tasks import Task, score
 from headscope.training import (
     InitialModel,
     RunRecord,

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from headscope import models, read
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine import Settings
-from headscope.engine.batches import collator
 from headscope.errors import HeadscopeError
 from headscope.linguistics.dependencies import ROOT, dependencies_of
 from headscope.models import Model
+from headscope.passes import Settings
+from headscope.passes.batches import collator
 from headscope.viewer.best_examples import NONE, BestExamples
 from headscope.viewer.example_index import LETTERS, IndexTally, example_index
 from headscope.viewer.saved_index import entries, read_index, save

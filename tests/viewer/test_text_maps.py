@@ -11,12 +11,12 @@ import torch
 from transformers import PreTrainedModel
 
 from headscope import models
-from headscope.batch import Rows
+from headscope.encoding.batch import Rows
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import collator
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.models import Model
-from headscope.types import Example, Sentence
+from headscope.passes.batches import collator
 from headscope.viewer import text_maps as module
 from headscope.viewer.text_maps import TextMaps, text_maps
 from headscope.viewer.text_tokens import WORD, TextTokens, text_tokens

@@ -10,9 +10,9 @@ from torch import Tensor
 from headscope.capture.fused_attention import fast
 from headscope.capture.projections import at_contexts
 from headscope.encoding.encoded import Encoded
-from headscope.engine.batches import batches
-from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
+from headscope.passes.batches import batches
+from headscope.passes.settings import DEFAULTS, Settings
 
 
 def head_means(

@@ -12,11 +12,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from headscope.engine.fingerprint import Fingerprint, difference
 from headscope.errors import HeadscopeError
-from headscope.files import writing
-from headscope.journal.codec import decode_array, encode
-from headscope.journal.lines import Record, append_line, line_of, read_lines, replace_lines
+from headscope.storage.codec import decode_array, encode
+from headscope.storage.files import writing
+from headscope.storage.fingerprint import Fingerprint, difference
+from headscope.storage.lines import Record, append_line, line_of, read_lines, replace_lines
 
 Json = TypeVar("Json")
 DIGEST = 64  # characters of a digest

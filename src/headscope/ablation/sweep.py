@@ -18,15 +18,16 @@ from headscope.ablation.journal import Journal
 from headscope.ablation.strategies import Strategy, SweptInputs, Variants
 from headscope.ablation.swept_group import ALL_HEADS, SweptGroup, unit_name
 from headscope.capture.interventions import Mode
+from headscope.cluster.channel import Json, TaskChannel
+from headscope.cluster.engine import Tasks
 from headscope.encoding.encoded import Encoded
-from headscope.engine.batches import by_length
-from headscope.engine.fingerprint import Fingerprint, of_machine, of_model
-from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.workers.channel import Json, TaskChannel
-from headscope.engine.workers.engine import Tasks
-from headscope.engine.workers.forked import engine_for
-from headscope.journal.codec import decode, encode
 from headscope.models.heads import existing, name
+from headscope.passes.batches import by_length
+from headscope.passes.fingerprint import of_machine, of_model
+from headscope.passes.read_parts import engine_for
+from headscope.passes.settings import DEFAULTS, Settings
+from headscope.storage.codec import decode, encode
+from headscope.storage.fingerprint import Fingerprint
 
 Heads = Bool[np.ndarray, "layer head"]
 

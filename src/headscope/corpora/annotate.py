@@ -12,7 +12,7 @@ from typing import Any
 
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 # spaCy is an optional extra, without which its types are unknown
 Span = Any

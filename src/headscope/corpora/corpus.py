@@ -23,9 +23,9 @@ from headscope.corpora.options import DEFAULTS, Offsets, Options
 from headscope.corpora.reading import Sources
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError, suggest
-from headscope.files import opening, refuse_text
-from headscope.source_files import SourceFiles, Stamps, source_files, stamps_of
-from headscope.types import Example, segment_text
+from headscope.linguistics.sentence import Example, segment_text
+from headscope.storage.files import opening, refuse_text
+from headscope.storage.source_files import SourceFiles, Stamps, source_files, stamps_of
 
 # Most examples of a corpus that is kept in memory, and most bytes of their texts.
 IN_MEMORY, BYTES_IN_MEMORY = 4_000, 1 << 24

@@ -7,7 +7,7 @@ from headscope.corpora.options import Options
 from headscope.corpora.parsing import columns
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 
 ALLOWED = "use a name, a path, a list of strings or of pairs of strings, a DataFrame, or a datasets.Dataset"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from headscope.corpora.marks import Mark, Marks
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.cursor import Place
-from headscope.journal.codec import decode, encode
-from headscope.journal.lines import line_of, read_lines, replace_lines
-from headscope.source_files import SourceFiles
+from headscope.corpora.parsing.cursor import FilePosition
+from headscope.storage.codec import decode, encode
+from headscope.storage.lines import line_of, read_lines, replace_lines
+from headscope.storage.source_files import SourceFiles
 from headscope.version import __version__
 
 FORMAT, NAME = "check of a corpus", "check"
@@ -34,7 +34,7 @@ class Check:
 
     def marks(self) -> Marks:
         """The marks of the rows."""
-        return Marks([Mark(*row[:2], Place(*row[2:4], self.known[row[4]])) for row in self.rows])
+        return Marks([Mark(*row[:2], FilePosition(*row[2:4], self.known[row[4]])) for row in self.rows])
 
 
 def check_of(n_examples: int, skipped: dict[str, int], text_bytes: int, marks: Marks) -> Check:

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headscope.corpora.parsing.cursor import START, Cursor, Place
+from headscope.corpora.parsing.cursor import START, Cursor, FilePosition
 
 # Of a large corpus every other mark is dropped, again and again, so that there are never more.
 MOST = 2**13
@@ -16,14 +16,14 @@ class Mark:
 
     examples: int = 0
     source: int = 0
-    place: Place = START
+    place: FilePosition = START
 
 
 class Marks:
     """Marks in their order, at least `step` examples apart; the first is the start of the corpus.
 
     >>> marks = Marks()
-    >>> marks.note(3, 0, Cursor(Place(offset=40, line=5)))
+    >>> marks.note(3, 0, Cursor(FilePosition(offset=40, line=5)))
     >>> marks.before(7).place.line, marks.before(2).place.line
     (5, 0)
     """

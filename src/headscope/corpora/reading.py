@@ -12,7 +12,7 @@ from headscope.corpora.parsing.cursor import START, Cursor
 from headscope.corpora.parsing.storable import unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
-from headscope.types import Example, segment_text
+from headscope.linguistics.sentence import Example, segment_text
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Sources:
     options: Options
 
 
-class Reading:
-    """A reading of sources.
+class SourceReader:
+    """Reads sources, and knows where it is.
 
     * `source`: the number of the one that is open, -1 for none; `cursor`: the place in it.
     * `skipped`: what was left out; `repeated`: whether that was so for an id of another example.

@@ -5,8 +5,8 @@ from itertools import islice
 
 from headscope.corpora.annotate import annotator
 from headscope.corpora.marks import Mark, Marks
-from headscope.corpora.reading import Reading, Sources
-from headscope.types import Example
+from headscope.corpora.reading import SourceReader, Sources
+from headscope.linguistics.sentence import Example
 
 
 class Stream(Iterator[Example]):
@@ -18,7 +18,7 @@ class Stream(Iterator[Example]):
     def __init__(self, sources: Sources, marks: Marks | None = None):
         self.marks, self.limit, pipeline = marks or Marks(), sources.options.limit, sources.options.annotate
         self.annotated = annotator(pipeline) if pipeline else lambda example: example
-        self.reading, self.number = Reading(sources), 0
+        self.reading, self.number = SourceReader(sources), 0
         self.rest = self.reading.examples(Mark())
 
     def __next__(self) -> Example:

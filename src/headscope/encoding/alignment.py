@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 from tokenizers import Encoding
 
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 Span = tuple[int, int]
 

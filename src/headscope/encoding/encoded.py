@@ -10,8 +10,8 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.alignment import located, pieces
 from headscope.linguistics.features import NUMBER, features, links
+from headscope.linguistics.sentence import Example, segment_text
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.types import Example, segment_text
 
 CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}
 NO_PIECES = np.empty((0, 2), dtype=np.int64)

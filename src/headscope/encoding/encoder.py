@@ -12,9 +12,9 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded, encoded, special_roles
 from headscope.linguistics.features import Span
+from headscope.linguistics.sentence import Example, segment_text
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.loading import load_tokenizer
-from headscope.types import Example, segment_text
 
 Long = Literal["skip", "truncate", "window"]
 # Fast tokenizers work in parallel within a call, and need some 250 bytes for each character.

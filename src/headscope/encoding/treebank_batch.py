@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.linguistics.parsed_sentences import Parsed, parsed
 
 

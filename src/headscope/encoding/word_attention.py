@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))

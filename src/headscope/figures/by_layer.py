@@ -6,7 +6,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures.theme import CATEGORIES, GREY, extent, finished, hover, named, quantity, ticks
-from headscope.figures.tidy import in_words, inline, known, others, rows
+from headscope.figures.tidy import in_words, inline, number_or_none, others, rows
 
 
 def by_layer(
@@ -28,7 +28,7 @@ def by_layer(
     >>> len(by_layer(array, reference=0.5).layer)
     4
     """
-    reference, series = known(reference), others(array, "layer", "head")
+    reference, series = number_or_none(reference), others(array, "layer", "head")
     if len(series) > 1:
         raise ValueError(f"by_layer: '{array.name}' has {array.dims}; select one of {series} first")
     n_layers = array.sizes["layer"]

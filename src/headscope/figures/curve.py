@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.figures.labels import title
 from headscope.figures.theme import CATEGORIES, GREY, finished, hover, named, quantity
-from headscope.figures.tidy import in_words, inline, known, others, rows
+from headscope.figures.tidy import in_words, inline, number_or_none, others, rows
 
 LEGEND_LETTERS = 75  # of one row
 
@@ -34,7 +34,7 @@ def curve(
     >>> type(curve(array, "share_removed")).__name__
     'LayerChart'
     """
-    reference, series = known(reference), others(array, dim)
+    reference, series = number_or_none(reference), others(array, dim)
     if len(series) > 1:
         raise ValueError(f"curve: '{array.name}' has {array.dims}; select one of {series} first")
     records = [row | {dim: float(row[dim])} for row in rows(array)]

@@ -9,7 +9,7 @@ import altair as alt
 from headscope.errors import HeadscopeError
 from headscope.extras import require
 from headscope.figures.conversion import FORMATS, from_svg, to_files, to_svg
-from headscope.files import write_atomically
+from headscope.storage.files import write_atomically
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 DEFAULT_FORMATS = ("svg",)

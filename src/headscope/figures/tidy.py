@@ -10,7 +10,7 @@ from altair.utils.schemapi import debug_mode
 from headscope.figures.labels import head_name, label
 from headscope.results.tidy import tidy, with_interval
 
-__all__ = ["HEADS", "in_words", "inline", "known", "others", "rows", "tidy", "with_interval"]
+__all__ = ["HEADS", "in_words", "inline", "number_or_none", "others", "rows", "tidy", "with_interval"]
 
 HEADS = ("layer", "head", "other_layer", "other_head")
 
@@ -37,10 +37,10 @@ def inline(records: list[dict[str, Any]]) -> alt.InlineData:
         return alt.InlineData(values=tuple(records))  # it copies lists, and all rows in them, for each chart of a row
 
 
-def known(value: float | None) -> float | None:
+def number_or_none(value: float | None) -> float | None:
     """A number that a chart can show; None for NaN.
 
-    >>> known(0.5), known(float("nan"))
+    >>> number_or_none(0.5), number_or_none(float("nan"))
     (0.5, None)
     """
     return None if value is None or math.isnan(value) else value

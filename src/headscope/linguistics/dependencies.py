@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 ROOT = -1
 

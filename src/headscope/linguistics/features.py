@@ -6,8 +6,8 @@ Features are those of Kovaleva et al. 2019, section 4.4; links those of section 
 import re
 from collections.abc import Iterator
 
+from headscope.linguistics.sentence import Mention, Sentence
 from headscope.results.vocabulary import FEATURES, RELATIONS
-from headscope.types import Mention, Sentence
 
 # Footnote 6 of the paper; words ending in n't (any auxiliary) stand for its list of contractions.
 # MRPC writes them with a blank: doesn 't.

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 
 from headscope.linguistics.dependencies import dependencies_of
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 
 ROOT, UNKNOWN = 0, -1
 FIFTH = 5

@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Rows
+from headscope.encoding.batch import Rows
 
 
 def received(rows: Rows) -> Float[Tensor, "example head group key"]:

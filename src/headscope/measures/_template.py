@@ -8,7 +8,7 @@ from them. The measure is then there: tests run over it, and a study names it am
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.encoding.batch import Batch, Rows, Values
 from headscope.results.variables import Variable
 
 VARIABLE = Variable(

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch, Place, Rows, Values
+from headscope.encoding.batch import Batch, Place, Rows, Values
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import OFFSETS
 

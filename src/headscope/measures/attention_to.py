@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from headscope.batch import Batch, Values
+from headscope.encoding.batch import Batch, Values
 from headscope.measures._received import received
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import TOKEN_CLASSES

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Values
+from headscope.encoding.batch import Batch, Values
 from headscope.measures._received import received
 from headscope.results.variables import Variable
 

@@ -7,7 +7,7 @@ the released code smooths the probabilities first, here they are as they are.
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows, Values
+from headscope.encoding.batch import Batch, Rows, Values
 from headscope.results.variables import Variable
 
 VARIABLE = Variable(

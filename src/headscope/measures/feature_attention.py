@@ -8,7 +8,7 @@ counts most of them as 0.
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Values
+from headscope.encoding.batch import Batch, Values
 from headscope.measures._maximum import maximum_by_feature
 from headscope.measures._received import received
 from headscope.results.variables import Variable

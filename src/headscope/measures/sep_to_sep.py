@@ -7,7 +7,7 @@ to separators. The released code divides by 2 always; here it is divided by the 
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Values
+from headscope.encoding.batch import Batch, Values
 from headscope.measures._received import received
 from headscope.results.variables import Variable
 

@@ -8,7 +8,7 @@ same sentence. The released code zips sources and targets; here all pairs count.
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Place, Rows, Values
+from headscope.encoding.batch import Batch, Place, Rows, Values
 from headscope.measures._maximum import maximum_by_example
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import RELATIONS

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
-from headscope.files import opening, refuse_text
 from headscope.models.adapters import WEIGHTS as ADAPTER_WEIGHTS
 from headscope.models.adapters import adapter_files, base_of, is_adapter
 from headscope.models.hub import download
 from headscope.models.minilm import HUB_ID, package_folder
 from headscope.models.stored_weights import StoredWeight, stored_weights
 from headscope.models.weights import refuse_adapters, weight_files
-from headscope.source_files import SourceFiles, source_files
+from headscope.storage.files import opening, refuse_text
+from headscope.storage.source_files import SourceFiles, source_files
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 # The key of a pruned model's configuration; such a model is built by our own code.

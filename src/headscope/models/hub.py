@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headscope.errors import HeadscopeError
-from headscope.files import names_full_disk
+from headscope.storage.files import names_full_disk
 
 # Folders hold the same weights in other formats, except the numbered modules of sentence-transformers (1_Pooling).
 FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["[!0-9]*/*"]

@@ -17,7 +17,6 @@ from headscope.capture.self_check import check
 from headscope.capture.spread import is_spread
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.files import opening
 from headscope.models.adapters import MERGE, merged, n_labels, shapes
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
@@ -28,6 +27,7 @@ from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.size_bounds import bounded
 from headscope.models.tokenizer import load_tokenizer, refuse_types_of_pairs
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
+from headscope.storage.files import opening
 
 
 @opening()

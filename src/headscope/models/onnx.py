@@ -16,10 +16,10 @@ from headscope.capture.fused_attention import fast
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.files import replacing
 from headscope.models.checkpoint import locate
 from headscope.models.loading import load
 from headscope.models.model import Model
+from headscope.storage.files import replacing
 
 PACKAGES = ("onnx", "onnxruntime", "onnxscript")
 TEXTS = (("A short text.",), ("The cat sat by the river, and nobody saw it leave.", "No."))

@@ -14,12 +14,12 @@ from transformers import PreTrainedModel
 
 from headscope.capture.projections import attentions
 from headscope.capture.transformers_logging import quiet
-from headscope.files import new_folder
 from headscope.models import modeling_pruned
 from headscope.models.head_slicing import HEADS, WIDTHS
 from headscope.models.model import Model
 from headscope.models.pruned_card import card
 from headscope.models.pruned_checkpoint import KEY, Pruning, pruning_of
+from headscope.storage.files import new_folder
 
 CODE = "modeling_pruned"
 AUTO = (

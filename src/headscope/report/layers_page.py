@@ -5,10 +5,10 @@ from pathlib import Path
 
 from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
-from headscope.files import write_atomically
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.layer_parts import layer_parts
 from headscope.report.render import rendered
+from headscope.storage.files import write_atomically
 
 
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path | None:

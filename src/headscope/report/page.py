@@ -15,7 +15,6 @@ from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS
 from headscope.figures.fit import COLUMN, fitted
 from headscope.figures.parallel import Save, saving
-from headscope.files import write_atomically
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import index
 from headscope.report.cards.head_numbers import number_names
@@ -28,6 +27,7 @@ from headscope.report.parts import Figure
 from headscope.report.render import rendered
 from headscope.report.study_page import StudyPage, study_page
 from headscope.report.tables import complete, top_heads
+from headscope.storage.files import write_atomically
 
 Part = TypeVar("Part")
 ATLAS = "the figure of the atlas"

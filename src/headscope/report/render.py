@@ -13,9 +13,9 @@ from headscope.errors import HeadscopeError
 from headscope.extras import missing, require
 from headscope.figures.export import VEGA_LITE
 from headscope.figures.fit import fitted
-from headscope.files import write_atomically
 from headscope.report.chart_data import digest, embedded, script_json
 from headscope.report.markup import readable, unbroken
+from headscope.storage.files import write_atomically
 from headscope.web.modules import joined
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"

@@ -1,11 +1,11 @@
 """The page of a result's study: its findings, figures and tables, and what the card of a head says of it.
 
-They are read from `studies/NAME/page/`: `findings.py` has `findings(result)` and perhaps `highlights(result)`, the few
-that stand first; `figures.py` has `figures(result)`, `tables.py` has `tables(result)`
-and perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study without findings or
-figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the atlas. `layers.py`
-has `layers(result)`: numbers of every layer, for the page `layers.html`, and perhaps `pictures(result)`, its figures
-there. `card.py` may have any of these:
+They are read from `studies/NAME/page/`: `findings.py` has `findings(result)`, perhaps `highlights(result)`, the few
+that stand first, and `NOTHING`, the finding of a result without a number; `figures.py` has `figures(result)`,
+`tables.py` has `tables(result)` and perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study
+without findings or figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the
+atlas. `layers.py` has `layers(result)`: numbers of every layer, for the page `layers.html`, and perhaps
+`pictures(result)`, its figures there. `card.py` may have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
   columns; those that no head has are left out.
@@ -78,7 +78,7 @@ class StudyPage:
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""
         if self._is_empty():
-            return [NOTHING]
+            return [getattr(self._part("findings"), "NOTHING", NOTHING)]
         with refusing_incomplete(self.result):
             return list((self._part("findings") or default_page.findings).findings(self.result))
 

@@ -9,9 +9,9 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.files import write_atomically
 from headscope.results.files import means
 from headscope.results.tidy import MEASURED, tidy, with_interval
+from headscope.storage.files import write_atomically
 
 Format = Literal["csv", "parquet", "latex"]
 SUFFIXES = {"csv": "csv", "parquet": "parquet", "latex": "tex"}

@@ -13,12 +13,12 @@ import xarray as xr
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.files import opening, write_atomically
 from headscope.results import netcdf
 from headscope.results.attributes import check_attributes
 from headscope.results.labels import check_labels
 from headscope.results.values import check_values
 from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
+from headscope.storage.files import opening, write_atomically
 
 
 def means(result: xr.Dataset) -> list[str]:

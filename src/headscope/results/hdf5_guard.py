@@ -26,8 +26,9 @@ def refuse_hostile(file: h5py.File) -> None:
     """
     if len(file) > MOST_VARIABLES:
         raise ValueError(f"it has {len(file):,} variables, more than {MOST_VARIABLES:,}; keep those of one study")
-    sizes = {name: _bytes(name, dataset) for name, dataset in _datasets(file)}
-    texts = {name: _text_bytes(file[name]) for name in sizes if h5py.check_string_dtype(file[name].dtype)}
+    datasets = dict(_datasets(file))
+    sizes = {name: _bytes(name, dataset) for name, dataset in datasets.items()}
+    texts = {name: _text_bytes(item) for name, item in datasets.items() if h5py.check_string_dtype(item.dtype)}
     for name, size in (sizes | texts).items():
         if size > LARGEST_VARIABLE:
             raise ValueError(f"variable '{name}' declares {size:,} bytes, more than {LARGEST_VARIABLE:,}{SMALLER}")

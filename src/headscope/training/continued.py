@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Float
 
 from headscope.capture.fused_attention import fast
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
-from headscope.engine import Settings
-from headscope.engine.task_inputs import encode_for_task
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.tasks import Task
+from headscope.outputs.task_inputs import encode_for_task
+from headscope.passes import Settings
 from headscope.training.dataset import TrainingSet
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import TaskExamples, train

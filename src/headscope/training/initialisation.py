@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerBase as Tokenizer
 
 from headscope.capture.self_check import Capture
 from headscope.capture.transformers_logging import quiet, refusing
+from headscope.corpora.tasks import Task
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.adapters import merged
@@ -21,7 +22,6 @@ from headscope.models.masked_lm import has_words_head
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.size_bounds import bounded
 from headscope.models.tokenizer import load_tokenizer
-from headscope.tasks import Task
 from headscope.training.recipe import Init
 
 

@@ -10,13 +10,13 @@ import torch
 from jaxtyping import Float, Int
 
 from headscope.capture.transformers_logging import quiet
+from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
 from headscope.encoding.encoded import Encoded
-from headscope.engine import Settings
-from headscope.engine.masked_words import masked_outputs
-from headscope.engine.outputs import logits
 from headscope.models import Model
 from headscope.models.pruned_folder import write
-from headscope.tasks import LOWER_IS_BETTER, Task, score
+from headscope.outputs.masked_words import masked_outputs
+from headscope.outputs.outputs import logits
+from headscope.passes import Settings
 from headscope.training.callbacks import EpochRecorder
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
 from headscope.training.initialisation import InitialModel

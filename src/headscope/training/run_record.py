@@ -18,8 +18,8 @@ from jaxtyping import Float, Int, jaxtyped
 from safetensors.numpy import load_file, save_file
 
 from headscope.errors import HeadscopeError
-from headscope.files import new_folder, remove, replace_folder, replacing, writing
-from headscope.journal import digests
+from headscope.storage import digests
+from headscope.storage.files import new_folder, remove, replace_folder, replacing, writing
 
 STEP = re.compile(r"step-\d{1,12}")
 

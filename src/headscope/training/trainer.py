@@ -12,7 +12,7 @@ from transformers.trainer_callback import PrinterCallback
 
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.files import remove, writing
+from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
 from headscope.training.recipe import TrainingRecipe
 

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from headscope import models
 from headscope.corpora import Corpus
-from headscope.engine import Settings
-from headscope.files import remove_unfinished
+from headscope.passes import Settings
 from headscope.ranges import Range
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.run_lock import run_lock
+from headscope.storage.files import remove_unfinished
+from headscope.storage.run_lock import run_lock
 from headscope.viewer.example_index import example_index
 from headscope.viewer.focus_observer import DIRECTIONS
 from headscope.viewer.saved_index import FILE, save

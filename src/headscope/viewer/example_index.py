@@ -16,15 +16,15 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.observing import observing
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
-from headscope.engine.settings import DEFAULTS, Settings
-from headscope.engine.shards import Fold
+from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
+from headscope.passes.observing import observing
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import DEFAULTS, Settings
+from headscope.passes.shards import Fold
 from headscope.results.variables import Variables, by_layer
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.types import segment_text
 from headscope.viewer.best_examples import NONE, BestExamples
 from headscope.viewer.focus_observer import SHORT, Focus, FocusObserver
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures.export import of_svg, svg
-from headscope.files import write_atomically
+from headscope.storage.files import write_atomically
 from headscope.viewer.offline_page import offline_page
 from headscope.viewer.pictures import picture
 from headscope.viewer.session import ViewSession

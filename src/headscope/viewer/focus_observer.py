@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch, Rows
 from headscope.capture.observer import RowEntropy
-from headscope.engine.observing import MeasureObserver
+from headscope.encoding.batch import Batch, Rows
 from headscope.linguistics.dependencies import ROOT, dependencies_of
 from headscope.measures import attention_to
+from headscope.passes.observing import MeasureObserver
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 # A focus is a class of token or a relation; of examples without it there is no row.

@@ -14,15 +14,15 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headscope.ablation.head_means import head_means
-from headscope.batch import Batch
 from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.readable import readable_ids
-from headscope.engine.batches import collator
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.masked_lm import has_masked_lm_head
+from headscope.passes.batches import collator
 from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, mean_states, sentence_vectors
 
 Kind = Literal["mask", "next", "task", "neighbours"]

@@ -9,15 +9,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch
 from headscope.corpora import Corpus
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import batches
-from headscope.engine.settings import DEFAULTS
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, segment_text
 from headscope.models import Model
-from headscope.types import Example, segment_text
+from headscope.passes.batches import batches
+from headscope.passes.settings import DEFAULTS
 
 # The first sentences of a corpus stand for it: their number, their longest input in tokens and their letters shown.
 SENTENCES, TOKENS, LETTERS = 1000, 128, 200

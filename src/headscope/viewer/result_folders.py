@@ -6,8 +6,8 @@ from pathlib import Path
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.files import files_within, opening
 from headscope.report.cards import MeasuredModel, gather
+from headscope.storage.files import files_within, opening
 from headscope.viewer.saved_index import indexes_in, read_index
 
 

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.files import files_within
+from headscope.storage.files import files_within
 
 FILE = "examples.nc"
 PLACE = ("focus", "layer", "head", "rank")

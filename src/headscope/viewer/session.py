@@ -13,12 +13,12 @@ from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError, suggest
 from headscope.extras import missing
+from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.report.cards import Card, MeasuredModel, card
 from headscope.report.cards.page import card_fragment
 from headscope.report.layer_parts import LayerPart, layer_parts, part_fragment
-from headscope.types import segment_text
 from headscope.viewer import saved_index, tiles
 from headscope.viewer.head_numbers import model_numbers
 from headscope.viewer.interventions import Interventions, Predictions

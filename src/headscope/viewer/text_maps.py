@@ -11,11 +11,11 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from headscope.batch import Batch
 from headscope.capture.observer import RowEntropy
-from headscope.engine.observing import observing
+from headscope.encoding.batch import Batch
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes.observing import observing
 from headscope.viewer import tiles
 from headscope.viewer.text_tokens import TextTokens
 from headscope.viewer.tiles import LEVELS, Tile

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 from headscope.encoding.encoded import Encoded, encoded
 from headscope.encoding.readable import readable_tokens
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 MOST_LETTERS = 100_000
 # A word is a run of letters and digits, or one other character; a character of Chinese or Japanese is a word.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
-from headscope.types import Mention
+from headscope.linguistics.sentence import Mention
 from support.written import corpus
 
 GUM = "GRP-etype-infstat-salience-centering-minspan-link-identity"

@@ -10,8 +10,8 @@ from headscope.corpora import Options, read
 from headscope.corpora.parsing.bracketed_phrases import heads
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Mention
 from headscope.linguistics.spanning_tree import cycle
-from headscope.types import Mention
 from support.written import corpus
 
 BEGIN, END = "#begin document (own/made_0001); part 000", "#end document"

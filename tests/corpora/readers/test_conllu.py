@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 from support.written import corpus, texts
 
 FORM = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Link, Sentence
+from headscope.linguistics.sentence import Example, Link, Sentence
 from support.written import corpus
 
 FRAMENET = Options(kind="framenet")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headscope.corpora import Options, read
 from headscope.corpora.parsing.passages import words
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Question
+from headscope.linguistics.sentence import Example, Question
 from support.written import corpus
 
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"

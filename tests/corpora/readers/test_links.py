@@ -6,7 +6,7 @@ import pytest
 
 from headscope.corpora import Options
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Link, Sentence
+from headscope.linguistics.sentence import Example, Link, Sentence
 from support.written import corpus
 
 LINKS = Options(kind="links")

@@ -6,7 +6,7 @@ import pytest
 
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 from support.written import corpus
 
 GOOD = "He\tPRP\t2\nsaid\tVBD\t0\n-LRB-\t-LRB-\t5\n1\\/2\tCD\t5\nbooks\tNNS\t2\n.\t.\t2\n"

@@ -9,7 +9,7 @@ import pytest
 
 import headscope.corpora
 from headscope.corpora import read
-from headscope.types import segment_text
+from headscope.linguistics.sentence import segment_text
 
 FILES = sorted((Path(headscope.corpora.__file__).parent / "readers" / "sample").glob("*.conllu"))
 UPOS = set("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())

@@ -7,7 +7,7 @@ import pytest
 
 from headscope.corpora import Corpus, Options, read
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Question
+from headscope.linguistics.sentence import Example, Question
 
 PRO = """1 [The developer] argued with the designer because [he] slept.
 

@@ -1,6 +1,6 @@
 """Plain text."""
 
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 from support.written import corpus
 
 

@@ -11,15 +11,15 @@ from transformers import BertForMaskedLM, GPT2LMHeadModel
 
 import headscope
 from headscope import HeadscopeError, Settings
-from headscope.engine.words.item_inputs import item_inputs
-from headscope.engine.words.logits import WordPredictor
-from headscope.engine.words.text_scores import text_scores
+from headscope.corpora.tasks import Task, read
 from headscope.models import heads
+from headscope.outputs.words.item_inputs import item_inputs
+from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.text_scores import text_scores
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import model_of
 from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
-from headscope.tasks import Task, read
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 QUICK = Settings(resamples=20)

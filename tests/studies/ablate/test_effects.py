@@ -11,9 +11,9 @@ from scipy.stats import false_discovery_control, spearmanr
 from headscope import Settings
 from headscope.ablation.sweep import Sweep
 from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task
 from headscope.statistics.significance import mcnemar
 from headscope.studies.ablate.effects import Effects
-from headscope.tasks import Task
 
 N, HEADS = 60, (3, 2)
 TARGETS = (np.arange(N) % 2).astype(float)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from headscope.corpora.tasks import score
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.significance import mcnemar
 from headscope.studies.ablate.gains import Gains
-from headscope.tasks import score
 
 RANDOM = np.random.default_rng(0)
 TARGETS = RANDOM.integers(0, 2, 30).astype(float)

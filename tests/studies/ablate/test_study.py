@@ -12,12 +12,12 @@ from transformers import BertForMaskedLM, BertForSequenceClassification
 from typer.testing import CliRunner
 
 from headscope import HeadscopeError, Settings, results, wrap
-from headscope.cli.app import application
 from headscope.corpora import Corpus
-from headscope.engine.pass_journal import PassJournal
+from headscope.corpora.tasks import Task, masked
+from headscope.front.cli.app import application
+from headscope.linguistics.sentence import Example, Sentence
+from headscope.passes.pass_journal import PassJournal
 from headscope.studies.ablate.study import run
-from headscope.tasks import Task, masked
-from headscope.types import Example, Sentence
 from support.planted_task import DECIDES, planted_classifier, planted_task, write_planted_task
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 

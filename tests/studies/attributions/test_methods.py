@@ -9,15 +9,15 @@ import torch
 from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMHeadModel, PreTrainedModel
 
 from headscope import Model, wrap
-from headscope.batch import Batch
 from headscope.corpora import Corpus
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import collator
+from headscope.linguistics.sentence import Example, Sentence
+from headscope.passes.batches import collator
 from headscope.studies.attributions.descent import descend
 from headscope.studies.attributions.explaining_pass import explainer, importance_shares
 from headscope.studies.attributions.methods import METHODS, Importance
 from headscope.studies.attributions.targets import Target, target_of
-from headscope.types import Example, Sentence
 from support.reference_attributions import Naive
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

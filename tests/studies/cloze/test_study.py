@@ -15,8 +15,8 @@ from transformers import BertForMaskedLM
 import headscope
 from headscope import Settings
 from headscope.corpora.suites import read_suites
-from headscope.engine.pass_journal import PassJournal
 from headscope.errors import HeadscopeError
+from headscope.passes.pass_journal import PassJournal
 from headscope.report.study_page import study_page
 from headscope.report.wording import Estimate
 from headscope.studies.cloze.controls import controlled

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 import headscope
 from headscope import Corpus, HeadscopeError, Settings, results
-from headscope.cli.app import application
+from headscope.front.cli.app import application
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import NUMBERS
 from headscope.studies.clusters import study
-from headscope.types import Example, Sentence
 from support.planted import looks_at_offset, looks_at_piece, planted
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 

@@ -13,10 +13,10 @@ from transformers import DebertaV2Config
 
 import headscope
 from headscope import Model
-from headscope.batch import Batch
 from headscope.capture import observer
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.engine.batches import collate
+from headscope.passes.batches import collate
 from headscope.studies.compare.lockstep import blocks, lockstep
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 

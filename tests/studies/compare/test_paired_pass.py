@@ -16,15 +16,15 @@ from headscope import Model, Settings, catalog
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.engine.batches import by_length
-from headscope.engine.observing import MeasureObserver
+from headscope.passes.batches import by_length
+from headscope.passes.observing import MeasureObserver
 from headscope.statistics.bootstrap import Tally, merge
 from headscope.studies.compare.paired_pass import fold_pairs
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_tokenizer
 
 MEASURES: dict[str, ModuleType] = {name: catalog.load("measures", name) for name in catalog.names("measures")}
-COMPARISONS = {name: catalog.load("comparisons", name) for name in ("similarity", "js_divergence")}
+COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in ("similarity", "js_divergence")}
 QUICK = Settings(resamples=20, batch_tokens=300)
 Modules = Mapping[str, ModuleType]
 # 16 steps of float32 at an entropy of 3.4 nats. Other batches and passes round otherwise: differences of entropies are

@@ -16,9 +16,9 @@ from transformers import CONFIG_MAPPING, BertForSequenceClassification, PreTrain
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import read
+from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.measures import SURFACE
 from headscope.studies.compare import study
-from headscope.types import Example, Sentence, segment_text
 from support.planted import looks_at_piece, planted
 from support.planted_task import planted_classifier, planted_task
 from support.reference_pairs import compared, padded_cosine

@@ -2,9 +2,9 @@
 
 import pytest
 
+from headscope.linguistics.sentence import Question
 from headscope.studies.coreference.cases import anaphoric, question_case
 from headscope.studies.coreference.mentions import mentions
-from headscope.types import Question
 from support.made_mentions import headed, said
 
 

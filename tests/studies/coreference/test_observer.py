@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.encoding.encoded import Encoded
+from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.studies.coreference.cases import Case, anaphoric, question_case
 from headscope.studies.coreference.mentions import mentions
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.predictions import joined
-from headscope.types import Example, Mention, Question, Sentence
 from support.any_examples import overlapping, sentences, spoken
 from support.made_mentions import answered, inputs_of, said
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Question, Sentence
 from headscope.studies.coreference.segments import Context, Plan, parts, plan
-from headscope.types import Example, Question, Sentence
 from support.made_mentions import corpus_of, said
 
 CONTEXTS: tuple[Context, ...] = ("segments", "first", "windows")

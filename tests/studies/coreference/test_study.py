@@ -11,9 +11,9 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import study
-from headscope.types import Example, Mention, Question, Sentence
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 

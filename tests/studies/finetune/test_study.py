@@ -12,12 +12,12 @@ from safetensors.numpy import load_file
 
 import headscope
 from headscope import HeadscopeError, Settings, results
-from headscope.engine.outputs import logits
-from headscope.engine.task_inputs import encode_for_task
+from headscope.corpora.tasks import Task, resampled, score
+from headscope.corpora.tasks.task import limited
+from headscope.outputs.outputs import logits
+from headscope.outputs.task_inputs import encode_for_task
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.finetune.study import INITS, run
-from headscope.tasks import Task, resampled, score
-from headscope.tasks.task import limited
 from headscope.training import run_record
 from headscope.training.loss_curve import loss_curve
 from support.small_tasks import birds, counts, tiny_folder

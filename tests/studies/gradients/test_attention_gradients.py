@@ -21,15 +21,15 @@ from transformers import (
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings
 from headscope.capture import observer
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
-from headscope.engine.losses import Target
+from headscope.linguistics.sentence import Example, Sentence
+from headscope.outputs.losses import Target
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.gradients.attention_gradients import gradients
 from headscope.studies.gradients.objectives import Objective, objective_of
-from headscope.tasks import Task
-from headscope.types import Example, Sentence
 from support.passes import pass_over
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import headscope
 from headscope import Corpus, HeadscopeError, Settings
-from headscope.cli.app import application
 from headscope.corpora import Options, read
+from headscope.front.cli.app import application
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.gradients import study
-from headscope.types import Example, Sentence
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)

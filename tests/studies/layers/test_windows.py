@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from headscope.linguistics.sentence import Mention, Sentence
 from headscope.studies.layers.tasks.every import TASKS
 from headscope.studies.layers.texts import PARTS, Texts
 from headscope.studies.layers.windows import windows
-from headscope.types import Mention, Sentence
 
 ROOM = 10
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 from typer.testing import CliRunner, Result
 
-from headscope.cli.app import application
 from headscope.errors import HeadscopeError
+from headscope.front.cli.app import application
 from headscope.results.vocabulary import PATTERNS
-from headscope.run_lock import run_lock
+from headscope.storage.run_lock import run_lock
 from headscope.studies.patterns import commands, labels
 from headscope.studies.patterns.classifier.network import Classifier, load
 from headscope.studies.patterns.labels.labelled_maps import Map, write
@@ -112,7 +112,7 @@ def test_an_interrupted_write_leaves_the_old_weights(tmp_path: Path, monkeypatch
     def full(source: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("headscope.files.os.replace", full)
+    monkeypatch.setattr("headscope.storage.files.os.replace", full)
     result = invoke("train", str(maps), "-o", str(out), "--seed", "4")
     assert result.exit_code == 2
     assert "no space left on the disk; make room or choose another folder" in result.stderr

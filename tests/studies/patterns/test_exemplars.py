@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 from headscope.corpora import read
-from headscope.engine import Settings
 from headscope.models import load
+from headscope.passes import Settings
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns import study
 

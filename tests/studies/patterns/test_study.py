@@ -12,15 +12,15 @@ from typer.testing import CliRunner, Result
 
 import headscope
 from headscope import Corpus, Settings
-from headscope.cli.app import application
-from headscope.cli.json_output import finite
-from headscope.cli.terminal import as_json
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
+from headscope.front.cli.app import application
+from headscope.front.cli.json_output import finite
+from headscope.front.cli.terminal import as_json
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.observer import PatternObserver
 from headscope.studies.patterns.study import run
-from headscope.types import Example, Sentence
 from support.planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.unlabelled import folder

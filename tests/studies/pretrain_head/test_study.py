@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 import headscope
 from headscope import HeadscopeError, Settings, results
-from headscope.cli.app import application
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
-from headscope.engine.masked_words import masked_logits
+from headscope.front.cli.app import application
+from headscope.outputs.masked_words import masked_logits
 from headscope.studies.pretrain_head.unigrams import log_frequencies, unigram_outputs
 from headscope.training import RunRecord, callbacks
 from headscope.training.dataset import MaskedTrainingSet

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import headscope
-from headscope.cli.app import application
+from headscope.front.cli.app import application
 from support.tiny import save_tiny
 
 SHORT = ("--seeds", "1", "--epochs", "1", "--no-random", "--resamples", "10")

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.word_attention import SPECIAL
-from headscope.engine.batches import collate
 from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
+from headscope.linguistics.sentence import Example, Sentence
+from headscope.passes.batches import collate
 from headscope.studies.probe.observer import TreebankObserver
-from headscope.types import Example, Sentence
 from support.any_examples import examples, overlapping, spoken
 from support.hand_made import padded
 from support.tiny import tiny_tokenizer

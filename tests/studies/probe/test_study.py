@@ -12,15 +12,15 @@ import xarray as xr
 
 import headscope
 from headscope import Corpus, Settings
-from headscope.engine import DEFAULTS
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.linguistics.spanning_tree import tree
 from headscope.models.random_weights import untrained
+from headscope.passes import DEFAULTS
 from headscope.report.study_page import study_page
 from headscope.studies.probe import study
 from headscope.studies.probe.baselines import at_offset
 from headscope.studies.probe.treebank_attention import capture_treebank
-from headscope.types import Example, Sentence
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -5,8 +5,8 @@ import torch
 
 import headscope
 from headscope.capture.transformers_logging import quiet
+from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.types import Example
 
 LIMIT = 1e-6
 

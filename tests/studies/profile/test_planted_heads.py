@@ -9,7 +9,7 @@ import xarray as xr
 
 import headscope
 from headscope import Corpus, Settings
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.tiny import tiny_tokenizer
 

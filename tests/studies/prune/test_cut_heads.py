@@ -23,11 +23,11 @@ import headscope
 from headscope import Corpus, Model, Settings
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.models import head_slicing, wrap
 from headscope.models.heads import existing
 from headscope.models.pruned_checkpoint import KEY
 from headscope.studies.prune.cut_heads import prune
-from headscope.types import Example, Sentence
 from support import tiny_families
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import INTERFACE, TAP, WHOLE_MASKS, tiny_family

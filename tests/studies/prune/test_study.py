@@ -15,15 +15,15 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrai
 import headscope
 from headscope import HeadscopeError, Model, Settings, results
 from headscope.capture.transformers_logging import quiet
-from headscope.engine.outputs import task_outputs
-from headscope.engine.task_inputs import task_inputs
+from headscope.corpora.tasks import masked, score
 from headscope.models.heads import parse
+from headscope.outputs.outputs import task_outputs
+from headscope.outputs.task_inputs import task_inputs
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import NUMBERS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
-from headscope.tasks import masked, score
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -6,8 +6,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headscope.linguistics.sentence import Link, Sentence
 from headscope.studies.relations.baselines import baselines
-from headscope.types import Link, Sentence
 from support.made_links import spaced
 
 

@@ -7,10 +7,10 @@ import pytest
 from headscope import Corpus
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.relations import filters as module
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
 from headscope.studies.relations.link_kinds import link_kind, links_of, of_frames
-from headscope.types import Example, Link, Sentence
 from support.made_links import spaced
 
 

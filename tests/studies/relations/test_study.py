@@ -12,8 +12,8 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.relations import study
-from headscope.types import Example, Link, Sentence
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.predictions import joined
-from headscope.types import Example, Sentence
 from support.any_examples import sentences
 from support.hand_made import looks_at
 from support.made_answers import answered, inputs_of, maps_of, naive, tree

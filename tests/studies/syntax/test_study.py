@@ -9,8 +9,8 @@ import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.syntax import study
-from headscope.types import Example, Sentence
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.trees.observer import TreeObserver, means_of
 from headscope.studies.trees.rows import OFFSETS, SPECIAL_TOKENS, TreeRows
 from headscope.studies.trees.scores import joined
-from headscope.types import Example, Sentence
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
 from support.made_answers import batch_of, inputs_of, maps_of, tree

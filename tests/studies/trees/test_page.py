@@ -5,9 +5,9 @@ import xarray as xr
 
 import headscope
 from headscope import Settings
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.report.study_page import study_page
 from headscope.studies.trees import study
-from headscope.types import Example, Sentence
 from support.planted import looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
 from support.tiny import tiny_tokenizer

@@ -10,8 +10,8 @@ import headscope
 from headscope import Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example
 from headscope.studies.trees import study
-from headscope.types import Example
 from support.made_answers import tree
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of

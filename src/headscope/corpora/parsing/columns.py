@@ -8,7 +8,7 @@ from headscope.corpora.parsing.json_text import Number, first_repeated
 from headscope.corpora.parsing.limits import MOST_COLUMNS
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError, suggest
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 PAIRS = (
     ("sentence1", "sentence2"),

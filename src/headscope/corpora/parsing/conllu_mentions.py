@@ -11,7 +11,7 @@ from collections import Counter
 
 from headscope.corpora.parsing.conllu_sentences import Block, ConlluRow
 from headscope.corpora.problems import Bad
-from headscope.types import Mention
+from headscope.linguistics.sentence import Mention
 
 BRACKET = re.compile(r"\((?P<open>[^()]+)(?P<single>\))?|(?P<close>[^()]+)\)")
 

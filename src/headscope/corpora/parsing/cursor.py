@@ -7,7 +7,7 @@ from headscope.corpora.parsing.limits import LONGEST_LINE
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePosition:
     """A place between two lines of a file.
 
     * `offset`, `line`: the bytes, once they are unpacked, and the lines before it.
@@ -19,7 +19,7 @@ class Place:
     known: tuple[str, ...] = ()
 
 
-START = Place()
+START = FilePosition()
 
 
 class Cursor:
@@ -29,15 +29,15 @@ class Cursor:
     example, it has kept nothing else, and has read the last line of that example, but no further example.
     """
 
-    def __init__(self, place: Place = START):
+    def __init__(self, place: FilePosition = START):
         self.move(place)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FilePosition:
         """The place behind the last line that was read."""
-        return Place(self.offset, self.line, self.known)
+        return FilePosition(self.offset, self.line, self.known)
 
-    def move(self, place: Place) -> None:
+    def move(self, place: FilePosition) -> None:
         """Go on from a place."""
         self.offset, self.line, self.known = place.offset, place.line, place.known
         self.moved = True

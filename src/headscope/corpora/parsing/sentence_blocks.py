@@ -8,7 +8,7 @@ from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.limits import LONGEST_TEXT
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Bad
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 # The lines of a block that are not empty, or other parts of it, with the numbers of their lines.
 Block = list[tuple[int, str]]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headscope.corpora.problems import Bad, Skipped
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 
 class Named(NamedTuple):

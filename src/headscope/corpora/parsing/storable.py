@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from headscope.corpora.parsing.limits import LONGEST_NAME, LONGEST_TEXT, long_text
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 
 
 def unstorable(example: Example) -> str | None:
     """The first text or name that is too long, or that netCDF cannot hold, in words; None if there is none.
 
-    >>> from headscope.types import Sentence
+    >>> from headscope.linguistics.sentence import Sentence
     >>> unstorable(Example("1", (Sentence("It rained."),), label="x" * 2000))
     "label 'xxxxxxxxxxxxxxxxxxxx...' has 2000 characters, at most 1000 are stored"
     >>> unstorable(Example("1", (Sentence("It rained."),), label="no"))

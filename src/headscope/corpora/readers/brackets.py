@@ -18,7 +18,7 @@ from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.penn import unescaped, upos
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES = (".mrg", ".ptb")
 TOKEN = re.compile(r"[()]|[^\s()]+")

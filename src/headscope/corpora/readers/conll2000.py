@@ -10,7 +10,7 @@ from headscope.corpora.options import Options
 from headscope.corpora.parsing.sentence_blocks import sentences
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import unescaped, upos
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES = (".conll2000",)
 Row = tuple[str, str, str]

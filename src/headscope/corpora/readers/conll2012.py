@@ -18,8 +18,8 @@ from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock, example
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import ESCAPED, upos
-from headscope.files import files_within
-from headscope.types import Example, Mention, Sentence
+from headscope.linguistics.sentence import Example, Mention, Sentence
+from headscope.storage.files import files_within
 
 SUFFIXES = (".v4_gold_conll", ".v4_auto_conll", ".v9_gold_conll", ".v9_auto_conll", ".gold_conll", ".auto_conll")
 BEGIN = re.compile(r"#begin document \((?P<name>.*)\);(?: part (?P<part>\d+))?\s*")

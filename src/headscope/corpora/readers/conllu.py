@@ -9,7 +9,7 @@ from headscope.corpora.parsing import conllu_mentions, conllu_text, dependency_c
 from headscope.corpora.parsing.conllu_sentences import Block, blocks
 from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.problems import Bad, Skipped
-from headscope.types import Example, Mention, Sentence
+from headscope.linguistics.sentence import Example, Mention, Sentence
 
 SUFFIXES = (".conllu",)
 

@@ -11,7 +11,7 @@ from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.parsing.whitespace_words import Span, between_blanks, covered
 from headscope.corpora.problems import Bad, Skipped
-from headscope.types import Example, Link, Sentence
+from headscope.linguistics.sentence import Example, Link, Sentence
 
 SUFFIXES = (".xml",)
 

@@ -11,7 +11,7 @@ from headscope.corpora.parsing.passages import Span, covered, words
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.table import tsv
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Question, Sentence
+from headscope.linguistics.sentence import Example, Question, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
 COLUMNS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")

@@ -8,7 +8,7 @@ from headscope.corpora.options import Options
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers import table
 from headscope.errors import HeadscopeError, suggest
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 
 SUFFIXES: tuple[str, ...] = ()
 

@@ -9,8 +9,8 @@ from headscope.corpora.parsing import columns
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.files import names_full_disk
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
+from headscope.storage.files import names_full_disk
 
 SUFFIXES: tuple[str, ...] = ()
 PREFERRED = ("validation", "dev", "test", "train")

@@ -20,7 +20,7 @@ from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.whitespace_words import Span, between_blanks, located
 from headscope.corpora.problems import Bad, Skipped
-from headscope.types import Example, Link, Sentence
+from headscope.linguistics.sentence import Example, Link, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
 

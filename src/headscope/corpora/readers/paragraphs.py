@@ -13,7 +13,7 @@ from headscope.corpora.options import Offsets, Options
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Skipped
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
 HEADING = re.compile(r"= .* =")

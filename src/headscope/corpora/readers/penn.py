@@ -13,7 +13,7 @@ from headscope.corpora.parsing import dependency_columns
 from headscope.corpora.parsing.conllu_sentences import ConlluRow
 from headscope.corpora.parsing.sentence_blocks import Block, sentences
 from headscope.corpora.problems import Bad
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES = (".dp",)
 ESCAPED = {

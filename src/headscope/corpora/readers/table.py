@@ -15,7 +15,7 @@ from headscope.corpora.parsing.limits import LARGEST_FILE, LONGEST_LINE
 from headscope.corpora.parsing.lines import lines, opened, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
-from headscope.types import Example
+from headscope.linguistics.sentence import Example
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.lines import lines
-from headscope.types import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES = (".txt",)
 

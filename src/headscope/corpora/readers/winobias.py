@@ -16,7 +16,7 @@ from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.passages import FEMININE, MASCULINE, Span, covered, words
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Question, Sentence
+from headscope.linguistics.sentence import Example, Question, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
 TYPES = ("type1", "type2")

@@ -14,7 +14,7 @@ from headscope.corpora.parsing.passages import FEMININE, MASCULINE, NEUTRAL, Spa
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.table import tsv
 from headscope.errors import HeadscopeError
-from headscope.types import Example, Question, Sentence
+from headscope.linguistics.sentence import Example, Question, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
 SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"

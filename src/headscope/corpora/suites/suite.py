@@ -13,7 +13,7 @@ from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import ClozeItem
 from headscope.corpora.suites.spread import spread
 from headscope.errors import HeadscopeError, suggest
-from headscope.files import opening, refuse_text
+from headscope.storage.files import opening, refuse_text
 
 READERS = "corpora/suites/readers"
 # The deepest folder below --data in which the files of a suite are looked for.

@@ -12,12 +12,12 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.files import files_within, opening
 from headscope.report.cards.head_numbers import Row, numbers, rows, where
 from headscope.report.cards.main_numbers import main_numbers
 from headscope.report.layer_numbers import layer_numbers
 from headscope.report.parts import LayerNumber
 from headscope.statistics.thresholds import LEAST_CASES
+from headscope.storage.files import files_within, opening
 
 # Heads of these ranks stand out.
 FIRST = 3

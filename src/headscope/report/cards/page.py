@@ -7,7 +7,6 @@ from typing import Any
 
 from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
-from headscope.files import write_atomically
 from headscope.report.atlas import Place, atlas_of_heads
 from headscope.report.cards.card import Card
 from headscope.report.cards.head_values import head_values
@@ -18,6 +17,7 @@ from headscope.report.layer_numbers import highlights
 from headscope.report.parts import Figure
 from headscope.report.render import fragment, rendered
 from headscope.report.tables import Table
+from headscope.storage.files import write_atomically
 
 # Beyond so many heads the page of all of them has no maps: it would be too large to open.
 MOST_DRAWN = 200

@@ -3,9 +3,9 @@
 import xarray as xr
 
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.measure import measure
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.measure import measure
 
 MEASURES = ("_template", "entropy")
 # Variables that every result of the study has, and no other study has together.

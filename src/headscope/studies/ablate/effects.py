@@ -10,13 +10,13 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.ablation.sweep import Sweep
-from headscope.engine.settings import Settings
+from headscope.corpora.tasks import Task
 from headscope.models.heads import existing
+from headscope.passes.settings import Settings
 from headscope.results.variables import PAIRED, Variables, by_layer
 from headscope.statistics.bootstrap import interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
 from headscope.studies.ablate.gains import Gains
-from headscope.tasks import Task
 
 SOURCE = "Kovaleva et al. 2019, section 4.6"
 MCNEMAR = "exact McNemar test of the accuracy"

@@ -1,8 +1,9 @@
 """Fingerprint of all that the outputs of a model depend on, so that no other computation continues a journal."""
 
 from headscope.ablation.strategies import SweptInputs
-from headscope.engine.fingerprint import Fingerprint, hash_of, of_machine, of_model
-from headscope.engine.settings import Settings
+from headscope.passes.fingerprint import of_machine, of_model
+from headscope.passes.settings import Settings
+from headscope.storage.fingerprint import Fingerprint, hash_of
 
 
 def fingerprint(task_inputs: SweptInputs, settings: Settings) -> Fingerprint:

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
+from headscope.corpora.tasks import LOWER_IS_BETTER, resampled, score
 from headscope.statistics.bootstrap import interval, poisson_draws
-from headscope.tasks import LOWER_IS_BETTER, resampled, score
 
 
 @dataclass(frozen=True)

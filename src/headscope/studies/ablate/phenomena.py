@@ -8,8 +8,8 @@ from jaxtyping import Float
 
 from headscope.ablation.sweep import Sweep
 from headscope.corpora.suites import ClozeItem
-from headscope.engine import Settings
 from headscope.models.heads import existing
+from headscope.passes import Settings
 from headscope.results.variables import PAIRED, Count, Variables, by_layer
 from headscope.statistics.bootstrap import interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar

@@ -13,19 +13,19 @@ from headscope import results
 from headscope.ablation.journal import Journal, opened
 from headscope.ablation.sweep import sweep
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.gradient_importance import importance as by_gradient
-from headscope.engine.provenance import provenance
-from headscope.engine.task_inputs import TaskInputs, task_inputs
-from headscope.engine.words.item_inputs import ItemInputs, item_inputs
+from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.heads import name, parse
+from headscope.outputs.gradient_importance import importance as by_gradient
+from headscope.outputs.task_inputs import TaskInputs, task_inputs
+from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
 from headscope.studies.ablate.effects import Effects
 from headscope.studies.ablate.fingerprint import fingerprint
 from headscope.studies.ablate.phenomena import by_phenomenon
-from headscope.tasks import Task, aligned
-from headscope.tasks.task import limited
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {

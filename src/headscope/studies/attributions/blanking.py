@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.results.vocabulary import TOKEN_CLASSES

@@ -10,20 +10,20 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch, Values
 from headscope.capture.attention_switch import switchable
 from headscope.capture.layer_stack import stack
+from headscope.encoding.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, Masking, masked
 from headscope.encoding.readable import readable_ids
-from headscope.engine.accumulators import added
-from headscope.engine.batches import collator
-from headscope.engine.gradient_importance import frozen
-from headscope.engine.passes import Pass, PassResult
-from headscope.engine.resampling_buffer import Buffer
-from headscope.engine.shards import Fold
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.outputs.gradient_importance import frozen
+from headscope.passes.accumulators import added
+from headscope.passes.batches import collator
+from headscope.passes.passes import Pass, PassResult
+from headscope.passes.resampling_buffer import Buffer
+from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.attributions.blanking import Blanking

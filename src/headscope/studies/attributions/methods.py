@@ -11,9 +11,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from headscope.batch import Batch, Values
 from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import Projections
+from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.attributions.descent import LayerPass, descend

@@ -20,7 +20,7 @@ from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import Projections
 from headscope.capture.transformers_logging import quiet
-from headscope.engine.words.few_tokens import chosen_states
+from headscope.outputs.words.few_tokens import chosen_states
 from headscope.studies.attributions.targets import Target, Vectors
 
 Places = Int[Tensor, " variant"]

@@ -7,16 +7,16 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
+from headscope.corpora.tasks import Task
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.attributions.blanking import blank_token
 from headscope.studies.attributions.explaining_pass import explain_corpus, sample_of
 from headscope.studies.attributions.targets import target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
-from headscope.tasks import Task
 
 # One layer's maps of a batch, with their gradients, are in memory.
 OPTIONS = {"batch_tokens": 1024}

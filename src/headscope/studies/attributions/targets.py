@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from headscope.engine.losses import mean_state
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.masked_lm import has_masked_lm_head
+from headscope.outputs.losses import mean_state
 
 Pooling = Literal["mean", "first"]
 Kind = Literal["class", "number", "word", "representation"]

@@ -9,7 +9,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from headscope.corpora.suites import ClozeItem
-from headscope.engine import Settings
+from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.cloze.variables import NEAR, by_group, grouped

@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headscope.corpora.suites import ClozeItem
-from headscope.engine import Settings
-from headscope.engine.words.answer_ranks import Answers, answer_ranks
-from headscope.engine.words.logits import WordPredictor
-from headscope.engine.words.text_scores import text_scores
+from headscope.outputs.words.answer_ranks import Answers, answer_ranks
+from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.text_scores import text_scores
+from headscope.passes import Settings
 from headscope.studies.cloze.prior import Prior
 
 # Differences below this are rounding, and the texts are equal.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from headscope.corpora.suites import ClozeItem
-from headscope.files import write_atomically
+from headscope.storage.files import write_atomically
 from headscope.studies.cloze.item_scores import ItemScores
 
 FILE = "items.csv"

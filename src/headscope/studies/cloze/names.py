@@ -7,9 +7,9 @@ from jaxtyping import Bool
 
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import GAP, filled
-from headscope.engine import Settings
-from headscope.engine.words.answer_ranks import answer_ranks
-from headscope.engine.words.logits import WordPredictor
+from headscope.outputs.words.answer_ranks import answer_ranks
+from headscope.outputs.words.logits import WordPredictor
+from headscope.passes import Settings
 
 # Relations of persons, and the kind of thing that a name suggests.
 SUGGESTED = {

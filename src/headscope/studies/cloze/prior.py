@@ -12,12 +12,12 @@ from torch import Tensor
 from headscope import corpora
 from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import sentence
-from headscope.engine.words.inputs import PredictedPieces
-from headscope.engine.words.logits import WordPredictor
-from headscope.engine.words.scored_pieces import scored_pieces
-from headscope.engine.words.text_scores import TextScores
+from headscope.linguistics.sentence import segment_text
 from headscope.models.words_head import is_causal
-from headscope.types import segment_text
+from headscope.outputs.words.inputs import PredictedPieces
+from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.scored_pieces import scored_pieces
+from headscope.outputs.words.text_scores import TextScores
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 
+from headscope.cluster.channel import Json, TaskChannel
+from headscope.cluster.engine import Tasks
 from headscope.corpora.suites import ClozeItem
-from headscope.engine import Settings
-from headscope.engine.accumulators import ListAccumulator
-from headscope.engine.coverage import Coverage
-from headscope.engine.fingerprint import Fingerprint, of_machine
-from headscope.engine.pass_journal import NoCheckpoints
-from headscope.engine.read_parts import parts_by_workers, read_parts
-from headscope.engine.shards import Fold, ReadShards
-from headscope.engine.words.answer_ranks import Answers, answer_pieces
-from headscope.engine.words.logits import WordPredictor
-from headscope.engine.workers.channel import Json, TaskChannel
-from headscope.engine.workers.engine import Tasks
-from headscope.journal.codec import encode
+from headscope.outputs.words.answer_ranks import Answers, answer_pieces
+from headscope.outputs.words.logits import WordPredictor
+from headscope.passes import Settings
+from headscope.passes.accumulators import ListAccumulator
+from headscope.passes.coverage import Coverage
+from headscope.passes.fingerprint import of_machine
+from headscope.passes.pass_journal import NoCheckpoints
+from headscope.passes.read_parts import parts_by_workers, read_parts
+from headscope.passes.shards import Fold, ReadShards
+from headscope.storage.codec import encode
+from headscope.storage.fingerprint import Fingerprint
 from headscope.studies.cloze.item_scores import ItemScores, item_scores, joined
 
 # Items of a shard.

@@ -16,12 +16,12 @@ import xarray as xr
 from headscope import results
 from headscope.corpora.joint import joint_sha256
 from headscope.corpora.suites import Suite, read_suites
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.provenance import provenance
-from headscope.engine.words.logits import WordPredictor
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
+from headscope.outputs.words.logits import WordPredictor
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.cloze.controls import CONTROLS, controlled
 from headscope.studies.cloze.fact_variables import fact_variables

@@ -8,7 +8,7 @@ import xarray as xr
 from jaxtyping import Float, Int
 
 from headscope.corpora.suites import ClozeItem
-from headscope.engine import Settings
+from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
 from headscope.studies.cloze.item_scores import ItemScores

@@ -17,8 +17,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope import catalog
-from headscope.batch import Batch, Values
-from headscope.engine.observing import MeasureObserver
+from headscope.encoding.batch import Batch, Values
+from headscope.passes.observing import MeasureObserver
 
 NAME = "divergence"
 # Numbers of a block of all heads: short enough for the processor's caches, and for threads to share an example.

@@ -9,11 +9,11 @@ import xarray as xr
 
 from headscope import catalog, results
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.variables import PAIRED, Variables, by_layer, label
 from headscope.studies.clusters import annotations as beside

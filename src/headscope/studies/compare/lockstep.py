@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch, Rows
 from headscope.capture.observer import RowEntropy
-from headscope.engine.finite_attention import FiniteAttention
+from headscope.encoding.batch import Batch, Rows
 from headscope.models import Model
+from headscope.passes.finite_attention import FiniteAttention
 
 
 @dataclass(frozen=True)

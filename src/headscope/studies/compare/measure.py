@@ -10,11 +10,11 @@ import xarray as xr
 from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
-from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
 from headscope.models.masked_lm import adapted_head
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import DEFAULTS, Settings
 from headscope.results.variables import Variable, label
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.compare.comparability import refuse_unless_comparable
@@ -43,7 +43,7 @@ def compare(
     refuse_unless_comparable(models)
     first, *later = short_names([model.name for model in models])
     measured = {name: catalog.load("measures", name) for name in measures}
-    paired = {name: catalog.load("comparisons", name) for name in comparisons}
+    paired = {name: catalog.load("measures/comparisons", name) for name in comparisons}
     limits = [model.max_tokens for model in models] + ([pad_to] if pad_to else [])
     words = Words(models[0].tokenizer, min(limits), settings.long)
     attributes = provenance(study, models[0], corpus, settings) | _named(first, later, models)

@@ -9,13 +9,13 @@ from types import ModuleType
 
 import torch
 
-from headscope.batch import Batch, Values
+from headscope.encoding.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
-from headscope.engine.accumulators import IndexedValues
-from headscope.engine.batches import collator
-from headscope.engine.observing import MeasureObserver
-from headscope.engine.passes import Pass, PassResult
 from headscope.models import Model
+from headscope.passes.accumulators import IndexedValues
+from headscope.passes.batches import collator
+from headscope.passes.observing import MeasureObserver
+from headscope.passes.passes import Pass, PassResult
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.compare.lockstep import lockstep
 

@@ -7,15 +7,15 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine.outputs import task_outputs
-from headscope.engine.settings import Settings
-from headscope.engine.task_inputs import task_inputs
+from headscope.corpora.tasks import Task, aligned, resampled, score
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.outputs.outputs import task_outputs
+from headscope.outputs.task_inputs import task_inputs
+from headscope.passes.settings import Settings
 from headscope.results.variables import Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.compare.restore_layers import restoring
-from headscope.tasks import Task, aligned, resampled, score
 
 SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"
 

@@ -4,17 +4,17 @@ from typing import Annotated
 
 import xarray as xr
 
-from headscope.comparisons.padded_similarity import PADDED_TO
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
+from headscope.corpora.tasks import Task
 from headscope.errors import HeadscopeError
 from headscope.measures import SURFACE
+from headscope.measures.comparisons.padded_similarity import PADDED_TO
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
 from headscope.ranges import Range
 from headscope.results import check
 from headscope.studies.compare.measure import compare
 from headscope.studies.compare.restoration import refuse_unless_scored, restored_scores
-from headscope.tasks import Task
 
 COMPARISONS = ("similarity", "js_divergence")
 EXAMPLE = "headscope compare minilm out/tuned/model --corpus sample -o out/compared"

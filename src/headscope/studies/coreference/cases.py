@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from headscope.linguistics.sentence import Mention, Question, Sentence
 from headscope.studies.coreference.mentions import Headed, headed
-from headscope.types import Mention, Question, Sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from headscope.linguistics.features import mention_head
+from headscope.linguistics.sentence import Mention, Sentence
 from headscope.studies.coreference.gender_number import PRONOUNS
-from headscope.types import Mention, Sentence
 
 KINDS = ("pronoun", "proper", "nominal")
 BY_UPOS = {"PRON": "pronoun", "DET": "pronoun", "PROPN": "proper"}

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.studies.coreference.cases import Case
 from headscope.studies.coreference.predictions import AntecedentPredictions, predictions
 

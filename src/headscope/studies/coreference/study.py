@@ -9,11 +9,11 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half

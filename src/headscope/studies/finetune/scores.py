@@ -6,12 +6,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine import Settings
+from headscope.corpora.tasks import Task, resampled, score
+from headscope.passes import Settings
 from headscope.results.variables import Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.studies.finetune.published import paper_score
-from headscope.tasks import Task, resampled, score
 from headscope.training.loss_curve import PARTS, loss_curve
 from headscope.training.run_record import TrainedOutputs
 

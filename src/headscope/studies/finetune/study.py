@@ -10,14 +10,14 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora.joint import joint_corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.provenance import provenance
+from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.finetune.scores import to_variables
 from headscope.studies.finetune.table1 import TableRow, TrainingRun, runs
-from headscope.tasks import Task
-from headscope.tasks.task import limited
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
 from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.recipe import Init

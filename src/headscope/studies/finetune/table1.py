@@ -11,13 +11,13 @@ import numpy as np
 from jaxtyping import Float
 from torch import nn
 
+from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.task import unlearnable
 from headscope.encoding.encoded import Encoded
-from headscope.engine import Settings
-from headscope.engine.outputs import logits
-from headscope.engine.task_inputs import encode_for_task
 from headscope.models import Model
-from headscope.tasks import Task
-from headscope.tasks.task import unlearnable
+from headscope.outputs.outputs import logits
+from headscope.outputs.task_inputs import encode_for_task
+from headscope.passes import Settings
 from headscope.training.dataset import TrainingSet
 from headscope.training.environment import RunEnvironment
 from headscope.training.initialisation import initial

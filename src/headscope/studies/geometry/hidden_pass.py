@@ -9,16 +9,16 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headscope.batch import Batch, Values
 from headscope.corpora import Corpus
+from headscope.encoding.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
-from headscope.engine import Settings
-from headscope.engine.accumulators import Tallies, added
-from headscope.engine.passes import Pass, PassResult
-from headscope.engine.resampling_buffer import Buffer
-from headscope.engine.shards import Fold
-from headscope.engine.state_batches import state_batches
 from headscope.models import Model
+from headscope.passes import Settings
+from headscope.passes.accumulators import Tallies, added
+from headscope.passes.passes import Pass, PassResult
+from headscope.passes.resampling_buffer import Buffer
+from headscope.passes.shards import Fold
+from headscope.passes.state_batches import state_batches
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.geometry.samples import Occurrences, RandomSample, RepeatedSample, keys

@@ -9,10 +9,10 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.geometry.hidden_pass import Hidden, read_hidden
 from headscope.studies.geometry.samples import CONTEXTS

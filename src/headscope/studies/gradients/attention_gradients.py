@@ -14,14 +14,14 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from headscope import catalog
-from headscope.batch import Batch, Values
+from headscope.encoding.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
-from headscope.engine.accumulators import IndexedValues
-from headscope.engine.batches import collator
-from headscope.engine.gradient_importance import frozen, refuse_infinite
-from headscope.engine.losses import collated
-from headscope.engine.observing import MeasureObserver
-from headscope.engine.passes import Pass, PassResult
+from headscope.outputs.gradient_importance import frozen, refuse_infinite
+from headscope.outputs.losses import collated
+from headscope.passes.accumulators import IndexedValues
+from headscope.passes.batches import collator
+from headscope.passes.observing import MeasureObserver
+from headscope.passes.passes import Pass, PassResult
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.gradients.objectives import Objective

@@ -14,17 +14,17 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 from transformers import PreTrainedTokenizerBase
 
-from headscope.batch import Batch
 from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks.task import refuse_items
+from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, masked
-from headscope.engine.losses import Target, losses, mean_state
-from headscope.engine.task_inputs import refuse_other_head
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.masked_lm import has_masked_lm_head
-from headscope.tasks import Task, aligned
-from headscope.tasks.task import refuse_items
+from headscope.outputs.losses import Target, losses, mean_state
+from headscope.outputs.task_inputs import refuse_other_head
 
 MaskedClass = Literal["other", "original"]
 # The loss of each example, and which examples have one.

@@ -6,17 +6,17 @@ import xarray as xr
 
 from headscope import catalog, results
 from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoder import Words
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
 from headscope.results.variables import PAIRED, Variable, Variables, label
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.gradients.attention_gradients import MEASURES, gradients
 from headscope.studies.gradients.correlations import correlation, relative
 from headscope.studies.gradients.objectives import objective_of
-from headscope.tasks import Task
 
 # The backward pass holds all maps of a batch.
 OPTIONS = {"batch_tokens": 1024}

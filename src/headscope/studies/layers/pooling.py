@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.layers.groups import WHOLE_TEXT
 from headscope.studies.layers.tasks.task import Span

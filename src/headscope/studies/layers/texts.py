@@ -7,7 +7,7 @@ import numpy as np
 
 from headscope.corpora import Corpus
 from headscope.linguistics.parsed_sentences import every_fifth
-from headscope.types import Sentence
+from headscope.linguistics.sentence import Sentence
 
 Part = str  # "train", "choose" or "report"
 PARTS: tuple[Part, ...] = ("train", "choose", "report")

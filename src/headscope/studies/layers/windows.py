@@ -6,8 +6,8 @@ from itertools import groupby
 import numpy as np
 
 from headscope.linguistics.parsed_sentences import every_fifth
+from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.texts import Part, Texts
-from headscope.types import Sentence
 
 # The number of tokens of each text, without special tokens.
 Sizes = Callable[[list[str]], list[int]]

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headscope.encoding.encoded import Encoded
-from headscope.engine.accumulators import Tallies, added
-from headscope.engine.observing import observing
-from headscope.engine.passes import Pass, PassResult
-from headscope.engine.resampling_buffer import Buffer
-from headscope.engine.shards import Fold
+from headscope.passes.accumulators import Tallies, added
+from headscope.passes.observing import observing
+from headscope.passes.passes import Pass, PassResult
+from headscope.passes.resampling_buffer import Buffer
+from headscope.passes.shards import Fold
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
 from headscope.studies.patterns.observer import PatternObserver

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from headscope import models
 from headscope.corpora import Corpus
-from headscope.engine import Settings
-from headscope.files import remove_unfinished
+from headscope.passes import Settings
 from headscope.ranges import Range
-from headscope.run_lock import run_lock
+from headscope.storage.files import remove_unfinished
+from headscope.storage.run_lock import run_lock
 from headscope.studies.patterns import labels
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.labels import labelled_maps

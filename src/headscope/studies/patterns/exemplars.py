@@ -11,9 +11,9 @@ from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.readable import readable_ids
-from headscope.engine.attention_maps import MapChoice, attention_maps
-from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
+from headscope.passes.attention_maps import MapChoice, attention_maps
+from headscope.passes.settings import DEFAULTS, Settings
 from headscope.results.vocabulary import PATTERNS
 
 # Inputs that have a shape and whose tokens can be read beside their map, and the length that is best to look at.

@@ -13,14 +13,14 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.joint import joint_corpus
 from headscope.encoding.encoder import Words
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.variables import Variable, label
 from headscope.results.vocabulary import PATTERNS
-from headscope.source_files import sha256_of
+from headscope.storage.source_files import sha256_of
 from headscope.studies.patterns.accumulator import read_patterns
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS

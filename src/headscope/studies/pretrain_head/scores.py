@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine import Settings
+from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.pretrain_head.unigrams import unigram_outputs

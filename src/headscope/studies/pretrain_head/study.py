@@ -11,15 +11,15 @@ from torch import nn
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.tasks import masked
 from headscope.encoding.masking import Masking
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.provenance import provenance
 from headscope.models.masked_lm import mark_adapted
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.pretrain_head.scores import to_variables
 from headscope.studies.pretrain_head.text import HeldOutText, held_out_text
 from headscope.studies.pretrain_head.unigrams import log_frequencies, set_output_bias
-from headscope.tasks import masked
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
 from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training

@@ -10,9 +10,9 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import Masking, masked
-from headscope.engine import Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes import Settings
 from headscope.training.dataset import MaskedTrainingSet
 from headscope.training.loop import MaskedExamples
 

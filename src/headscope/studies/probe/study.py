@@ -12,12 +12,12 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.kept_arrays import ArrayStore
-from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments

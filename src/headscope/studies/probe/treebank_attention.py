@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
-from headscope.engine.kept_arrays import ArrayStore
-from headscope.engine.observing import observing
-from headscope.engine.passes import Pass
-from headscope.engine.settings import Settings
 from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import Parsed, every_fifth
 from headscope.models import Model
+from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.observing import observing
+from headscope.passes.passes import Pass
+from headscope.passes.settings import Settings
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.observer import TreebankObserver
 

@@ -3,10 +3,10 @@
 import xarray as xr
 
 from headscope.corpora import Corpus
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.measure import measure
 from headscope.measures import SURFACE
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.measure import measure
 
 REQUIRED = ("token_attention",)
 

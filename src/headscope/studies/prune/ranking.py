@@ -10,15 +10,15 @@ from jaxtyping import Float
 from headscope import results
 from headscope.ablation.sweep import sweep
 from headscope.corpora import Corpus
-from headscope.engine.gradient_importance import importance
-from headscope.engine.importance_estimators import ESTIMATORS
-from headscope.engine.settings import Settings
-from headscope.engine.task_inputs import task_inputs
+from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.heads import existing
+from headscope.outputs.gradient_importance import importance
+from headscope.outputs.importance_estimators import ESTIMATORS
+from headscope.outputs.task_inputs import task_inputs
+from headscope.passes.settings import Settings
 from headscope.studies.prune.removal import PrunedModel
-from headscope.tasks import LOWER_IS_BETTER, Task, score
 
 By = Literal["importance", "sweep"]
 Importance = Float[np.ndarray, "layer head"]

@@ -6,12 +6,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.engine.settings import Settings
+from headscope.corpora.tasks import LOWER_IS_BETTER, Task, resampled, score
 from headscope.models.model_size import TOKENS, megabytes, multiplications
+from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.prune.removal import PrunedModel, places
-from headscope.tasks import LOWER_IS_BETTER, Task, resampled, score
 
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5

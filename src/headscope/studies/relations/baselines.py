@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
 
-from headscope.types import Link, Sentence
+from headscope.linguistics.sentence import Link, Sentence
 
 Words = tuple[int, ...]
 

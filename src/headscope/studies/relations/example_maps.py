@@ -10,9 +10,9 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.readable import readable_ids
-from headscope.engine.attention_maps import MapChoice, attention_maps
-from headscope.engine.settings import DEFAULTS, Settings
 from headscope.models import Model
+from headscope.passes.attention_maps import MapChoice, attention_maps
+from headscope.passes.settings import DEFAULTS, Settings
 from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.relations.link_attention import DIRECTIONS, LinkAttention
 from headscope.studies.relations.observer import pairs_of

@@ -7,8 +7,8 @@ from functools import partial
 
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.relations.link_kinds import LinkKind, links_of
-from headscope.types import Example, Link, Sentence
 
 IN_MEMORY = 4_000
 WITHOUT = "sentences without a link"

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.linguistics.features import LINK, links
-from headscope.types import Link, Sentence
+from headscope.linguistics.sentence import Link, Sentence
 
 LinkKind = Literal["annotated", "dependency", "pairs"]
 # Of the four directed relations of section 4.5, two are the other two the other way round.

@@ -16,10 +16,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
+from headscope.linguistics.sentence import Example, Link
 from headscope.studies.relations.baselines import Baselines, baselines
 from headscope.studies.relations.link_attention import LinkAttention
-from headscope.types import Example, Link
 
 # A link, the same elsewhere, with another source, with another target.
 KINDS = 4

@@ -12,12 +12,12 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained as random_weights
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.relations.example_maps import picks, zoomed

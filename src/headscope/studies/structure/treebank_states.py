@@ -15,13 +15,13 @@ from headscope.corpora.trees import require_trees
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
-from headscope.engine.kept_arrays import ArrayStore
-from headscope.engine.passes import Attributes, Pass
-from headscope.engine.settings import Settings
-from headscope.engine.state_batches import state_batches
 from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed, every_fifth
 from headscope.models import Model
+from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.passes import Attributes, Pass
+from headscope.passes.settings import Settings
+from headscope.passes.state_batches import state_batches
 from headscope.studies.structure.gold_trees import GoldTrees
 
 # Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).

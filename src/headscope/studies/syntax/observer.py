@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.batch import Batch, Rows
+from headscope.encoding.batch import Batch, Rows
 from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
 from headscope.studies.syntax.predictions import HeadPredictions, packed
 

@@ -9,10 +9,10 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass
-from headscope.engine.provenance import provenance
 from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.syntax.observer import DependencyObserver

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.batch import Batch
+from headscope.encoding.batch import Batch
 from headscope.encoding.treebank_batch import sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
 from headscope.linguistics.parsed_sentences import ROOT, Parsed

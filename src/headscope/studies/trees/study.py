@@ -11,12 +11,12 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
-from headscope.engine import DEFAULTS, Settings
-from headscope.engine.passes import Pass, PassResult
-from headscope.engine.provenance import provenance
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass, PassResult
+from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half

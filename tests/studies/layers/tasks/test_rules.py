@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from headscope.linguistics.sentence import Mention, Sentence
 from headscope.studies.layers.tasks.every import TASKS
 from headscope.studies.layers.tasks.numbers import SHARES
 from headscope.studies.layers.texts import PARTS, Texts
-from headscope.types import Mention, Sentence
 
 # The old dogs that barked have seen her cat.
 TEXT = "The old dogs that barked have seen her cat."

@@ -69,7 +69,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(tmp_path: Path, monkeypat
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("headscope.files.os.replace", full)
+    monkeypatch.setattr("headscope.storage.files.os.replace", full)
     with pytest.raises(HeadscopeError, match="no space left"):
         session.label(0, "block")
     assert session.labels == [""] * 4 and session.history == []

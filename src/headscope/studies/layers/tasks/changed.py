@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.tasks.task import WHOLE, ProbeCase, ProbingTask
 from headscope.studies.layers.texts import Part, Texts
-from headscope.types import Sentence
 
 LEAST_WORDS = 5
 REPLACED = ("NOUN", "VERB")

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask
 from headscope.studies.layers.texts import PARTS, Part, Texts
-from headscope.types import Sentence
 
 # Integers from 0; each is in one part only, so that a value is interpolated, not remembered.
 MOST = 1000

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask, dependencies, each_sentence
 from headscope.studies.layers.texts import Part, Texts
-from headscope.types import Sentence
 
 PUNCTUATION = "punct"
 

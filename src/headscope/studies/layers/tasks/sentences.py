@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from headscope.linguistics.dependencies import Dependency
+from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.tasks.task import (
     WHOLE,
     ProbeCase,
@@ -16,7 +17,6 @@ from headscope.studies.layers.tasks.task import (
     feature,
 )
 from headscope.studies.layers.texts import Part, Texts
-from headscope.types import Sentence
 
 LENGTHS = (5, 9, 13, 17, 21, 26, 34)
 DEPTHS = (1, 8)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from headscope.linguistics.dependencies import Dependency, dependencies_of
+from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.layers.texts import Part, Texts
-from headscope.types import Example, Sentence
 
 Span = tuple[int, int]
 WHOLE = ()

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.tasks.task import ProbingTask, dependencies, each_sentence
-from headscope.types import Sentence
 
 # The index of a word is asked of the first words of a sentence.
 FIRST = 20

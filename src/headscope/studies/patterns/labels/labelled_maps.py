@@ -17,8 +17,8 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.parsing.lines import opened
 from headscope.errors import HeadscopeError
-from headscope.files import opening, replacing, write_atomically
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.storage.files import opening, replacing, write_atomically
 from headscope.studies.patterns.labels.label_file import lines, map_fields
 
 ARRAYS, LABELS = "maps.npz", ("labels.jsonl", "labels.jsonl.gz")

@@ -7,10 +7,10 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.readable import readable_ids
-from headscope.engine.attention_maps import MapChoice, attention_maps
-from headscope.engine.settings import DEFAULTS, Settings
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes.attention_maps import MapChoice, attention_maps
+from headscope.passes.settings import DEFAULTS, Settings
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
 from headscope.studies.patterns.labels.labelled_maps import Map

@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock
 
 from headscope.errors import HeadscopeError
-from headscope.files import opening
 from headscope.results.vocabulary import PATTERNS
+from headscope.storage.files import opening
 from headscope.studies.patterns.labels.labelled_maps import LABELS, Map, labels, read, write_labels
 
 # Of the annotator alone: what others gave is neither shown nor written again.

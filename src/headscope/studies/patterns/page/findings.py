@@ -21,13 +21,11 @@ MEANINGS = {
     "heterogeneous": "They have no simple shape.",
 }
 CLEAR = ("diagonal", "vertical", "block")
-NO_MAPS = Finding("No maps", "No input has enough tokens for a pattern; use longer texts.")
+NOTHING = Finding("No maps", "No input has enough tokens for a pattern; use longer texts.")
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The most frequent pattern, the heterogeneous maps, the clearest heads and the mixed heads."""
-    if result["share"].isnull().all():
-        return [NO_MAPS]
     total, share = over_corpora(result, "share_total"), over_corpora(result, "share")
     most = str(total.idxmax("pattern").item())
     heterogeneous = float(total.sel(pattern="heterogeneous"))
@@ -49,8 +47,6 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """The share of each pattern by corpus, layer and head, and the heads in which no pattern prevails."""
-    if result["share"].isnull().all():
-        return [NO_MAPS]
     return [*_totals(result), *_heterogeneous(result), *_patterns(result), *_mixed(result)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from safetensors.torch import save
 
-from headscope.files import write_atomically
+from headscope.storage.files import write_atomically
 from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
 from headscope.studies.patterns.training.model_card import page
 from headscope.studies.patterns.training.scorecard import main_scores

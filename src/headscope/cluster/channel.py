@@ -1,0 +1,96 @@
+"""The worker's side: tasks come, values go."""
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from headscope.cluster.messages import message_of, record_of
+from headscope.errors import HeadscopeError
+from headscope.storage.lines import Record
+
+Json = Any
+
+
+class Connection(Protocol):
+    """Bytes to the coordinator and back; `recv_bytes` raises `EOFError` once the coordinator needs no more."""
+
+    def send_bytes(self, data: bytes, /) -> None: ...
+
+    def recv_bytes(self) -> bytes: ...
+
+
+class ChannelClosed(Exception):
+    """The coordinator needs no more, or is gone."""
+
+
+class TaskChannel:
+    """What a worker says of the task that it does."""
+
+    def __init__(self, connection: Connection):
+        self.connection, self.done = connection, 0
+
+    def ready(self, **more: Any) -> None:
+        """Say that the worker can do tasks."""
+        self._send({"ready": True, **more})
+
+    def progress(self, done: int) -> None:
+        """Say that so much more of the task is done."""
+        self.done += done
+        self._send({"done": self.done})
+
+    def piece(self, **piece: Any) -> None:
+        """Send a piece of the file of the task; see `Tasks.on_piece`."""
+        self._send({"piece": piece})
+
+    def preceding(self, size: int) -> int:
+        """Say the size of the task, and wait for the size of all tasks before it."""
+        self._send({"size": size})
+        return self._receive()["preceding"]
+
+    def refuse(self, line: str) -> None:
+        """Say that a `HeadscopeError` was raised."""
+        self._send({"refused": line})
+
+    def fail(self, error: Exception, trace: str) -> None:
+        """Say that another error was raised."""
+        self._send({"error": f"{type(error).__name__}: {error}", "trace": trace})
+
+    def serve(self, do: Callable[[int, "TaskChannel"], Json]) -> Json:
+        """Do the tasks that the coordinator hands out. Returns: their total.
+
+        Raises `ChannelClosed` if the coordinator needs no more.
+        """
+        while "task" in (message := self._receive()):
+            self._do(message["task"], do)
+        return message["total"]
+
+    def _do(self, task: int, do: Callable[[int, "TaskChannel"], Json]) -> None:
+        self.done = 0
+        try:
+            self._send({"value": do(task, self)})
+        except ChannelClosed:
+            raise
+        except HeadscopeError as error:
+            self.refuse(str(error))
+        except Exception as error:
+            self.fail(error, traceback.format_exc())
+
+    def _send(self, record: Record) -> None:
+        with _closing():
+            self.connection.send_bytes(message_of(record))
+
+    def _receive(self) -> Record:
+        with _closing():
+            record = record_of(self.connection.recv_bytes())
+        if record is None or "end" in record:
+            raise ChannelClosed
+        return record
+
+
+@contextmanager
+def _closing() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, ConnectionError) as error:
+        raise ChannelClosed from error

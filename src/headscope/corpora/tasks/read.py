@@ -1,0 +1,147 @@
+"""Read a task of GLUE, or one of tables with a label column, or make masked words of a corpus a task."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from headscope import corpora
+from headscope.corpora import Corpus, Options
+from headscope.corpora.options import DEFAULTS
+from headscope.corpora.suites import read_suites
+from headscope.corpora.tasks.glue import GLUE, glue_name
+from headscope.corpora.tasks.task import Task
+from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, Sentence
+from headscope.storage.files import opening
+
+SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
+CLOZE = "cloze:"
+SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
+# A column with more distinct whole numbers than this holds scores, not classes.
+MOST_CLASSES = 20
+
+
+@opening()
+def read(name: str, data: str | Path | None, options: Options = DEFAULTS, *, regression: bool | None = None) -> Task:
+    """Read a task from a folder.
+
+    * `name`: a task of GLUE ("mrpc"), a name of your own, or `cloze:` with a suite, by name or file.
+    * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
+      (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped. A suite that is a file needs none.
+    * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, and of a suite to
+      each condition of each phenomenon.
+    * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
+      20 distinct numbers.
+
+    Raises `HeadscopeError` if the folder has no dev split, or labels are missing, not finite, all the same, or in
+    dev alone.
+    """
+    if name.startswith(CLOZE):
+        return _cloze(name, data, options)
+    if data is None:
+        raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
+    task = glue_name(name)
+    splits = {split: _split(task, data, split, options) for split in SPLITS}
+    dev, train = splits["dev"], splits["train"]
+    if dev is None:
+        near = "" if task else f", or name a task of GLUE: {', '.join(sorted(GLUE))}"
+        raise HeadscopeError(f"task '{name}': no dev split in folder '{data}'; add a file dev.tsv{near}")
+    if task is not None:
+        labels, metrics = GLUE[task]
+        read = Task(
+            name=task,
+            kind="classification" if labels else "regression",
+            labels=labels,
+            metrics=metrics,
+            dev=dev,
+            train=train,
+        )
+    else:
+        read = _of_tables(name, dev, train, regression)
+    for corpus in filter(None, (dev, train)):
+        _refuse_one_answer(read, corpus)
+    return read
+
+
+@opening()
+def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
+    """Read the dev split of a task (or `options.split`) as a corpus, without regard to labels.
+
+    * `name`, `data`, `options`: as for `read`.
+
+    Raises `HeadscopeError` if the folder has no such split.
+    """
+    task, split = glue_name(name), options.split or "dev"
+    corpus = _split(task, data, split, options)
+    if corpus is None:
+        raise HeadscopeError(f"task '{name}': no split '{split}' in folder '{data}'; add a file {split}.tsv")
+    return replace(corpus, name=task or name)
+
+
+def masked(corpus: Corpus) -> Task:
+    """The task to predict the masked words of a corpus, scored by the mean loss in nats."""
+    return Task(name="masked words", kind="masked", metrics=("loss",), dev=corpus)
+
+
+def _cloze(name: str, data: str | Path | None, options: Options) -> Task:
+    """The items of a suite, each of which is right if its good text scores higher than the others."""
+    (suite,) = read_suites([name.removeprefix(CLOZE)], data, per_condition=options.limit, skip_bad=options.skip_bad)
+    examples = [
+        Example(f"{number}:{item.id}", (Sentence(item.good.text),)) for number, item in enumerate(suite.items, 1)
+    ]
+    dev = Corpus(suite.name, suite.sha256, len(examples), suite.skipped, lambda: iter(examples))
+    return Task(name=f"{CLOZE}{suite.name}", kind="cloze", metrics=("accuracy", "margin"), dev=dev, items=suite.items)
+
+
+def _split(task: str | None, data: str | Path, split: str, options: Options) -> Corpus | None:
+    if task is None:
+        path = _table(Path(data), split)
+        return corpora.read(path, replace(options, kind="table")) if path else None
+    try:
+        return corpora.read(data, replace(options, kind="glue", task=task, split=split))
+    except HeadscopeError as error:
+        if f"no split '{split}'" in str(error) and split == "train":
+            return None
+        raise
+
+
+def _table(folder: Path, split: str) -> Path | None:
+    if not folder.is_dir():
+        raise HeadscopeError(f"folder '{folder}' does not exist; name the folder with the task's train and dev tables")
+    names = [
+        f"{stem}{suffix}{packed}"
+        for stem in SPLITS.get(split, (split,))
+        for suffix in SUFFIXES
+        for packed in ("", ".gz")
+    ]
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _of_tables(name: str, dev: Corpus, train: Corpus | None, regression: bool | None) -> Task:
+    counts = Counter(str(example.label) for corpus in (dev, train) if corpus for example in corpus)
+    if counts.keys() & {"None", ""}:
+        remedy = "name the columns with --columns FIRST,SECOND,LABEL"
+        raise HeadscopeError(f"task '{name}': {counts['None'] + counts['']} examples have no label; {remedy}")
+    if _is_score(counts) if regression is None else regression:
+        return Task(name=name, kind="regression", metrics=("pearson", "spearman"), dev=dev, train=train)
+    metrics = ("accuracy", "f1") if len(counts) == 2 else ("accuracy", "macro_f1")
+    return Task(name=name, kind="classification", labels=tuple(sorted(counts)), metrics=metrics, dev=dev, train=train)
+
+
+def _is_score(counts: Counter[str]) -> bool:
+    try:
+        numbers = [float(label) for label in counts]
+    except ValueError:
+        return False
+    # A label "nan" or "inf" among numbers is refused by `Task.targets`, with its example.
+    return len(numbers) > MOST_CLASSES or not all(number.is_integer() for number in numbers)
+
+
+def _refuse_one_answer(task: Task, corpus: Corpus) -> None:
+    """Raise `HeadscopeError` if all examples of a split have one label."""
+    if len(set(task.targets(corpus))) < 2:
+        answer = next(iter(corpus)).label
+        raise HeadscopeError(
+            f"task '{task.name}': all {corpus.n_examples} examples of '{corpus.name}' have the label '{answer}'; "
+            "name the right column with --columns, or read more examples"
+        )

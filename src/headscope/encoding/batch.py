@@ -1,0 +1,222 @@
+"""Inputs of a measure: a batch of examples on the device, and a block of rows of one layer's attention."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import pad
+
+from headscope.linguistics.sentence import Example
+
+QUERY_GROUPS = ("all", "sep", "cls")
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples that go through the model together, padded on the right.
+
+    * `inputs`: what the model is called with, each [example, token].
+    * `index`: the number of each example in its corpus, from 0; it seeds the bootstrap.
+    * `real`: which tokens are not padding.
+    * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`; -1 for padding.
+    * `class_exists`: which classes the tokenizer has at all (GPT-2 has no cls).
+    * `features`: rows (example, feature, token), sorted by example.
+    * `links`: rows (example, relation, query, key), sorted by example.
+    * `link_ends`: how many rows of `links` belong to the examples before the one with that number.
+    * `examples`: the examples themselves, and `pieces`: rows (example, word, token), words numbered through all
+      sentences of an example; only where the words are asked for (`Words(aligned=True)`).
+    """
+
+    inputs: Mapping[str, Int[Tensor, "example token"]]
+    index: Int[Tensor, " example"]
+    real: Bool[Tensor, "example token"]
+    token_class: Int[Tensor, "example token"]
+    class_exists: Bool[Tensor, " token_class"]
+    features: Int[Tensor, "feature_row 3"]
+    links: Int[Tensor, "link_row 4"]
+    link_ends: tuple[int, ...]
+    examples: tuple[Example, ...] = ()
+    pieces: Int[Tensor, "piece_row 3"] | None = None
+
+    @cached_property
+    def lengths(self) -> Float[Tensor, " example"]:
+        """The number of real tokens of each example."""
+        return self.real.sum(-1).to(torch.float32)
+
+    @cached_property
+    def query_groups(self) -> Float[Tensor, "example group token"]:
+        """Membership of the tokens in each of `QUERY_GROUPS`, as ones and zeros."""
+        groups = (self.real, self.token_class == 1, self.token_class == 0)
+        return torch.stack(groups, dim=1).to(torch.float32)
+
+    @cached_property
+    def _places(self) -> dict[tuple[int, int, int, int], "Place"]:
+        return {}
+
+    def place(self, examples: slice, queries: slice) -> "Place":
+        """A part of the batch; the same one in every layer."""
+        key = (examples.start, examples.stop, queries.start, queries.stop)
+        return self._places.setdefault(key, Place(self, examples, queries))
+
+    @cached_property
+    def sum_of_pieces(self) -> Float[Tensor, "example token word"]:
+        """1 for the tokens of each word: attention to tokens times this is attention to words.
+
+        Raises `RuntimeError` where the words were not asked for.
+        """
+        if self.pieces is None:
+            raise RuntimeError("a measure of words needs them: read the corpus with Words(..., aligned=True)")
+        words = max((example.n_words for example in self.examples), default=0)
+        members = torch.zeros(*self.real.shape, words, device=self.real.device)
+        example, word, token = self.pieces.unbind(-1)
+        members[example, token, word] = 1
+        return members
+
+    @cached_property
+    def mean_of_pieces(self) -> Float[Tensor, "example word token"]:
+        """1 over their number for the tokens of each word: this times attention of tokens is attention of words."""
+        return (self.sum_of_pieces / self.sum_of_pieces.sum(1, keepdim=True).clamp_min(1)).mT
+
+    @cached_property
+    def first_of_pieces(self) -> Float[Tensor, "example word token"]:
+        """1 for the first token of each word, in the place of `mean_of_pieces`, as in the code of Clark et al."""
+        return (self.sum_of_pieces * (self.sum_of_pieces.cumsum(1) == 1)).mT
+
+    @cached_property
+    def has_token(self) -> Bool[Tensor, "example word"]:
+        """Mask of the words that have a token; padding, and words that were dropped or cut off, have none."""
+        return self.sum_of_pieces.sum(1) > 0
+
+    @cached_property
+    def first_alike(self) -> Int[Tensor, "example word"] | None:
+        """The first word with the same tokens as each word, as words of a multiword token have; None if all differ."""
+        members, size = self.sum_of_pieces, self.sum_of_pieces.sum(1)
+        if size.shape[1] < 2:
+            return None
+        common, own = members.mT @ members, torch.arange(size.shape[1], device=size.device)
+        same = (common == size[:, :, None]) & (common == size[:, None])
+        first = torch.where(self.has_token, same.to(torch.uint8).max(-1).indices, own)
+        return None if torch.equal(first, own.expand_as(first)) else first
+
+
+@dataclass(frozen=True)
+class Place:
+    """Some examples and queries of a batch: what measures need to know of them, computed once for all layers."""
+
+    batch: Batch
+    examples: slice
+    queries: slice
+    _values: dict[Callable[["Place"], Any], Any] = field(default_factory=dict, repr=False)
+
+    def once(self, make: Callable[["Place"], Value]) -> Value:
+        """The value of `make(place)`, computed once."""
+        if make not in self._values:
+            self._values[make] = make(self)
+        return self._values[make]
+
+    @cached_property
+    def query_groups(self) -> Float[Tensor, "example 1 group query"]:
+        """Membership of the queries in each of `QUERY_GROUPS`, as ones and zeros."""
+        return self.batch.query_groups[self.examples, None, :, self.queries].contiguous()
+
+    @cached_property
+    def special_queries(self) -> tuple[Tensor, Tensor, Float[Tensor, "example 1 group row"]] | None:
+        """The queries of groups other than the first: example and row of each, [example, row], and their groups.
+
+        Examples that have fewer than others get rows of no group. None where no example has any.
+        """
+        members = self.query_groups[:, 0, 1:]
+        most = int(members.any(1).sum(-1).max()) if members.numel() else 0
+        if not most:
+            return None
+        rows = members.sum(1).topk(most).indices
+        members = members.gather(-1, rows[:, None].expand(-1, members.shape[1], -1))
+        return torch.arange(len(rows), device=rows.device)[:, None], rows, members[:, None]
+
+    @cached_property
+    def real_queries(self) -> Float[Tensor, "example 1 query"]:
+        """1 for the real queries, 0 for padding."""
+        return self.query_groups[:, :, 0].contiguous()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The attention of a block of queries to all keys, for some examples of a batch, in one layer.
+
+    Padded keys have attention 0; padded queries are there and must not be counted. A block may have some of the heads.
+    `row_entropy` computes the entropy of the rows from the scores; None where the model does not show them.
+    """
+
+    attention: Float[Tensor, "example head query key"]
+    batch: Batch
+    examples: slice
+    queries: slice
+    row_entropy: Callable[[], Float[Tensor, "example head query"]] | None = None
+
+    @cached_property
+    def place(self) -> Place:
+        """The block's examples and queries."""
+        return self.batch.place(self.examples, self.queries)
+
+    @cached_property
+    def received(self) -> Float[Tensor, "example head group key"]:
+        """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
+        received = self.place.real_queries[:, :, None] @ self.attention
+        if self.place.special_queries is None:
+            return pad(received, (0, 0, 0, len(QUERY_GROUPS) - 1))
+        examples, rows, members = self.place.special_queries
+        # [example, 1, group, row] @ [example, head, row, key]
+        return torch.cat([received, members @ self.attention[examples, :, rows].transpose(1, 2)], dim=2)
+
+    @cached_property
+    def entropy(self) -> Float[Tensor, "example head query"]:
+        """-sum_j A log A of each row, in nats."""
+        return torch.special.entr(self.attention).sum(-1) if self.row_entropy is None else self.row_entropy()
+
+    @cached_property
+    def squares(self) -> Float[Tensor, "example head query"]:
+        """The sum of the squares of each row."""
+        return torch.linalg.vecdot(self.attention, self.attention)
+
+    @cached_property
+    def between_words(self) -> Float[Tensor, "example head word word"]:
+        """This block's part of the attention of each word to each word; the parts of all blocks add up to it.
+
+        To a word it is the sum over the word's tokens, from a word the mean over them (Clark et al. 2019, section
+        4.1): with what goes to special tokens, a word's row sums to 1.
+        """
+        return self.from_words(self.batch.mean_of_pieces)
+
+    def from_words(self, sources: Float[Tensor, "example word token"]) -> Float[Tensor, "example head word word"]:
+        """Attention of each word to each word as in `between_words`, with `sources` as the weights of query tokens."""
+        members = self.batch.sum_of_pieces[self.examples]
+        # [example, head_query, key] @ [example, key, word] -> [example, head, query, word]
+        to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
+        between = sources[self.examples, None, :, self.queries] @ to_words
+        if self.batch.first_alike is None:
+            return between
+        # Sums over the same tokens may be rounded in different ways, and the first of equal words is to be the largest.
+        first = self.batch.first_alike[self.examples]
+        return between.take_along_dim(first[:, None, :, None], -2).take_along_dim(first[:, None, None], -1)
+
+    def sum_of_real(self, values: Float[Tensor, "example head query"]) -> Float[Tensor, "example head"]:
+        """The sum of a value of each query over the real queries of the block."""
+        return (values * self.place.real_queries).sum(-1)
+
+
+@dataclass(frozen=True)
+class Values:
+    """A statistic of each example of a batch, and which examples have it at all.
+
+    A statistic of words or links, such as an accuracy, is their sum (the number of those that are right), and `valid`
+    says how many there are in each example: the mean is then over all of them (`tally.tally`).
+    """
+
+    values: Float[Tensor, "example head *dims"]
+    valid: Bool[Tensor, "example *dims"] | Int[Tensor, "example *dims"]

@@ -1,0 +1,131 @@
+"""The commands: one for each study of the catalog, and tools: `list`, `report`, `head`, `export`, `rerun`, ..."""
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headscope import __version__, catalog
+from headscope.errors import names_full_memory
+from headscope.front.cli.errors import INTERRUPTED, notice, out_of_memory, user_errors
+from headscope.front.cli.export import export
+from headscope.front.cli.formats import formats
+from headscope.front.cli.head import head
+from headscope.front.cli.metavars import with_metavars
+from headscope.front.cli.options import Debug, Figures, NoFigures
+from headscope.front.cli.printable import escaped
+from headscope.front.cli.rerun import rerun
+from headscope.front.cli.study import command, tool, verbs
+from headscope.front.cli.usage import Commands
+from headscope.front.cli.view import view
+from headscope.storage.run_lock import run_lock
+
+STUDIES, TOOLS = "Studies", "Results and tools"
+HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
+EXAMPLES = (
+    "Begin with: headscope profile minilm sample -o out. Options and an example of a study: headscope STUDY --help."
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    completed = os.environ.get("COMP_WORDS", "").split()[1:]  # a shell asks how such a line may go on
+    try:
+        application(sys.argv[1:] or completed)()
+    except KeyboardInterrupt:  # while the commands are made
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        if "--debug" in sys.argv or not names_full_memory(error):
+            raise
+        sys.exit(out_of_memory(error))
+
+
+def application(arguments: list[str]) -> typer.Typer:
+    """The commands for a command line; `headscope STUDY VERB` is one of its own where the study has such a verb."""
+    app = typer.Typer(
+        name="headscope",
+        cls=Commands,
+        help=HELP,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(epilog=EXAMPLES)(with_metavars(options))
+    for study in catalog.names("studies"):
+        _add(app, study, arguments)
+    tools = {"report": report, "head": head, "export": export, "rerun": rerun, "view": view}
+    tools["index"] = tool("viewer/commands", "index")
+    for name, run in ({"list": list_catalog} | tools).items():
+        app.command(name, rich_help_panel=TOOLS)(with_metavars(run))
+    return app
+
+
+def _add(app: typer.Typer, study: str, arguments: list[str]) -> None:
+    """Add the command of a study. Of one that the line does not name, the list of commands is all that needs it."""
+    summary, name = catalog.summary("studies", study), catalog.command_name(study)
+    if arguments and name not in arguments:
+        app.command(name, help=summary, rich_help_panel=STUDIES)(lambda: None)
+        return
+    further = verbs(study)
+    if arguments[:1] == [name] and further.keys() & arguments[1:2]:
+        group = typer.Typer(help=summary)
+        for verb, run in further.items():
+            group.command(verb)(run)
+        app.add_typer(group, name=name, rich_help_panel=STUDIES)
+    else:
+        app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
+
+
+def _epilog(study: str, further: Iterable[str]) -> str:
+    """The end of the help of a study: an example, and its further commands."""
+    name = catalog.command_name(study)
+    example = catalog.constant("studies", study, "EXAMPLE") or f"headscope {name} minilm sample -o out"
+    also = ", ".join(f"{name} {verb}" for verb in further)
+    return f"Example: {example}." + (f" Further commands: {also}." if also else "")
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        typer.echo(f"headscope {__version__}")
+        raise typer.Exit
+
+
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=show_version)
+    ] = False,
+) -> None:
+    """Options before a command."""
+
+
+def list_catalog() -> None:
+    """List the studies, the measures and the kinds of corpora."""
+    from headscope.front.cli.terminal import print_catalog
+
+    print_catalog()
+
+
+def report(
+    directories: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
+    ],
+    figures: Figures = "svg",
+    no_figures: NoFigures = False,
+    debug: Debug = False,
+) -> None:
+    """Write the page and the figures of saved results again; of several results, also heads.html and layers.html."""
+    with user_errors(debug), ExitStack() as locks:
+        files = formats(figures, no_figures)
+        for place in {each.resolve(): each for each in directories if each.is_dir()}.values():
+            locks.enter_context(run_lock(place, "headscope report", on_no_lock=notice))
+        from headscope.report import rebuild, rebuild_all
+
+        alone = len(directories) == 1 and (directories[0] / "result.nc").exists()
+        for page in [rebuild(directories[0], formats=files)] if alone else rebuild_all(*directories, formats=files):
+            typer.echo(escaped(page))

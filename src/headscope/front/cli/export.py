@@ -1,0 +1,40 @@
+"""The command `export`: the numbers of a saved result as tables, or its model as ONNX."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from headscope.front.cli.errors import user_errors
+from headscope.front.cli.options import Debug
+from headscope.front.cli.printable import escaped
+
+
+def export(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o; for onnx also a model's.")
+    ],
+    format: Annotated[
+        Literal["csv", "parquet", "latex", "onnx"], typer.Option(help="Format of the tables, or onnx for the model.")
+    ] = "csv",
+    variable: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Export this variable; may be given again. By default all but maps."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Folder of the tables; by default DIR/tables.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write the variables of a saved result as tables in full precision, one file each, or its model as ONNX."""
+    with user_errors(debug):
+        if format == "onnx":
+            from headscope.models.onnx import export_folder
+
+            typer.echo(escaped(export_folder(directory)))
+            return
+        from headscope import results
+        from headscope.results.export import export_tables
+
+        for path in export_tables(results.read(directory), out or directory / "tables", format, variable):
+            typer.echo(escaped(path))

@@ -1,0 +1,144 @@
+"""The command `rerun`: run the command of a saved result again, and compare the numbers."""
+
+import json as json_
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headscope.front.cli.clock import Clock
+from headscope.front.cli.errors import notice, user_errors
+from headscope.front.cli.json_output import print_json
+from headscope.front.cli.options import Address, Annotate, Debug, Engine, GpusPerWorker, RemoteCode, Workers
+from headscope.front.cli.output_folder import output_folder
+from headscope.front.cli.printable import escaped
+from headscope.front.cli.saved_command import followed, of_hub, words_of
+from headscope.front.cli.study import compute
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from headscope.results.differences import Difference
+
+DIFFERENT = 1
+HASHES = {"model_sha256": "model", "corpus_sha256": "corpus"}
+SHOWN = 8  # characters of a hash
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o.")]
+Tolerance = Annotated[float, typer.Option(min=0, help="Largest absolute difference of equal numbers.")]
+Relative = Annotated[float, typer.Option(min=0, help="Added to the tolerance: this share of the saved number.")]
+Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="NEW", help="Keep the new result in this folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")]
+
+
+def rerun(  # noqa: PLR0913 (each is an option of the command line)
+    directory: Directory,
+    tolerance: Tolerance = 1e-5,
+    relative: Relative = 0.0,
+    out: Out = None,
+    workers: Workers = 1,
+    engine: Engine = "local",
+    address: Address = "local",
+    gpus_per_worker: GpusPerWorker = 0,
+    annotate: Annotate = None,
+    remote_code: RemoteCode = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Run the command of a saved result again and compare all numbers. Exit status: 0 equal, 1 different."""
+    with user_errors(debug):
+        from headscope import results
+        from headscope.results.differences import differences
+
+        saved = results.read(directory)
+        words = words_of(saved, directory)
+        anew = {"workers": workers, "engine": engine, "address": address, "gpus_per_worker": gpus_per_worker}
+        anew |= {"annotate": annotate, "remote_code": remote_code}
+        given, left_out = followed(saved.attrs["study"], words, anew)
+        _say(words, given, left_out)
+        with _folder(out, saved.attrs["study"]) as place:
+            new = _run(saved.attrs["study"], given, place)
+            new.attrs["command"] = saved.attrs["command"]
+            results.save(new, place)
+            new = results.read(place)
+        different = list(differences(saved, new, tolerance, relative))
+        if json:
+            print_json(_plain(saved, new, different))
+        else:
+            typer.echo(_in_words(saved, new, different))
+    if different:
+        raise typer.Exit(DIFFERENT)
+
+
+def _run(study: str, given: dict[str, Any], out: Path) -> "xr.Dataset":
+    """The result of the command, written to another folder, without a page."""
+    computed = compute(study, given | {"out": out, "figures": (), "json": False, "quiet": True}, Clock())
+    if "interrupted" in computed.result.attrs:
+        raise KeyboardInterrupt
+    computed.journal.remove()
+    return computed.result
+
+
+def _say(words: list[str], given: dict[str, Any], left_out: list[str]) -> None:
+    """Say what is run, before anything is read."""
+    without = f", without {', '.join(left_out)}" if left_out else ""
+    remedy = "; a file does not say where to run or write, nor whose code to trust: tell 'rerun'" if left_out else ""
+    notice(f"running again: headscope {shlex.join(words)}{without}{remedy}")
+    if names := of_hub(given):
+        notice(f"the Hugging Face hub is asked for {', '.join(names)}")
+
+
+@contextmanager
+def _folder(out: Path | None, study: str) -> Iterator[Path]:
+    """The folder of the new result, which is not kept unless it is named."""
+    if out is None:
+        with TemporaryDirectory(prefix="headscope-") as scratch:
+            yield Path(scratch)
+    else:
+        with output_folder(out, study, overwrite=False, on_no_lock=notice):
+            yield out
+
+
+def _hashes(saved: "xr.Dataset", new: "xr.Dataset") -> dict[str, tuple[str, str]]:
+    """The first characters of the hashes of both results."""
+    return {
+        words: (str(saved.attrs.get(name))[:SHOWN], str(new.attrs.get(name))[:SHOWN]) for name, words in HASHES.items()
+    }
+
+
+def _versions(saved: "xr.Dataset", new: "xr.Dataset") -> dict[str, tuple[str, str]]:
+    """The versions that changed."""
+    before, now = (
+        json_.loads(each.attrs.get("versions", "{}")) | {"headscope": each.attrs["headscope_version"]}
+        for each in (saved, new)
+    )
+    names = dict.fromkeys((*before, *now))
+    return {name: (str(before.get(name)), str(now.get(name))) for name in names if before.get(name) != now.get(name)}
+
+
+def _plain(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Difference]") -> dict[str, Any]:
+    same = {name: before == now for name, (before, now) in _hashes(saved, new).items()}
+    rows = [vars(difference) for difference in different]
+    return {"equal": not different, "same": same, "versions": _versions(saved, new), "differences": rows}
+
+
+def _in_words(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Difference]") -> str:
+    """Model, corpus and versions first, then a line for each variable that differs."""
+    from headscope.results.differences import compared
+
+    lines = [
+        f"{name}: {f'the same ({now})' if before == now else f'changed ({before}, now {now})'}"
+        for name, (before, now) in _hashes(saved, new).items()
+    ]
+    lines += [f"version of {name}: {before}, now {now}" for name, (before, now) in _versions(saved, new).items()]
+    width = max((len(each.variable) for each in different), default=0)
+    for each in different:
+        largest = "" if each.largest != each.largest else f"{each.largest:.3g}"
+        lines.append(f"{each.variable:{width}}  {largest:>9}  {each.where}")
+    total = len(compared(new))
+    lines.append(f"{len(different)} of {total} variables differ" if different else f"all {total} variables are equal")
+    return "\n".join(map(escaped, lines))

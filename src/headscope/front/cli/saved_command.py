@@ -1,0 +1,113 @@
+"""The command of a saved result: what of it is followed, as a stranger may have written the file.
+
+A command says what is computed from what. Where that runs, which code is trusted and what is written is for the user
+to say anew: a Ray cluster of others would run its own code here.
+"""
+
+import inspect
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from headscope import catalog
+from headscope.errors import HeadscopeError
+from headscope.front.cli.functions import read
+from headscope.front.cli.inputs import reads_standard_input
+from headscope.front.cli.options import shared
+from headscope.front.cli.study import command_calling
+from headscope.front.cli.usage import UsageError, usage_line
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# The shared options that are followed, beside those of the study itself: they read, and set numbers.
+FOLLOWED = {
+    *("model", "models", "corpus", "corpora", "suites", "other", "training", "trainings", "training_limit"),
+    *("kind", "columns", "task", "data", "regression", "split", "segment", "limit", "skip_bad", "long"),
+    *("revision", "device", "dtype", "batch_tokens", "resamples", "seed", "examples"),
+}
+DEFAULTS = inspect.signature(shared).parameters
+MODELS, CORPORA = ("model", "models"), ("corpus", "corpora", "other", "training", "trainings")
+
+
+def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
+    """The words of the command that made a result.
+
+    Raises `HeadscopeError` if they are not known, or the run was interrupted.
+    """
+    words = json.loads(saved.attrs.get("command", "[]"))
+    if not words or not all(isinstance(word, str) for word in words):
+        raise HeadscopeError(
+            f"result '{directory}' does not name its command: it is of an older version or was made in Python; "
+            "make it again from the command line"
+        )
+    if words[0] != catalog.command_name(saved.attrs["study"]):
+        raise HeadscopeError(
+            f"result '{directory}' is of '{saved.attrs['study']}', its command of '{words[0]}'; run the study again"
+        )
+    if "interrupted" in saved.attrs:
+        raise HeadscopeError(f"result '{directory}' is of an interrupted run; finish it with the same command first")
+    return words
+
+
+def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The values of the options that a saved command gives, as far as they are followed.
+
+    * `anew`: options as the user gives them, which count in the place of those of the file.
+
+    Returns: the values, and the options of the command that were left out.
+
+    Raises `HeadscopeError` for a command that cannot be run again, and an option that the study does not have.
+    """
+    parser, given = _parsed(study, words)
+    if reads_standard_input(given):
+        raise HeadscopeError("the corpus was standard input, which is not kept; save the texts in a file")
+    kept = FOLLOWED.union(read(study, "study", "run").options)
+    others = {option.name: option for option in parser.params if option.name in given.keys() - kept}
+    reset = {name: option.default for name, option in others.items()}
+    ours = {name: value for name, value in anew.items() if value != DEFAULTS[name].default}
+    if lacking := ours.keys() - given.keys():
+        raise HeadscopeError(f"study '{words[0]}' has no --{min(lacking).replace('_', '-')}; leave it out")
+    left_out = [others[name].opts[0] for name in reset if given[name] != reset[name] and name not in ours]
+    return given | reset | ours, left_out
+
+
+def of_hub(given: Mapping[str, Any]) -> list[str]:
+    """The models and corpora that no local file has, so that the Hugging Face hub is asked for them.
+
+    >>> of_hub({"model": "google-bert/bert", "corpus": "hub:rain", "kind": None})
+    ["model 'google-bert/bert'", "corpus 'hub:rain'"]
+    """
+    from headscope.models.checkpoint import HUB_NAME
+
+    second = ("other",) if "corpus" in given else ()  # a model then, else a corpus
+    models = [name for name in _named(given, MODELS + second) if HUB_NAME.fullmatch(name) and name != "minilm"]
+    corpora = [name for name in _named(given, CORPORA) if name.startswith("hub:") or given.get("kind") == "hub"]
+    return [f"model '{name}'" for name in models if not os.path.isdir(name)] + [f"corpus '{name}'" for name in corpora]
+
+
+def _named(given: Mapping[str, Any], options: Sequence[str]) -> Iterator[str]:
+    for option in options:
+        value = given.get(option)
+        yield from value if isinstance(value, list) else filter(None, [value])
+
+
+def _parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """The parser of a study's command, and the values of all options."""
+    given: dict[str, Any] = {}
+    app = typer.Typer(add_completion=False)  # else --install-completion would write a file of the shell
+    app.command()(command_calling(study, lambda values, _: given.update(values)))
+    parser = typer.main.get_command(app)
+    try:
+        parser.main([*words[1:]], standalone_mode=False)
+    except UsageError as error:
+        raise HeadscopeError(
+            f"the saved command is not one of this version: {usage_line(error)}; run the study again"
+        ) from error
+    if not given:
+        raise HeadscopeError("the saved command only prints help; run the study again")
+    return parser, given

@@ -1,0 +1,164 @@
+"""The command `view`: the attention of a model on a text, in the browser."""
+
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headscope.errors import HeadscopeError
+from headscope.extras import require
+from headscope.front.cli import options
+from headscope.front.cli.errors import user_errors
+from headscope.front.cli.printable import escaped
+from headscope.front.cli.progress import loading
+from headscope.storage.files import files_within
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from headscope.corpora import Corpus
+    from headscope.models.checkpoint import Checkpoint
+    from headscope.report.cards import MeasuredModel
+    from headscope.viewer.session import ViewSession
+
+Places = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[MODEL] [DIR]...",
+        help="A Hugging Face id, a local folder or 'minilm' (the default); then folders of results about it.",
+    ),
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the local page; 0 for any free port.")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open the page in the browser.")]
+Corpora = Annotated[
+    list[str] | None,
+    typer.Option("--corpus", metavar="CORPUS", help="A corpus to pick texts from; may be given again."),
+]
+Export = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Save a view as FILE and end: an offline page (.html), .svg, .pdf or .png."),
+]
+Text = Annotated[str | None, typer.Option(metavar="TEXT", help="With --export: the text of the view.")]
+Second = Annotated[str | None, typer.Option(metavar="TEXT", help="With --export: the second text of a pair.")]
+State = Annotated[
+    str,
+    typer.Option(metavar="STATE", help="With --export: what follows '#' in the page's address, e.g. 'v=map&h=4-7'."),
+]
+With = Annotated[str | None, typer.Option("--with", metavar="MODEL", help="A second model, to compare with.")]
+
+
+def view(  # noqa: PLR0913 (each is an option of the command line)
+    places: Places = None,
+    with_: With = None,
+    corpora: Corpora = None,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
+    device: options.Device = None,
+    dtype: options.Dtype = "float32",
+    remote_code: options.RemoteCode = False,
+    export: Export = None,
+    text: Text = None,
+    second: Second = None,
+    state: State = "",
+    debug: options.Debug = False,
+) -> None:
+    """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
+    with user_errors(debug):
+        given = {"device": device, "dtype": dtype, "remote_code": remote_code}
+        if export:
+            if text is None:
+                raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
+            subject = (places, with_, corpora or ["sample"])
+            typer.echo(escaped(_exported(export, subject, (text, second, state), given)))
+            return
+        for package in ("starlette", "uvicorn"):
+            require(package)
+        # Whatever is wrong with the port, the models, the texts or the results is reported before anything is loaded.
+        from headscope.web.call_queue import CallQueue
+        from headscope.web.serve import listening, serve_on
+
+        with listening(port) as socket:
+            session, calls = _session(places, with_, corpora or ["sample"], given), CallQueue()
+            from headscope.viewer.server import application
+
+            serve_on(application(session, calls.call), socket, lambda url: _started(url, no_browser), calls)
+
+
+def _session(places: list[str] | None, with_: str | None, corpora: list[str], given: dict[str, Any]) -> "ViewSession":
+    """The models, the texts and the results of a view; `given` are the options of loading."""
+    name, folders = split(places or [])
+    with loading("reading"):
+        checkpoints = [_checkpoint(each, given["remote_code"]) for each in (name, with_) if each]
+        measured, indexes = _results(folders)
+        texts = _corpora(corpora)
+    with loading("loading"):
+        from headscope.viewer.loading import load_with_head
+        from headscope.viewer.session import ViewSession, index_about, results_about
+
+        models = tuple(load_with_head(each, **given) for each in checkpoints)
+        return ViewSession(models, texts, results_about(models, measured), index_about(models[0], indexes))
+
+
+def _exported(
+    path: Path,
+    subject: tuple[list[str] | None, str | None, list[str]],
+    view: tuple[str, str | None, str],
+    given: dict[str, Any],
+) -> Path:
+    """Write a view to a file; `subject` are places, second model and corpora, `view` the two texts and the state."""
+    from headscope.figures.export import FORMATS
+    from headscope.viewer.view_state import parse_state
+
+    first, second, state = view
+    format = path.suffix.removeprefix(".").casefold()
+    if format not in ("html", *FORMATS):
+        raise HeadscopeError(f"--export '{path}' has no format; end its name with .html, .{', .'.join(FORMATS)}")
+    places, with_, corpora = subject
+    # a wrong state is refused before a model is loaded; predictions alone may need a corpus
+    session = _session(places, with_, corpora if parse_state(state).view == "try" else [], given)
+    from headscope.viewer.export import export_file
+
+    return export_file(session, session.text(first, second)["id"], path, state)
+
+
+def split(places: list[str]) -> tuple[str, list[str]]:
+    """The model and the folders of results; a first folder that has results and is no model is one of them.
+
+    >>> split(["bert-base-uncased", "out"])
+    ('bert-base-uncased', ['out'])
+    >>> split([])
+    ('minilm', [])
+    """
+    first = Path(places[0]) if places else None
+    if first is None or (first.is_dir() and not (first / "config.json").is_file() and _has_results(first)):
+        return "minilm", places
+    return places[0], places[1:]
+
+
+def _has_results(folder: Path) -> bool:
+    return any(files_within(folder, name) for name in ("result.nc", "examples.nc"))
+
+
+def _started(url: str, no_browser: bool) -> None:
+    typer.echo(url)
+    if not no_browser:
+        webbrowser.open(url)
+
+
+def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
+    from headscope.models.checkpoint import locate
+
+    return locate(name, remote_code=remote_code)
+
+
+def _results(folders: list[str]) -> "tuple[list[MeasuredModel], list[xr.Dataset]]":
+    from headscope.viewer.result_folders import read_folders
+
+    return read_folders(folders)
+
+
+def _corpora(names: list[str]) -> "tuple[Corpus, ...]":
+    from headscope import corpora
+
+    return tuple(corpora.read(name) for name in names)

@@ -1,0 +1,100 @@
+"""Importance of each head by the gradient of the loss: how much the loss would change with the head's output.
+
+Each head's output at each token is multiplied by a gate that is 1. One backward pass gives the derivative of
+every example's loss in all of its gates, which is the product of the output with its own gradient, summed over
+its numbers. `estimators` makes of these what papers and programs report.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+import xarray as xr
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.capture.interventions import gated
+from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task
+from headscope.encoding.batch import Batch, Values
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.outputs.importance_estimators import Cumulative, to_variables
+from headscope.outputs.losses import Target, collated, losses
+from headscope.outputs.task_inputs import TaskInputs, refuse_other_head, task_inputs
+from headscope.passes.batches import batches
+from headscope.passes.resampling_buffer import Buffer
+from headscope.passes.settings import DEFAULTS, Settings
+
+
+def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DEFAULTS) -> dict[str, xr.DataArray]:
+    """`importance[layer, head, estimator]`, its interval, and `importance_normalised` as the papers do it.
+
+    * `task`: its labels in the order of the model's outputs (`tasks.aligned`); `corpus`: its examples to read, one
+      of its splits.
+
+    Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
+    """
+    inputs = task_inputs(model, task, corpus, settings.seed)
+    targets = inputs.masked_pieces or task.targets(corpus).tolist()
+    buffer, cumulative = Buffer(settings.seed, settings.resamples), Cumulative()
+    for batch, gradients in gate_gradients(inputs, targets, settings):
+        signed, absolute = gradients.sum(1), gradients.abs().sum(1)
+        every = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
+        sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
+        buffer.add(batch.index, {name: Values(values, every) for name, values in sums.items()})
+        cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
+        settings.on_progress(len(signed))
+    return to_variables(buffer.flush(), cumulative, model.capture.heads)
+
+
+def gate_gradients(
+    inputs: TaskInputs, targets: Sequence[Target], settings: Settings = DEFAULTS
+) -> Iterator[tuple[Batch, Float[Tensor, "example token head"]]]:
+    """Each batch, and the derivative of each example's loss in the gate of each head at each of its tokens.
+
+    Heads of all layers stand in a row; padding has 0.
+
+    * `targets`: of the inputs, see `losses`.
+
+    Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
+    """
+    model, gates = inputs.model, list[Tensor]()
+    with frozen(model.network), model.intervened(gated(gates)):
+        for batch in batches(model, inputs.inputs, settings):
+            shape, dtype = batch.real.shape, torch.promote_types(model.network.dtype, torch.float32)
+            gates[:] = [
+                torch.ones(*shape, heads, dtype=dtype, device=model.device, requires_grad=True)
+                for heads in model.capture.heads
+            ]
+            logits = model.network(**batch.inputs).logits
+            refuse_other_head(logits, inputs.task.kind, model.name)
+            chosen = collated([targets[index] for index in batch.index.tolist()], model.device)
+            loss = losses(inputs.task.kind, logits, chosen)
+            refuse_infinite(loss, batch, model)
+            gradients = torch.cat(torch.autograd.grad(loss.sum(), gates), dim=-1)
+            yield batch, gradients * batch.real[..., None]
+
+
+@contextmanager
+def frozen(network: nn.Module) -> Iterator[None]:
+    """Within this context no gradient is computed for the weights, which takes a third of a backward pass."""
+    wanted = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    try:
+        network.requires_grad_(False)
+        yield
+    finally:
+        for parameter in wanted:
+            if not parameter.is_inference():  # as that of a weight on disk is once it was used without gradients
+                parameter.requires_grad_(True)
+
+
+def refuse_infinite(loss: Float[Tensor, " example"], batch: Batch, model: Model) -> None:
+    """Raise `HeadscopeError` for the first example whose loss is not a finite number."""
+    if not torch.isfinite(loss).all():
+        example = int((~torch.isfinite(loss)).nonzero()[0])
+        raise HeadscopeError(
+            f"model '{model.name}': the loss of example {int(batch.index[example]) + 1} is {loss[example].item()}; "
+            "use --dtype float32, or another model"
+        )

@@ -1,0 +1,60 @@
+"""Losses of examples."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from headscope.corpora.tasks import TaskKind
+from headscope.encoding.masking import IGNORED
+
+Target = float | Int[np.ndarray, " token"]
+
+
+def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor) -> Float[Tensor, " example"]:
+    """The loss of each example: cross entropy in nats, or the squared difference of a regression.
+
+    * `targets`: the class or the score of each example, [example]; of masked words the piece behind each mask and
+      elsewhere `IGNORED`, [example, token]: their losses are summed.
+
+    >>> losses("classification", torch.zeros(2, 3), torch.tensor([0, 2]))
+    tensor([1.0986, 1.0986])
+    """
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    if kind == "regression":
+        # [example, 1] or [example] -> [example]
+        return (logits.reshape(len(logits), -1)[:, 0] - targets).square()
+    if kind == "classification":
+        return cross_entropy(logits, targets.long(), reduction="none")
+    return cross_entropy(logits.mT, targets, ignore_index=IGNORED, reduction="none").sum(-1)
+
+
+def mean_state(
+    states: Float[Tensor, "example token width"], real: Shaped[Tensor, "example token"]
+) -> Float[Tensor, "example width"]:
+    """The mean over the real tokens of each example, as sentence-transformers makes embeddings.
+
+    >>> mean_state(torch.tensor([[[1.0], [2.0], [9.0]]]), torch.tensor([[True, True, False]]))
+    tensor([[1.5000]])
+    """
+    states = states.to(torch.promote_types(states.dtype, torch.float32))
+    weights = real[..., None].to(states.dtype)
+    return (states * weights).sum(1) / weights.sum(1)
+
+
+def collated(targets: Sequence[Target], device: torch.device) -> Tensor:
+    """The targets of a batch for `losses`, from those of its examples; tokens are padded on the right.
+
+    >>> collated([np.array([-100, 7, -100]), np.array([5])], torch.device("cpu"))
+    tensor([[-100,    7, -100],
+            [   5, -100, -100]])
+    """
+    if not isinstance(targets[0], np.ndarray):
+        return torch.tensor(targets, device=device)
+    whole = np.full((len(targets), max(map(np.size, targets))), IGNORED)
+    for row, target in zip(whole, targets, strict=True):
+        row[: np.size(target)] = target
+    return torch.from_numpy(whole).to(device)

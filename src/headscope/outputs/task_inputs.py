@@ -1,0 +1,139 @@
+"""A task's examples as model inputs, and the per-example outputs from which its metrics are computed."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task, TaskKind
+from headscope.corpora.tasks.task import refuse_items
+from headscope.encoding.batch import Batch
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
+from headscope.encoding.masking import IGNORED, masked
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.outputs.finite_outputs import refuse_non_finite
+from headscope.outputs.losses import collated, losses
+from headscope.passes.batches import collator
+
+# The number of axes of logits: an output for each example, or for each of its tokens and all words.
+AXES = {"classification": 2, "regression": 2, "masked": 3}
+
+
+@dataclass(frozen=True)
+class TaskInputs:
+    """The examples of a task's split, as inputs of a model.
+
+    * `masked_pieces`: for a task of masked words, the masked pieces of each input and elsewhere `IGNORED`; else empty.
+    * `cut`: the number of inputs that were cut to the model's length.
+    """
+
+    model: Model
+    task: Task
+    inputs: Sequence[Encoded]
+    masked_pieces: Sequence[Int[np.ndarray, " token"]] = ()
+    cut: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def _collate(self) -> Callable[[list[Encoded]], Batch]:
+        return collator(self.model)
+
+    def batch(self, group: Sequence[Encoded]) -> "TaskBatch":
+        """Some of the inputs as one batch on the model's device."""
+        batch = self._collate(list(group))
+        index: list[int] = batch.index.tolist()
+        pieces = [self.masked_pieces[each] for each in index] if self.masked_pieces else None
+        targets = None if pieces is None else collated(pieces, self.model.device)
+        return TaskBatch(self.task.kind, self.model.name, batch.inputs, index, targets)
+
+
+@dataclass(frozen=True)
+class TaskBatch:
+    """Inputs of a task that go through the model together.
+
+    * `kind`: the kind of the task; `model_name`: for error messages.
+    * `index`: the number of each example in its corpus.
+    * `targets`: masked pieces, elsewhere `IGNORED`; None where the task is not one of masked words.
+    """
+
+    kind: TaskKind
+    model_name: str
+    inputs: Mapping[str, Int[Tensor, "example token"]]
+    index: list[int]
+    targets: Int[Tensor, "example token"] | None = None
+
+    @property
+    def rows(self) -> Int[Tensor, "example row"]:
+        """The tokens that the task head reads: the first, or the masked ones (padded with other tokens)."""
+        if self.targets is None:
+            return torch.zeros(len(self.index), 1, dtype=torch.long, device=self.inputs["input_ids"].device)
+        hidden = self.targets != IGNORED
+        return hidden.long().argsort(dim=1, descending=True, stable=True)[:, : int(hidden.sum(1).max())]
+
+    def outputs(
+        self, logits: Float[Tensor, "example ..."], rows: Int[Tensor, "example row"] | None = None
+    ) -> Float[np.ndarray, "example output"]:
+        """The numbers from which metrics are computed: logits, or the sum of the losses and their number.
+
+        * `rows`: the tokens of the logits, if not all.
+
+        Raises `HeadscopeError` if they are not finite, or the task head is one for another kind of task.
+        """
+        refuse_other_head(logits, self.kind, self.model_name)
+        if self.targets is not None:
+            targets = self.targets if rows is None else self.targets.gather(1, rows)
+            logits = torch.stack([losses(self.kind, logits, targets), (targets != IGNORED).sum(1)], dim=1)
+        refuse_non_finite(self.model_name, logits)
+        return logits.to(torch.float32).cpu().numpy()
+
+
+def refuse_other_head(logits: Float[Tensor, "example ..."], kind: TaskKind, model_name: str) -> None:
+    """Raise `HeadscopeError` for logits of a task head for another kind of task."""
+    if logits.ndim != AXES[kind]:
+        expected = "words" if kind == "masked" else "one class or number for each example"
+        raise HeadscopeError(
+            f"model '{model_name}' gives outputs of shape {tuple(logits.shape)}, not {expected}; "
+            "name a model for this task"
+        )
+
+
+def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> TaskInputs:
+    """The examples of one of a task's splits as inputs of a model.
+
+    * `task`: with its labels in the order of the model's outputs (`tasks.aligned`).
+    * `seed`: selects the masked tokens of a task of masked words.
+
+    Raises `HeadscopeError` if an example cannot be cut to fit, or the tokenizer has no mask.
+    """
+    refuse_items(task)
+    inputs, cut = encode_for_task(model, corpus)
+    if task.kind != "masked":
+        return TaskInputs(model, task, inputs, cut=cut)
+    hidden, pieces = zip(*(masked(encoded, model.tokenizer, seed) for encoded in inputs), strict=True)
+    return TaskInputs(model, task, hidden, pieces, cut)
+
+
+def encode_for_task(model: Model, corpus: Corpus, max_tokens: int | None = None) -> tuple[list[Encoded], Counter[str]]:
+    """Each example as one input, cut to `max_tokens` (at most the model's own limit).
+
+    Returns: the inputs, and the number of those that were cut.
+
+    Raises `HeadscopeError` if an example cannot be cut: a task's score is over all of its examples.
+    """
+    limit = min(max_tokens or model.max_tokens, model.max_tokens)
+    words = Words(model.tokenizer, limit, "truncate")
+    inputs = list(words.encode(corpus))
+    if len(inputs) != corpus.n_examples:
+        why = ", ".join(f"{count} {reason}" for reason, count in words.counts.items())
+        raise HeadscopeError(
+            f"corpus '{corpus.name}': {corpus.n_examples - len(inputs)} of {corpus.n_examples} examples do not fit "
+            f"into {limit} tokens ({why}); shorten them or allow more tokens"
+        )
+    return inputs, words.counts

@@ -1,0 +1,116 @@
+"""The inputs whose predictions score texts, each once, however many texts need it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from headscope.outputs.words.scored_pieces import ScoredPieces
+
+
+@dataclass(frozen=True)
+class PredictedPieces:
+    """Inputs of one length, and the predictions that are read off them.
+
+    * `ids`: the inputs.
+    * `row`, `place`: the input and the token of each read of the vocabulary's logits, by ascending row.
+    * `read`: the number of the read of each prediction, in ascending order; `target`: the piece that is predicted;
+      `text`: the number of the text that needs it.
+    * `positions`, `seen`: of inputs that are prefix trees, the position of each token and the tokens that it sees.
+    """
+
+    ids: Int[np.ndarray, "row token"]
+    row: Int[np.ndarray, " read"]
+    place: Int[np.ndarray, " read"]
+    read: Int[np.ndarray, " prediction"]
+    target: Int[np.ndarray, " prediction"]
+    text: Int[np.ndarray, " prediction"]
+    positions: Int[np.ndarray, "row token"] | None = None
+    seen: Bool[np.ndarray, "row token token"] | None = None
+
+    def inputs(self, device: torch.device, dtype: torch.dtype) -> dict[str, Float[Tensor, "row *token"]]:
+        """Keyword arguments of a network."""
+        inputs = {"input_ids": torch.from_numpy(self.ids).to(device)}
+        if self.positions is None or self.seen is None:
+            return inputs
+        hidden = torch.from_numpy(~self.seen)[:, None].to(device)  # [row, 1, token, token]
+        mask = torch.zeros(hidden.shape, dtype=dtype, device=device).masked_fill_(hidden, torch.finfo(dtype).min)
+        return inputs | {"position_ids": torch.from_numpy(self.positions).to(device), "attention_mask": mask}
+
+    def batches(self, batch_tokens: int) -> Iterator["PredictedPieces"]:
+        """Parts of at most `batch_tokens` tokens, or of one input; rows and reads count from 0 in each."""
+        size = max(1, batch_tokens // max(1, self.ids.shape[1]))
+        for first in range(0, len(self.ids), size):
+            start, end = np.searchsorted(self.row, [first, first + size])
+            low, high = np.searchsorted(self.read, [start, end])
+            rows, reads, predictions = slice(first, first + size), slice(start, end), slice(low, high)
+            yield replace(
+                self,
+                ids=self.ids[rows],
+                row=self.row[reads] - first,
+                place=self.place[reads],
+                read=self.read[predictions] - start,
+                target=self.target[predictions],
+                text=self.text[predictions],
+                positions=None if self.positions is None else self.positions[rows],
+                seen=None if self.seen is None else self.seen[rows],
+            )
+
+
+def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[PredictedPieces]:
+    """Texts up to the piece before their last scored one; each piece is predicted at the one before it."""
+    for numbers in _by_length(int(text.places[-1]) if len(text.places) else 0 for text in texts):
+        chosen = [texts[number] for number in numbers]
+        ids, row = np.unique(np.stack([text.ids[: text.places[-1]] for text in chosen]), axis=0, return_inverse=True)
+        counts = [len(text.places) for text in chosen]
+        places = np.concatenate([text.places - 1 for text in chosen])
+        reads = np.stack([np.repeat(row.reshape(-1), counts), places], axis=1)
+        yield predicted_pieces(ids, reads, chosen, np.repeat(numbers, counts))
+
+
+def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[PredictedPieces]:
+    """Copies of the texts, one for each scored piece, in which it and later pieces of its unit are masked.
+
+    Equal copies are one input: two texts that differ in one piece share the copy in which it is masked.
+    """
+    for numbers in _by_length(len(text.ids) if len(text.places) else 0 for text in texts):
+        chosen = [texts[number] for number in numbers]
+        places = np.concatenate([text.places for text in chosen])
+        copies = np.concatenate([_copies(text, mask) for text in chosen])
+        ids, row = np.unique(np.concatenate([copies, places[:, None]], axis=1), axis=0, return_inverse=True)
+        reads = np.stack([row.reshape(-1), places], axis=1)
+        yield predicted_pieces(ids[:, :-1], reads, chosen, np.repeat(numbers, [len(text.places) for text in chosen]))
+
+
+def _by_length(lengths: Iterable[int]) -> list[list[int]]:
+    """The numbers of the texts of each length; those of length 0 are left out."""
+    groups: dict[int, list[int]] = {}
+    for number, length in enumerate(lengths):
+        if length:
+            groups.setdefault(length, []).append(number)
+    return list(groups.values())
+
+
+def _copies(text: ScoredPieces, mask: int) -> Int[np.ndarray, "scored token"]:
+    """The text with each scored piece, and later ones of its unit, masked in turn."""
+    places, units = text.places, text.units
+    later = (units[:, None] == units) & (places >= places[:, None])
+    copies = np.tile(text.ids, (len(places), 1))
+    copies[:, places] = np.where(later, mask, text.ids[places])
+    return copies
+
+
+def predicted_pieces(
+    ids: Int[np.ndarray, "row token"],
+    reads: Int[np.ndarray, "prediction 2"],
+    texts: Sequence[ScoredPieces],
+    owners: Int[np.ndarray, " prediction"],
+) -> PredictedPieces:
+    """PredictedPieces of the scored pieces of texts, from the row and place at which each is read."""
+    unique, read = np.unique(reads, axis=0, return_inverse=True)
+    target = np.concatenate([text.ids[text.places] for text in texts])
+    order = np.argsort(read.reshape(-1), kind="stable")
+    return PredictedPieces(ids, unique[:, 0], unique[:, 1], read.reshape(-1)[order], target[order], owners[order])

@@ -1,0 +1,95 @@
+"""Inputs in batches: sorted by length, under a budget of tokens."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from random import Random
+
+import numpy as np
+import torch
+
+from headscope.encoding.batch import Batch
+from headscope.encoding.encoded import Encoded, class_exists
+from headscope.models import Model
+from headscope.passes.settings import Settings
+
+# Inputs are sorted within this many, so that a corpus of any size can be streamed.
+WINDOW = 1024
+
+
+def by_length(
+    inputs: Iterable[Encoded], batch_tokens: int, seed: int = 0, *, pad_to: int = 0
+) -> Iterator[list[Encoded]]:
+    """Groups of inputs of similar length, each of at most `batch_tokens` tokens with padding (or a single input).
+
+    `pad_to`: the length to which shorter inputs will be padded.
+
+    Groups come in a seeded random order, so that the time left can be told from those that are done, and a
+    run that is interrupted has not read the short inputs only.
+    """
+    inputs, random = iter(inputs), Random(seed)
+    while window := sorted(islice(inputs, WINDOW), key=lambda encoded: (len(encoded), encoded.index)):
+        groups = [[window[0]]]
+        for encoded in window[1:]:
+            if max(len(encoded), pad_to) * (len(groups[-1]) + 1) > batch_tokens:
+                groups.append([])
+            groups[-1].append(encoded)
+        random.shuffle(groups)
+        window = []  # else it would be held, and so would its groups, while the next window is read
+        while groups:
+            yield groups.pop()
+
+
+def batches(model: Model, inputs: Iterable[Encoded], settings: Settings) -> Iterator[Batch]:
+    """The inputs in batches for a model, on its device; groups as of `by_length`."""
+    yield from map(collator(model), by_length(inputs, settings.batch_tokens, settings.seed))
+
+
+def collator(model: Model, pad_to: int = 0) -> Callable[[list[Encoded]], Batch]:
+    """A function that makes a group of inputs one batch for a model, on its device; see `collate`."""
+    pad = model.tokenizer.pad_token_id
+    return partial(
+        collate,
+        pad=pad if isinstance(pad, int) else 0,
+        class_exists=class_exists(model.tokenizer),
+        device=model.device,
+        pad_to=pad_to,
+    )
+
+
+def collate(
+    group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device, pad_to: int = 0
+) -> Batch:
+    """One batch, padded on the right with the token `pad`, to the length of the longest or to `pad_to`."""
+    length = max(pad_to, *map(len, group))
+
+    def padded(arrays: list[np.ndarray], value: int) -> torch.Tensor:
+        whole = np.full((len(group), length), value, dtype=np.int64)
+        for row, array in zip(whole, arrays, strict=True):
+            row[: len(array)] = array
+        return torch.from_numpy(whole).to(device)
+
+    def rows(arrays: list[np.ndarray], width: int) -> torch.Tensor:
+        numbered = [np.insert(array, 0, example, axis=1) for example, array in enumerate(arrays)]
+        # [row, width]
+        return torch.from_numpy(np.concatenate(numbered).reshape(-1, width)).to(device)
+
+    token_class = padded([encoded.token_class for encoded in group], -1)
+    inputs = {
+        name: padded([encoded.inputs[name] for encoded in group], pad if name == "input_ids" else 0)
+        for name in group[0].inputs
+    }
+    real = token_class >= 0
+    examples = tuple(encoded.example for encoded in group if encoded.example is not None)
+    return Batch(
+        inputs | {"attention_mask": real.long()},
+        torch.tensor([encoded.index for encoded in group]),
+        real,
+        token_class,
+        torch.tensor(class_exists, device=device),
+        rows([encoded.features for encoded in group], 3),
+        rows([encoded.links for encoded in group], 4),
+        (0, *np.cumsum([len(encoded.links) for encoded in group]).tolist()),
+        examples,
+        rows([encoded.pieces for encoded in group], 3) if examples else None,
+    )

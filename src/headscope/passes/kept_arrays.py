@@ -1,0 +1,71 @@
+"""Arrays of a corpus (attention, hidden states) in half precision: a file for each shard, from which a run goes on."""
+
+import operator
+from collections.abc import Sequence
+from contextlib import ExitStack
+from math import prod
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.passes.array_files import ArrayFiles, KeptShard, Observe, Value
+from headscope.passes.passes import Pass, PassResult
+from headscope.passes.settings import Settings
+from headscope.passes.shards import Fold
+
+
+class ArrayStore:
+    """The arrays of passes, in the order in which they came: up to `budget` bytes in memory, the rest in their files.
+
+    The files are in the journal, which has them until the result is written; without a journal they are removed at the
+    end of the context. A worker on another machine sends its arrays, and has none.
+    """
+
+    def __init__(self, budget: int):
+        self.budget, self.in_memory, self.on_disk = budget, 0, 0
+        self.arrays: list[Float[Tensor, "*dims"]] = []
+        self._scratch = ExitStack()
+
+    def __enter__(self) -> "ArrayStore":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.arrays = []
+        self._scratch.close()
+
+    def gather(self, run: Pass, observe: Observe[Value], kind: Any) -> PassResult[list[Value]]:
+        """The observations of each batch of a pass, whose arrays are kept; `kind` is the type of an observation.
+
+        Raises `HeadscopeError` if the disk is full.
+        """
+        files = ArrayFiles(observe, self._folder(run.settings))
+        files.clear()
+        with torch.inference_mode():
+            result = run.fold(Fold(files.here, operator.add, list[KeptShard[list[kind]]], listed=True, files=files))
+        for shard in result.value:
+            self._open(files.folder / shard.name, shard.shapes)
+        observations = [each for shard in result.value for each in shard.observations]
+        return PassResult(observations, result.coverage, result.attributes)
+
+    def _folder(self, settings: Settings) -> Path:
+        if settings.journal is None:
+            return Path(self._scratch.enter_context(TemporaryDirectory(prefix="headscope-")))
+        return settings.journal.folder / f"arrays-{settings.journal.passes + 1}"
+
+    def _open(self, path: Path, shapes: Sequence[tuple[int, ...]]) -> None:
+        whole, start = np.memmap(path, np.float16, mode="c") if path.stat().st_size else np.empty(0, np.float16), 0
+        for shape in shapes:
+            array = whole[start : start + prod(shape)].reshape(shape)
+            start += array.size
+            if self.in_memory + array.nbytes <= self.budget:
+                self.in_memory += array.nbytes
+                array = np.array(array)
+            else:
+                self.on_disk += array.nbytes
+            self.arrays.append(torch.from_numpy(array))

@@ -1,0 +1,147 @@
+"""One pass of a model over a corpus: batches in; tallies or observations, coverage and attributes out."""
+
+import json
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from headscope import catalog
+from headscope.corpora import Corpus
+from headscope.encoding.batch import Values
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoder import Words
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
+from headscope.passes.coverage import Coverage
+from headscope.passes.fingerprint import of_pass
+from headscope.passes.observing import BatchObserver, MeasureObserver, observing
+from headscope.passes.pass_journal import NoCheckpoints
+from headscope.passes.read_parts import read_parts
+from headscope.passes.settings import DEFAULTS, Settings
+from headscope.passes.shard_reader import ShardReader
+from headscope.passes.shards import Fold, ReadShards, State
+from headscope.statistics.bootstrap import Tally
+
+Value = TypeVar("Value")
+Attributes = dict[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class PassResult(Generic[Value]):
+    """The outcome of a pass.
+
+    * `value`: tallies by name, or the list of the observations of each batch.
+    * `coverage`: counts of the inputs that were read.
+    * `attributes`: `n_examples`, `n_tokens`, `skipped`, `duration_s`, and `interrupted` after Ctrl-C.
+    """
+
+    value: Value
+    coverage: Coverage
+    attributes: Attributes
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A pass of a model over a corpus.
+
+    * `words`: the encoder of examples, which counts those that are left out or cut; by default one without
+      alignment of words and tokens, up to the model's limit.
+    * `pad_to`: the length to which shorter inputs will be padded.
+
+    After Ctrl-C the result is that of the inputs which were done, if `settings.keep_interrupted` and there are any.
+
+    Raises `HeadscopeError` if no example fits into the model.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = Pass(load("minilm"), read("sample", Options(limit=4))).measure(["entropy"])
+    >>> result.value["entropy"].mean.shape, result.coverage.inputs
+    ((72,), 4)
+    """
+
+    model: Model
+    corpus: Corpus
+    settings: Settings = DEFAULTS
+    words: Words | None = None
+    pad_to: int = 0
+
+    def measure(self, names: Iterable[str]) -> PassResult[dict[str, Tally]]:
+        """Tallies of measures by name; heads of all layers stand in a row, layer by layer."""
+        return self.collect(MeasureObserver({name: catalog.load("measures", name) for name in names}))
+
+    def collect(self, observer: BatchObserver[dict[str, Values]]) -> PassResult[dict[str, Tally]]:
+        """Tallies, by name, of the values of each batch."""
+        with observing(self.model, observer) as observe:
+
+            def values(group: list[Encoded]) -> IndexedValues:
+                observed = observe(group)
+                return observer.batch.index, observed
+
+            return self.tally(values)
+
+    def tally(self, values: Callable[[list[Encoded]], IndexedValues]) -> PassResult[dict[str, Tally]]:
+        """Tallies, by name, of the values that a function reads off each batch, beside the numbers of its inputs."""
+        start = partial(TallyAccumulator, values, self.settings.seed, self.settings.resamples)
+        return self.fold(Fold(start, added, dict[str, Tally]))
+
+    def gather(self, observer: BatchObserver[Value]) -> PassResult[list[Value]]:
+        """The observations of each batch, in the order of the pass, which is not that of the corpus.
+
+        The type that `observer.finish` is annotated with is that of the observations in a journal.
+        """
+        kind = get_type_hints(type(observer).finish)["return"]
+        with observing(self.model, observer) as observe:
+            return self.fold(Fold(partial(ListAccumulator, observe), operator.add, list[kind], listed=True))
+
+    def fold(self, fold: Fold[State]) -> PassResult[State]:
+        """The merged state of all shards; for passes with another kind of forward pass, or of state."""
+        words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
+        reader = ShardReader(self.model, self.corpus, words, self.settings, fold, self.pad_to)
+        checkpoints = self._checkpoints(reader)
+        words.counts.update(checkpoints.restored.counts)
+        if checkpoints.restored.shards:
+            self.settings.on_progress(checkpoints.restored.coverage.inputs)
+        total, interrupted = read_parts(
+            reader, checkpoints, fold.merge, keep_interrupted=self.settings.keep_interrupted
+        )
+        self.corpus.refuse_changed()
+        reader.finish(total)
+        self.model.refuse_changed()
+        return self._result(total, words, interrupted=interrupted)
+
+    def _checkpoints(self, reader: ShardReader[State]) -> NoCheckpoints[State]:
+        if self.settings.journal is None:
+            return NoCheckpoints(reader.fold)
+        inputs = {"max_tokens": reader.words.max_tokens, "words": reader.words.aligned, "pad_to": self.pad_to}
+        inputs |= {"examples of a shard": reader.size, "shards together": reader.together}
+        return self.settings.journal.begin(of_pass(self.model, self.corpus, self.settings) | inputs, reader.fold)
+
+    def _result(self, part: ReadShards[State], words: Words, *, interrupted: bool) -> PassResult[State]:
+        """The state of a part with its coverage and attributes.
+
+        Raises `HeadscopeError` if there were no inputs.
+        """
+        coverage, total = part.coverage, self.corpus.n_examples
+        if not coverage.inputs and 0 < words.counts["empty"] == total:
+            raise HeadscopeError(
+                f"corpus '{self.corpus.name}': the tokenizer finds no token in its texts ({total}), as in zero-width "
+                "blanks; check them"
+            )
+        if not coverage.inputs:
+            remedy = "--long truncate or --long window" if self.settings.long == "skip" else "shorter texts"
+            raise HeadscopeError(
+                f"corpus '{self.corpus.name}': none of its {total} examples fits into {words.max_tokens} tokens; "
+                f"use {remedy}"
+            )
+        attributes: dict[str, Any] = {
+            "n_examples": coverage.inputs,
+            "n_tokens": coverage.tokens,
+            "skipped": json.dumps(self.corpus.skipped | words.counts),
+            "duration_s": round(part.seconds, 3),
+        }
+        if interrupted:
+            attributes = {"interrupted": f"after {coverage.inputs} of {total} examples"} | attributes
+        return PassResult(part.state, coverage, attributes)

@@ -1,0 +1,77 @@
+"""Parts that follow each other, added up: a checkpoint keeps those that are done, and so does Ctrl-C."""
+
+from collections.abc import Callable, Generator
+from contextlib import closing
+from typing import Protocol
+
+import torch
+
+from headscope.cluster.engine import Engine, Tasks
+from headscope.cluster.forked import ForkedEngine
+from headscope.errors import ClusterLostError
+from headscope.passes.pass_journal import NoCheckpoints
+from headscope.passes.settings import Settings
+from headscope.passes.shards import Fold, ReadShards, State
+from headscope.storage.codec import decode
+
+
+class PartReader(Protocol[State]):
+    """Reads parts that follow each other."""
+
+    def parts(self, done: ReadShards[State], /) -> Generator[ReadShards[State]]:
+        """The parts after those that are done, one after the other."""
+        ...
+
+    def unfinished(self) -> ReadShards[State] | None:
+        """What was read of the open part, after Ctrl-C."""
+        ...
+
+
+def read_parts(
+    reader: PartReader[State],
+    checkpoints: NoCheckpoints[State],
+    merge: Callable[[State, State], State],
+    *,
+    keep_interrupted: bool,
+) -> tuple[ReadShards[State], bool]:
+    """All parts from the last checkpoint on, merged.
+
+    Returns: the total, and whether it ends at Ctrl-C.
+
+    Raises `KeyboardInterrupt` if nothing is read then, or partial results are not wanted.
+    """
+    total = checkpoints.restored
+    try:
+        with closing(reader.parts(total)) as parts:
+            for part in parts:
+                total = total.plus(part, merge)
+                checkpoints.save(total)
+        checkpoints.finish(total)
+    except ClusterLostError:
+        checkpoints.save(total, at_once=True)
+        raise
+    except KeyboardInterrupt:
+        checkpoints.save(total, at_once=True)
+        unfinished = reader.unfinished()
+        total = total.plus(unfinished, merge) if unfinished else total
+        if not (keep_interrupted and total.coverage.inputs):
+            raise
+        return total, True
+    return total, False
+
+
+def parts_by_workers(
+    tasks: Tasks, settings: Settings, device: torch.device, fold: Fold[State]
+) -> Generator[ReadShards[State]]:
+    """The parts that are the values of tasks, with the same bits for any number of processes."""
+    with closing(engine_for(settings, device).values(tasks)) as values:
+        for json in values:
+            yield decode(json, ReadShards[fold.kind])
+
+
+def engine_for(settings: Settings, device: torch.device) -> Engine:
+    """The engine of the settings; without one, processes on this machine.
+
+    Raises `HeadscopeError` where processes cannot be forked with a model.
+    """
+    return settings.engine or ForkedEngine(settings.workers, device)

@@ -1,0 +1,84 @@
+"""Settings of a pass over a corpus."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from headscope.encoding.encoder import Long
+from headscope.errors import HeadscopeError
+from headscope.ranges import Range
+from headscope.statistics.bootstrap import RESAMPLES
+
+if TYPE_CHECKING:
+    from headscope.cluster.engine import Engine
+    from headscope.passes.pass_journal import PassJournal
+
+BOUNDS = {
+    "batch_tokens": Range(1),
+    "seed": Range(0, 2**32 - 1),
+    "resamples": Range(1, 100_000),
+    "workers": Range(1, 256),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of a pass over a corpus.
+
+    * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
+    * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
+    * `seed`, `resamples`: of the bootstrap.
+    * `workers`: processes that read the corpus, each with one thread; by default this one, with torch's threads.
+    * `engine`: where these processes are; by default they are forked on this machine.
+    * `on_progress`: called with the number of inputs that were done since the last call; `on_total`: called with the
+      number of inputs in total, once that is known.
+    * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
+    * `journal`: where passes keep checkpoints, from which the same run goes on; by default nowhere.
+
+    Raises `HeadscopeError` for a value that is none of these.
+    """
+
+    long: Long = "skip"
+    batch_tokens: int = 2048
+    seed: int = 0
+    resamples: int = RESAMPLES
+    workers: int = 1
+    engine: "Engine | None" = field(default=None, repr=False)
+    on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
+    on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
+    keep_interrupted: bool = False
+    journal: "PassJournal | None" = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.long not in get_args(Long):
+            raise HeadscopeError(f"long '{self.long}' is unknown; use one of {', '.join(get_args(Long))}")
+        for name, bounds in BOUNDS.items():
+            bounds.check(name, getattr(self, name))
+
+    @property
+    def in_worker(self) -> bool:
+        """Whether this process reads for another one, which computes the result."""
+        return self.engine is not None and self.engine.in_worker
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether other processes than this one read the corpus."""
+        return self.workers > 1 or self.engine is not None
+
+    def on_notice(self, line: str) -> None:
+        """Print one line that is no error, if there is a command line."""
+        if self.journal is not None:
+            self.journal.on_notice(line)
+
+    def on_restored(self, path: Path) -> None:
+        """Note a file of finished work that the run goes on from, if there is a command line."""
+        if self.journal is not None:
+            self.journal.restored.append(path)
+
+    def as_attributes(self) -> dict[str, str | int]:
+        """The settings that are stored with a result."""
+        return {name: getattr(self, name) for name in ("long", "batch_tokens", "seed", "resamples")}
+
+
+DEFAULTS = Settings()

@@ -1,0 +1,146 @@
+"""The parts of a corpus, shard by shard: read by this process, or by several."""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import Generic
+
+from headscope.cluster.channel import Json, TaskChannel
+from headscope.cluster.engine import Tasks, no_piece
+from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
+from headscope.linguistics.sentence import Example
+from headscope.models import Model
+from headscope.passes.allocator import return_freed_memory
+from headscope.passes.fingerprint import of_pass
+from headscope.passes.read_parts import parts_by_workers
+from headscope.passes.settings import Settings
+from headscope.passes.shards import (
+    Accumulator,
+    Fold,
+    OpenShard,
+    ReadShards,
+    State,
+    groups_of,
+    shard_size,
+    shards_of,
+    shards_together,
+)
+from headscope.storage.codec import encode
+
+
+@dataclass
+class ShardReader(Generic[State]):
+    """Reads a corpus for a fold.
+
+    * `words`: its `counts` are those of all shards that were read, and of the open one.
+    * `sum`, `open`: the shards that are being added up, and the one that is read, so that Ctrl-C loses nothing of them.
+    """
+
+    model: Model
+    corpus: Corpus
+    words: Words
+    settings: Settings
+    fold: Fold[State]
+    pad_to: int = 0
+    sum: ReadShards[State] = field(init=False)
+    open: OpenShard[State] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.size = shard_size(self.corpus.n_examples, self.corpus.text_bytes)
+        self.together = 1 if self.fold.listed else shards_together(self.corpus.n_examples, self.size)
+        self.nothing = self.sum = ReadShards(self.fold.start().state())
+
+    def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
+        """The sums of neighbouring shards after those that are done, one after the other."""
+        return self._by_workers(done) if self.settings.in_parts else self._here(done)
+
+    def unfinished(self) -> ReadShards[State]:
+        """The shards of an open sum, and what was read of the open shard."""
+        return self.sum.plus(self.open.part(0), self.fold.merge) if self.open else self.sum
+
+    def _here(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
+        first, rest = done.coverage.inputs, shards_of(self.corpus.since(done.shards * self.size), self.size)
+        while (part := self._read(islice(rest, self.together), first, self.settings, self.fold.start)).shards:
+            first += part.coverage.inputs
+            yield part
+
+    def _by_workers(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
+        """The sums as other processes have made them, with the same bits for any number of processes."""
+        size = self.together * self.size
+        total = -(-self.corpus.n_examples // size)
+        numbers = range(done.shards // self.together, total)
+        source, files = _Slices(self.corpus, size), self.fold.files
+        if total < self.settings.workers:
+            line = f"'{self.corpus.name}' is too small for {self.settings.workers} workers; use --workers {total}"
+            self.settings.on_notice(line)
+
+        def do(number: int, channel: TaskChannel) -> Json:
+            self.words.counts.clear()
+            examples = source.examples(number)
+            first = channel.preceding(self._inputs(examples))
+            settings = replace(self.settings, on_progress=channel.progress)
+            start = partial(files.sending, channel) if files and self.settings.in_worker else self.fold.start
+            return encode(self._read(shards_of(examples, self.size), first, settings, start))
+
+        tasks = Tasks(
+            do,
+            numbers,
+            "shard" if self.together == 1 else f"part (of {self.together} shards)",
+            lambda: of_pass(self.model, self.corpus, self.settings),
+            self.settings.on_progress,
+            preceding=done.coverage.inputs,
+            on_piece=files.receive if files else no_piece,
+        )
+        with closing(parts_by_workers(tasks, self.settings, self.model.device, self.fold)) as parts:
+            for part in parts:
+                self.words.counts.update(part.counts)
+                yield part
+
+    def finish(self, total: ReadShards[State]) -> None:
+        """Keep the total of all shards for workers; those of a state with files do not compute from it."""
+        if self.settings.engine is not None:
+            kept = replace(total, state=self.nothing.state) if self.fold.files else total
+            self.settings.engine.finish(lambda: encode(kept))
+
+    def _inputs(self, examples: list[Example]) -> int:
+        """The number of inputs that some examples have; numbers of inputs count on over the shards."""
+        tokenized = replace(self.words, counts=Counter()).tokenized(examples)
+        return sum(len(encodings) for _, encodings in tokenized)
+
+    def _read(
+        self,
+        parts: Iterable[Iterable[Example]],
+        first: int,
+        settings: Settings,
+        start: Callable[[], Accumulator[State]],
+    ) -> ReadShards[State]:
+        """The sum of some shards; `first` is the number of their first input, `start` makes their accumulators."""
+        for examples in parts:
+            self.open = OpenShard(start(), self.words.counts)
+            before = first + self.sum.coverage.inputs
+            for group in groups_of(examples, self.words, settings, first=before, pad_to=self.pad_to):
+                self.open.add(group)
+                settings.on_progress(len(group))
+            self.sum, self.open = self.sum.plus(self.open.part(1), self.fold.merge), None
+            return_freed_memory()
+        part, self.sum = self.sum, self.nothing
+        return part
+
+
+class _Slices:
+    """Slices of a corpus by their numbers; what stands between them is not read, where the corpus has marks."""
+
+    def __init__(self, corpus: Corpus, size: int):
+        self.corpus, self.size = corpus, size
+        self.stream = corpus.stream and corpus.stream()
+
+    def examples(self, number: int) -> list[Example]:
+        """The examples of a slice."""
+        if self.stream is None:
+            return list(islice(self.corpus.since(number * self.size), self.size))
+        self.stream.go(number * self.size)
+        return list(islice(self.stream, self.size))

@@ -1,0 +1,1 @@
+"""Train the classifier of attention maps from labelled and made maps."""

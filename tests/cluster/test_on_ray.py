@@ -1,0 +1,92 @@
+"""The options of a worker reach Ray, also where no machine has a GPU."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from headscope.cluster import on_ray
+from headscope.cluster.on_ray import RayEngine
+from headscope.cluster.ray_actor import RayActor
+from headscope.cluster.ray_cluster import connect
+from headscope.cluster.ray_liveness import Liveness
+from headscope.errors import HeadscopeError
+
+
+class FakeRay:
+    """A cluster with two GPUs, of which nothing is real."""
+
+    def __init__(self) -> None:
+        self.actors, self.options = list[tuple[Any, ...]](), list[dict[str, Any]]()
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 4.0, "GPU": 2.0}
+
+    def remote(self, **options: Any) -> Any:
+        self.options.append(options)
+        message = SimpleNamespace(remote=lambda: None)
+
+        def actor(*arguments: Any) -> SimpleNamespace:
+            self.actors.append(arguments)
+            return SimpleNamespace(next_message=message)
+
+        return lambda kind: SimpleNamespace(remote=actor, kind=kind) if kind is RayActor else None
+
+
+def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay()
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    RayEngine("module:name", b"job", workers=2, gpus=0.5).start()
+    assert ray.options == [{"num_cpus": 1, "num_gpus": 0.5, "max_concurrency": 2}]
+    assert ray.actors[0][:2] == ("module:name", b"job")
+    with pytest.raises(HeadscopeError, match=r"^--gpus-per-worker 3: the Ray cluster has fewer"):
+        RayEngine("module:name", b"job", gpus=3)
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "line"),
+    [
+        (
+            "10.0.0.1",
+            RuntimeError("Version mismatch: of\n    Ray: 1.0"),
+            r"no Ray cluster \(Version mismatch: of Ray: 1.0\); see",
+        ),
+        (
+            "local",
+            Exception("The current node timed out."),
+            r"no Ray cluster \(The current node timed out.\); Ray needs memory",
+        ),
+        ("auto", None, r"no Ray cluster \(.*refused.*\); see 'ray status'$"),
+    ],
+)
+def test_whatever_ray_raises_is_one_line(
+    address: str, error: Exception | None, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**options: Any) -> None:
+        if error is not None:
+            raise error
+
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(HeadscopeError, match=f"^--address {address}: {line}"):
+        connect(SimpleNamespace(init=init), address)
+
+
+def test_a_cluster_without_processors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay()
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"memory": 1.0})
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    with pytest.raises(HeadscopeError, match=r"^--engine ray: the Ray cluster has no processor; see 'ray status'$"):
+        RayEngine("module:name", b"job")
+
+
+def test_a_cluster_of_ones_own_that_others_could_reach_is_refused() -> None:
+    ended: list[str] = []
+    util = SimpleNamespace(get_node_ip_address=lambda: "10.0.0.1")
+    ray = SimpleNamespace(init=lambda **_: None, util=util, shutdown=lambda: ended.append("ended"))
+    with pytest.raises(HeadscopeError, match=r"^--address local: Ray listens on '10.0.0.1', not on this machine alone"):
+        connect(ray, "local")
+    assert ended

@@ -1,0 +1,149 @@
+"""Tasks: GLUE's and those of tables, their labels, and what is refused."""
+
+import gzip
+
+import pytest
+
+from headscope import HeadscopeError
+from headscope.corpora import Options
+from headscope.corpora import read as read_corpus
+from headscope.corpora.tasks import aligned, masked, read
+from headscope.corpora.tasks.task import unlearnable
+
+PAIRS = "index\tsentence1\tsentence2\tlabel\n"
+RTE = PAIRS + "0\tIt rains.\tIt is wet.\tentailment\n1\tIt rains.\tIt is dry.\tnot_entailment\n"
+
+
+def write(folder, **files):
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.tsv").write_text(text, encoding="utf-8")
+    return folder
+
+
+def table(*labels):
+    return "sentence\tlabel\n" + "".join(f"Text {number}.\t{label}\n" for number, label in enumerate(labels))
+
+
+@pytest.mark.parametrize("folder", ["RTE", "."])
+def test_glue_task_of_its_own_folder_or_of_all(tmp_path, folder):
+    write(tmp_path / "RTE", train=RTE, dev=RTE)
+    task = read("rte", tmp_path / folder)
+    assert (task.name, task.kind, task.labels, task.metrics) == (
+        "RTE",
+        "classification",
+        ("entailment", "not_entailment"),
+        ("accuracy",),
+    )
+    assert task.targets(task.dev).tolist() == [0, 1]
+    assert task.training().n_examples == 2
+
+
+def test_packed_scores(tmp_path):
+    rows = "".join(f"{number}\tA.\tB.\t{score}\n" for number, score in enumerate((0.0, 2.5, 5.0)))
+    (tmp_path / "STS-B").mkdir()
+    for split in ("train", "dev"):
+        packed = gzip.compress(("index\tsentence1\tsentence2\tscore\n" + rows).encode())
+        (tmp_path / "STS-B" / f"{split}.tsv.gz").write_bytes(packed)
+    task = read("sts-b", tmp_path)
+    assert task.kind == "regression"
+    assert task.targets(task.dev).tolist() == [0.0, 2.5, 5.0]
+
+
+def test_tables_with_classes_are_sorted(tmp_path):
+    task = read("mine", write(tmp_path, train=table("good", "bad", "bad"), dev=table("good", "bad")))
+    assert (task.labels, task.metrics) == (("bad", "good"), ("accuracy", "f1"))
+    assert task.targets(task.dev).tolist() == [1, 0]
+
+
+def test_tables_with_many_classes(tmp_path):
+    assert read("mine", write(tmp_path, dev=table("a", "b", "c"))).metrics == ("accuracy", "macro_f1")
+
+
+@pytest.mark.parametrize(
+    ("labels", "regression", "kind"),
+    [
+        (("1", "0"), None, "classification"),
+        (("1", "0"), True, "regression"),
+        (("0.5", "1"), None, "regression"),
+        (("0.5", "1"), False, "classification"),
+        (tuple(map(str, range(30))), None, "regression"),
+    ],
+)
+def test_numbers_are_classes_or_scores(tmp_path, labels, regression, kind):
+    assert read("mine", write(tmp_path, dev=table(*labels)), regression=regression).kind == kind
+
+
+def test_words_behind_a_mask_need_no_label():
+    task = masked(read_corpus("sample", Options(limit=3)))
+    assert task.targets(task.dev).tolist() == [0, 0, 0]
+
+
+def test_limit_applies_to_each_split(tmp_path):
+    task = read("mine", write(tmp_path, train=table("a", "b", "a"), dev=table("a", "b", "b")), Options(limit=2))
+    assert (task.training().n_examples, task.dev.n_examples) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "message"),
+    [
+        ("mine", {"dev": table("a", "a")}, "all 2 examples of '.*' have the label 'a'.*--columns"),
+        ("mine", {"dev": table("a", "b"), "train": table("a", "a")}, "train.*have the label 'a'"),
+        ("mine", {"train": table("a", "b")}, "no dev split.*dev.tsv"),
+        ("mine", {"dev": table("a", "")}, "1 examples have no label"),
+        ("mine", {"dev": "sentence\nIt rains.\nIt pours.\n"}, "2 examples have no label.*--columns"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path, name, files, message):
+    with pytest.raises(HeadscopeError, match=message):
+        read(name, write(tmp_path, **files))
+
+
+def test_glue_folder_without_dev_is_refused(tmp_path):
+    write(tmp_path / "RTE", train=RTE)
+    with pytest.raises(HeadscopeError, match="no split 'dev'"):
+        read("rte", tmp_path)
+
+
+def test_glue_label_that_is_none_is_named_with_its_line(tmp_path):
+    write(tmp_path / "RTE", dev=RTE.replace("not_entailment", "perhaps"))
+    with pytest.raises(HeadscopeError, match=r"'dev.tsv:3': label 'perhaps', expected 'entailment' or"):
+        read("rte", tmp_path)
+
+
+def test_no_train_split(tmp_path):
+    with pytest.raises(HeadscopeError, match="no train split"):
+        read("mine", write(tmp_path, dev=table("a", "b"))).training()
+
+
+def test_folder_that_does_not_exist(tmp_path):
+    with pytest.raises(HeadscopeError, match="does not exist"):
+        read("mine", tmp_path / "none")
+
+
+def test_labels_in_the_order_of_the_model(tmp_path):
+    task = read("mine", write(tmp_path, dev=table("Not-Entailed", "entailed")))
+    assert aligned(task, {0: "entailed", 1: "not_entailed"}, "m").labels == ("entailed", "Not-Entailed")
+    assert aligned(task, {0: "LABEL_0", 1: "LABEL_1"}, "m") is task
+    with pytest.raises(HeadscopeError, match="model 'm' has 3 outputs"):
+        aligned(task, {0: "a", 1: "b", 2: "c"}, "m")
+    with pytest.raises(HeadscopeError, match=r"model .m. has the labels good, bad.*id2label"):
+        aligned(task, {0: "good", 1: "bad"}, "m")
+
+
+@pytest.mark.parametrize("label", ["nan", "inf", "-inf"])
+def test_a_target_that_is_not_finite_is_refused_with_its_example(tmp_path, label):
+    folder = write(tmp_path, dev=table("0.5", "1.5", label), train=table("0.5", "1.5"))
+    with pytest.raises(HeadscopeError, match=rf"example '.*': label '{label}', expected a finite number"):
+        read("mine", folder, regression=True)
+
+
+def test_a_text_as_a_score_is_refused(tmp_path):
+    with pytest.raises(HeadscopeError, match="label 'b', expected a finite number"):
+        read("mine", write(tmp_path, dev=table("0.5", "b")), regression=True)
+
+
+def test_dev_labels_that_training_lacks_are_counted(tmp_path):
+    task = read("mine", write(tmp_path, dev=table("a", "b", "c", "c"), train=table("a", "b")))
+    assert unlearnable(task) == {"c": 2}
+    assert not unlearnable(read("mine", write(tmp_path, dev=table("a", "b"), train=table("b", "a", "c"))))

@@ -1,0 +1,241 @@
+"""The command line: what it writes, what it says, and with which status it ends."""
+
+import json
+import runpy
+import shutil
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import headscope
+from headscope import catalog, studies
+from headscope.front import progress
+from headscope.front.cli.app import application
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(application(list(arguments)), list(arguments))
+
+
+def line_of(result):
+    assert result.stderr.count("\n") == 1, result.stderr
+    return result.stderr.strip()
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("profiled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "_interactive", lambda: True)
+        return folder, invoke("profile", "minilm", "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
+
+
+def test_profile_writes_result_page_and_figures(profiled):
+    folder, result = profiled
+    assert result.exit_code == 0, result.output
+    assert {"result.nc", "report.html", "figures"} == {path.name for path in folder.iterdir()}
+    assert str(folder / "report.html") in result.stdout
+    assert "entropy" in result.stdout
+    assert headscope.open_result(folder).attrs["n_examples"] == 12
+
+
+def test_progress_is_on_stderr_alone(profiled):
+    _, result = profiled
+    assert "12/12" in result.stderr
+    assert "12/12" not in result.stdout
+
+
+def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
+    folder, _ = profiled
+    (folder / "report.html").unlink()
+    script = "import sys, headscope.front.cli.app as cli; sys.argv = ['headscope', 'report', sys.argv[1]]\n"
+    script += "try: cli.main()\nfinally: assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "report.html").is_file()
+
+
+def test_json_is_the_whole_result(tmp_path):
+    result = invoke("profile", "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures")
+    whole = json.loads(result.stdout)
+    entropy = whole["data_vars"]["entropy"]
+    assert entropy["dims"] == ["layer", "head"]
+    assert entropy["data"][0][0] == pytest.approx(float(headscope.open_result(tmp_path)["entropy"][0, 0]))
+    assert whole["report"] == str(tmp_path / "report.html")
+
+
+def test_list_names_everything_in_the_catalog():
+    result = invoke("list")
+    assert all(catalog.command_name(name) in result.stdout for name in catalog.names("studies"))
+    for folder in ("measures", "corpora/readers"):
+        assert all(name in result.stdout for name in catalog.names(folder))
+
+
+def test_help_is_quick_because_it_imports_no_torch():
+    script = "import sys; sys.argv = ['headscope', '--help']\nimport headscope.front.cli.app as cli\n"
+    script += "try: cli.main()\nfinally: assert 'torch' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
+
+
+def test_version():
+    assert invoke("--version").stdout == f"headscope {headscope.__version__}\n"
+
+
+def test_the_package_runs_as_a_module(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["headscope", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_module("headscope", run_name="__main__")
+    assert capsys.readouterr().out == f"headscope {headscope.__version__}\n"
+
+
+def test_copy_of_the_template_is_a_study_with_command_and_report(monkeypatch, tmp_path):
+    """A copy of the template becomes a command, with its option, its result and its report."""
+    shutil.copytree(catalog.ROOT, tmp_path / "headscope", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = tmp_path / "headscope" / "studies"
+    shutil.copytree(folder / "_template", folder / "itself")
+    monkeypatch.setattr(catalog, "ROOT", tmp_path / "headscope")
+    monkeypatch.setattr(studies, "__path__", [str(folder)])
+    out = tmp_path / "out"
+    result = invoke("itself", "-o", str(out), "--limit", "2", "--resamples", "20", "--no-entropy", "--no-figures")
+    assert result.exit_code == 0, result.output
+    assert [name for name in headscope.open_result(out) if name == "entropy"] == []
+    assert "template" in headscope.open_result(out)
+    assert "Measure the entropy too" in invoke("itself", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nosuch/model"], "model 'nosuch/model'"),
+        (["minilm", "no-such-corpus.txt"], "corpus 'no-such-corpus.txt' does not exist"),
+        (["minilm", "sample", "--limit", "0"], "limit 0 leaves no example"),
+        (["minilm", "sample", "--kind", "conlu"], "did you mean 'conllu'?"),
+        (["minilm", "sample", "--device", "warp"], "device 'warp' is unknown"),
+    ],
+)
+def test_what_a_user_can_mend_is_one_line_and_status_2(arguments, message, tmp_path):
+    result = invoke("profile", *arguments, "-o", str(tmp_path))
+    assert result.exit_code == 2
+    assert message in line_of(result)
+    assert "Traceback" not in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded"))
+    table = tmp_path / "pairs.tsv"
+    table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
+    result = invoke("profile", "minilm", str(table), "-o", str(tmp_path / "out"))
+    assert result.exit_code == 2
+    assert "line 3" in line_of(result)
+
+
+def test_skip_bad_counts_and_says_what_was_left_out(tmp_path):
+    table = tmp_path / "pairs.tsv"
+    table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
+    options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
+    result = invoke("profile", "minilm", str(table), *options)
+    assert result.exit_code == 0
+    assert "left out, cut or unknown: 1 bad" in result.stdout
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_unknown_tokens_are_counted_and_said(workers, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("A dog 😀.\nA cat.\nA 𒀀 and a 🦤.\n", encoding="utf-8")
+    options = ["-o", str(tmp_path / "out"), "--workers", workers, "--resamples", "20", "--no-figures"]
+    result = invoke("profile", "minilm", str(texts), *options)
+    assert result.exit_code == 0, result.output
+    assert "3 examples" in result.stdout and "left out, cut or unknown: 3 unknown tokens" in result.stdout
+    assert json.loads(headscope.open_result(tmp_path / "out").attrs["skipped"]) == {"unknown tokens": 3}
+
+
+def test_debug_shows_the_error_itself(tmp_path):
+    result = invoke("profile", "minilm", "no.txt", "-o", str(tmp_path), "--debug")
+    assert isinstance(result.exception, headscope.HeadscopeError)
+
+
+def test_folder_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    result = invoke("profile", "-o", str(tmp_path / "file" / "out"))
+    assert result.exit_code == 2
+    assert "cannot be written: Not a directory; choose another folder with -o" in line_of(result)
+
+
+def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeypatch):
+    from headscope.front.cli import study
+
+    class Stopping:
+        def __init__(self, *_, **__):
+            self.batches = 0
+
+        def __enter__(self):
+            return self, lambda total: None
+
+        def __exit__(self, *_):
+            return None
+
+        def __call__(self, done):
+            self.batches += 1
+            if self.batches == 2:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(study, "progress_bar", Stopping)
+    result = invoke("profile", "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20", "--no-figures")
+    assert result.exit_code == 130
+    assert 0 < headscope.open_result(tmp_path).attrs["n_examples"] < 282
+    assert "interrupted after" in result.stdout
+
+
+def test_wrong_usage_is_status_2():
+    assert invoke("profile", "--no-such-option").exit_code == 2
+    assert invoke("no-such-study").exit_code == 2
+    assert isinstance(application([]), typer.Typer)
+
+
+@pytest.mark.parametrize(("study", "limit"), [("syntax", "1"), ("coreference", "all")])
+def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, tmp_path):
+    """The chosen heads have no score then: no figure and no table of nothing, and no traceback."""
+    path = tmp_path / "one.conllu"
+    rows = ["1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)", "2\tran\trun\tVERB\t_\t_\t0\troot\t_\t_"]
+    again = [
+        "1\tThey\tthey\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)",
+        "2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_",
+    ]
+    lines = [
+        "# newdoc id = d",
+        "# global.Entity = GRP-etype-head",
+        "# text = Dogs ran",
+        *rows,
+        "",
+        "# text = They slept",
+        *again,
+        "",
+        "",
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    result = invoke(study, "minilm", str(path), "-o", str(tmp_path / "out"), "--limit", limit, "--resamples", "20")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert not (tmp_path / "out" / "figures" / "chosen.svg").exists()
+
+
+@pytest.mark.parametrize("command", ["view", "export", "head", "report"])
+def test_a_pasted_text_in_the_place_of_a_folder_is_one_line(command):
+    result = invoke(command, "It was a dark and stormy night. " * 40)
+    assert result.exit_code == 2
+    assert "It was a dark and stormy night. It was a...' is too long for a path" in line_of(result)
+
+
+def test_a_head_of_thousands_of_digits_is_one_line(tmp_path):
+    result = invoke("head", f"{'9' * 5000}-1", str(tmp_path))
+    assert result.exit_code == 2 and "999...' is too long for a path" in line_of(result)
+
+
+@pytest.mark.parametrize("option", ["--memory", "--learning-rate"])
+def test_an_infinite_option_is_refused(option, tmp_path):
+    result = invoke("structure", "minilm", "sample", option, "inf", "-o", str(tmp_path))
+    assert result.exit_code == 2 and "'inf' is no finite number" in result.stderr

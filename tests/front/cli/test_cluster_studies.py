@@ -1,0 +1,63 @@
+"""Studies of all kinds by workers of a cluster without one: the bits of one process."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import BertForMaskedLM
+from typer.testing import CliRunner
+
+from headscope import results
+from headscope.cluster import on_ray
+from headscope.cluster.ray_liveness import Liveness
+from headscope.front.cli.app import application
+from headscope.passes import array_files, shards
+from support.same import assert_same
+from support.threaded_ray import ThreadedRay
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+OPTIONS = ("--resamples", 5, "--batch-tokens", 100, "--no-figures")
+SAMPLE = ("sample", "--limit", 30, "--examples", 0)
+TRAINING = ("--train", "sample", "--train-limit", 20, "--epochs", 1)
+# Two passes with lists; arrays in files, of two corpora and two models; items; units of a sweep.
+STUDIES: dict[str, tuple[object, ...]] = {
+    "geometry": SAMPLE,
+    "probe": (*SAMPLE, *TRAINING, "--seeds", 1),
+    "structure": (*SAMPLE, *TRAINING, "--rank", 2),
+    "layers": (*SAMPLE, "--tasks", "part_of_speech", "--no-codes", "--no-mix"),
+    "ablate": SAMPLE,
+    "cloze": ("items.jsonl",),
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    network = tiny_bert(0, BertForMaskedLM, hidden_size=8, num_hidden_layers=2, num_attention_heads=2)
+    return save_tiny(tmp_path_factory.mktemp("model"), network, tiny_tokenizer())
+
+
+def run(*words: object) -> Any:
+    given = [str(word) for word in words]
+    done = CliRunner().invoke(application(given), given)
+    assert done.exit_code == 0, done.output
+    return results.read(Path(given[-1])), done.output
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_workers_of_a_cluster_give_the_bits_of_one_process(
+    study: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = ThreadedRay()
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    monkeypatch.setattr(shards, "EXAMPLES", 8)
+    monkeypatch.setattr(array_files, "PIECE", 1000)
+    monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 4)
+    monkeypatch.chdir(tmp_path)
+    items = [{"good": f"the {noun} sat", "bad": "the cat ran"} for noun in ("dog", "bird", "tree", "house", "man")]
+    Path("items.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in items))
+    one, _ = run(study, model, *STUDIES[study], *OPTIONS, "-o", "one")
+    several, _ = run(study, model, *STUDIES[study], *OPTIONS, "--engine", "ray", "-o", "several")
+    assert_same(several, one)
+    assert len(ray.actors) == len(ray.killed) == 1

@@ -1,0 +1,148 @@
+"""Commands are made from the source of a study: from its signatures and docstrings."""
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from headscope import catalog, studies
+from headscope.front.cli.app import application
+from headscope.front.cli.functions import documented, names, read
+
+STUDY = '''"""Run the study."""
+
+OPTIONS = {"limit": 1000}
+
+
+def run(corpora: tuple, settings: object = None, *, deep: Annotated[int, Range(1, 3)] | None = None):
+    """Sort heads.
+
+    Arguments:
+
+    * `corpora`: Corpora.
+    * `deep`: Number of
+      levels.
+    """
+'''
+COMMANDS = '''"""Further commands."""
+
+from pathlib import Path
+
+
+def sort(maps: Path, directory: Path, settings, *, number: int = 3, quick: bool = True, all_: bool = False) -> dict:
+    """Sort maps.
+
+    Arguments:
+
+    * `maps`: Folder of maps.
+    * `number`: Number of maps.
+    """
+    return {"maps": str(maps), "number": number, "seed": settings.seed, "out": directory.name, "all": all_}
+
+
+def show(checkpoint: str) -> dict:
+    """Show the name of a model."""
+    return {"model": checkpoint, "nan": float("nan")}
+'''
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
+    """The commands of a study of one's own."""
+    folder = tmp_path / "headscope" / "studies" / "made"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text('"""Made up."""\n', encoding="utf-8")
+    (folder / "study.py").write_text(STUDY, encoding="utf-8")
+    (folder / "commands.py").write_text(COMMANDS, encoding="utf-8")
+    monkeypatch.setattr(catalog, "ROOT", tmp_path / "headscope")
+    monkeypatch.setattr(studies, "__path__", [str(folder.parent)])
+    return lambda *options: CliRunner().invoke(application(["made", *options]), ["made", *options])
+
+
+def test_further_command_prints_what_it_returns(invoke: Callable[..., Result], tmp_path: Path) -> None:
+    out = ("-o", str(tmp_path / "out"))
+    result = invoke("sort", "maps", "--number", "5", "--seed", "7", "--all", *out)
+    assert result.stdout == "maps: maps\nnumber: 5\nseed: 7\nout: out\nall: True\n", result.output
+    found = json.loads(invoke("sort", "maps", "--json", *out).stdout)
+    assert found == {"schema": 1, "maps": "maps", "number": 3, "seed": 0, "out": "out", "all": False}
+    assert json.loads(invoke("show", "no-such-model", "--json").stdout) == {
+        "schema": 1, "model": "no-such-model", "nan": None,
+    }  # fmt: skip
+
+
+def test_a_command_has_the_options_of_its_function_alone(invoke: Callable[..., Result]) -> None:
+    study, sort = invoke("--help").stdout, invoke("sort", "--help").stdout
+    assert "[default: 1000]" in study and "Number of levels." in study and "1<=x<=3" in study
+    assert "Further commands: made sort" in " ".join(study.split()) and "--number" not in study
+    assert "Number of maps." in sort and "--deep" not in sort and "--no-quick" in sort
+    assert "--out" not in invoke("show", "x", "--help").stdout
+    assert "'x' is no number of examples" in invoke("--limit", "x").stderr
+    assert invoke("--deep", "4").exit_code == 2
+
+
+@pytest.mark.parametrize("study", catalog.names("studies"))
+def test_every_argument_of_every_study_is_documented_and_plain(study: str) -> None:
+    """The command line reads the same signature as Python does, and nothing of typer is in it."""
+    module = catalog.load("studies", study)
+    parameters = inspect.signature(module.run).parameters
+    assert set(parameters) <= documented(inspect.getdoc(module.run) or "").keys()
+    assert "typer" not in str(inspect.signature(module.run))
+    function = read(study, "study", "run")
+    assert set(function.inputs) | set(function.options) == set(parameters)
+    for name, option in function.options.items():
+        assert option.default == parameters[name].default
+        assert re.fullmatch(r"[A-Z].*\.", option.annotation.__metadata__[0].help, re.DOTALL)
+
+
+@pytest.mark.parametrize("study", catalog.names("studies"))
+def test_every_argument_of_further_commands_is_documented(study: str) -> None:
+    for name in names(study, "commands"):
+        function = read(study, "commands", name)
+        assert all(option.annotation.__metadata__[0].help for option in function.options.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [(["patterns", "train"], {"--batch-tokens", "--resamples"}), (["patterns", "label"], {"--resamples"})],
+)
+def test_options_without_an_effect_are_not_shown(words: list[str], absent: set[str]) -> None:
+    shown = CliRunner().invoke(application(words), [*words, "--help"]).stdout
+    assert "--seed" in shown
+    assert {option for option in absent if option in shown} == set()
+
+
+HEAVY = {"torch", "transformers", "datasets", "altair", "xarray", "pandas", "spacy"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["patterns", "--help"],
+        ["patterns", "train", "--help"],
+        ["--help"],
+        ["prune", "--no-such-option"],
+        ["profile", "minilm", "no-such-file.txt", "-o", "{}"],
+        ["profile", "no-such-model/", "sample", "-o", "{}"],
+        ["syntax", "minilm", "sample", "-o", "{}", "--figures", "gif"],
+    ],
+)
+def test_help_and_what_is_mistyped_import_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    arguments = [each.format(tmp_path) for each in arguments]
+    script = f"""if True:
+        import sys
+        import headscope.front.cli.app as cli
+        sys.argv = ['headscope', *{arguments!r}]
+        try:
+            cli.main()
+        finally:
+            print('imported', *sorted({HEAVY!r} & sys.modules.keys()))
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == (0 if "--help" in arguments else 2)
+    assert done.stdout.strip().endswith("imported"), done.stdout[-200:]

@@ -1,0 +1,134 @@
+"""The command `head`: what it says, writes and refuses; and `report` on a folder of several results."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from headscope import results
+from headscope.front.cli.app import application
+from support.patterns_result import patterns_result
+from support.profile_result import profile_result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A profile and patterns of one model, a profile of another with fewer heads."""
+    place = tmp_path_factory.mktemp("results")
+    results.save(profile_result(), place / "profile")
+    results.save(patterns_result(), place / "deep" / "patterns")
+    results.save(profile_result(3, 3, model="other", model_sha256="ef" * 32), place / "other")
+    return place
+
+
+def invoke(*arguments: object) -> Result:
+    given = [*map(str, arguments)]
+    return CliRunner().invoke(application(given), given)
+
+
+def said(*arguments: object) -> str:
+    """The one line with which a command refuses."""
+    result = invoke(*arguments)
+    assert result.exit_code == 2 and result.stderr.count("\n") == 1, result.stderr
+    return result.stderr.strip()
+
+
+def test_a_card_is_printed_for_each_model(folder: Path) -> None:
+    result = invoke("head", "2-1", folder)
+    assert result.exit_code == 0, result.output
+    assert "2 models, told apart by the hash of their weights and not mixed" in result.stdout
+    assert "Head 2-1 of tiny" in result.stdout and "Head 2-1 of other" in result.stdout
+    assert "Patterns" in result.stdout and "Neighbours" in result.stdout
+    only = invoke("head", "4-1", folder).stdout
+    assert "Head 4-1 of tiny" in only and "Head 4-1 of other" not in only
+    assert "0.88 [0.86, 0.89]" in " ".join(invoke("head", "2-3", folder).stdout.split())
+
+
+def test_pages_are_written_where_asked(folder: Path, tmp_path: Path) -> None:
+    assert invoke("head", "2-3", "1-1", folder / "profile", "-o", tmp_path).exit_code == 0
+    assert {"head-2-3.html", "head-1-1.html", "figures"} == {path.name for path in tmp_path.iterdir()}
+    result = invoke("head", folder / "profile", "-o", tmp_path)
+    assert (tmp_path / "heads.html").is_file() and str(tmp_path / "heads.html") in result.stdout.replace("\n", "")
+
+
+def test_json_has_every_number(folder: Path) -> None:
+    (one,) = json.loads(invoke("head", "2-3", folder / "profile", "--json").stdout)["cards"]
+    assert (one["model"], one["head"], one["page"]) == ("tiny", "2-3", None)
+    (row,) = [row for row in one["numbers"] if row["variable"] == "attention_offset" and row["labels"] == ["-1"]]
+    assert (row["value"], row["rank"], row["heads"], row["n"], row["q"]) == (0.875, 1, 12, 50, None)
+    assert (row["study"], row["corpus"]) == ("profile", "sample") and row["result"].endswith("profile/result.nc")
+
+
+def test_heads_are_ranked_by_any_number(folder: Path) -> None:
+    lines = invoke("head", folder / "profile", "--by", "attention_offset.-1", "--top", "2").stdout.splitlines()
+    heads = [line.split()[0] for line in lines if "of 12" in line]
+    assert heads[0] == "2-3" and len(heads) == 2
+    found = json.loads(invoke("head", folder, "--by", "entropy", "--ascending", "--json").stdout)["rankings"]
+    assert sorted(len(each["heads"]) for each in found) == [9, 12]
+    for each in found:
+        values = [row["value"] for row in each["heads"]]
+        assert values == sorted(values)
+
+
+def test_all_heads_are_listed(folder: Path) -> None:
+    found = json.loads(invoke("head", folder, "--json").stdout)["models"]
+    by_model = {each["model"]: each["heads"] for each in found}
+    assert {name: len(heads) for name, heads in by_model.items()} == {"tiny": 12, "other": 9}
+    assert by_model["tiny"][0]["Pattern"] == "vertical"
+    assert "columns that are not shown" in invoke("head", folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["head", "7-1", "{}"], "head '7-1' is in no result; "),
+        (["head", "1-1"], "head '1-1': no folder is named; name folders that studies wrote with -o"),
+        (["head", "{}/nowhere"], "/nowhere' does not exist; name folders"),
+        (["head", "{}", "--by", "entopy"], "variable 'entopy' is in no result; did you mean 'entropy'?"),
+        (
+            ["head", "{}", "--by", "attention_to.x"],
+            "'attention_to' has no 'x'; there are: cls, sep, punct, other",
+        ),
+        (["head", "1-1", "{}", "--by", "entropy"], "--by, --ascending and --top rank all heads; leave out 1-1"),
+        (["head", "{}", "--top", "3"], "--ascending and --top go with --by VARIABLE"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(arguments: list[str], expected: str, folder: Path) -> None:
+    assert expected in said(*(each.format(folder) for each in arguments))
+
+
+def test_results_that_are_not_about_heads_are_said(tmp_path: Path) -> None:
+    results.save(profile_result()[["token_share"]], tmp_path)
+    assert "is about heads; 'headscope profile' makes one" in said("head", tmp_path)
+
+
+def test_report_of_a_folder_of_results_writes_each_page_and_all_cards(folder: Path) -> None:
+    script = "import sys, headscope.front.cli.app as cli; sys.argv = ['headscope', 'report', sys.argv[1]]\n"
+    script += "try: cli.main()\nfinally: assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "profile" / "report.html").is_file() and (folder / "deep" / "patterns" / "report.html").is_file()
+    assert done.stdout.split()[-1] == str(folder / "heads.html") and (folder / "heads.html").is_file()
+
+
+def test_control_characters_of_results_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    place = tmp_path / "a\x1b[31m  [red]"
+    named: dict[str, Any] = {"model": "b\x1b[2J[bold]", "corpus": "c\x1b]0;title\x07.txt"}
+    results.save(profile_result(**named), place / "one")
+    results.save(profile_result(3, 3, **named, model_sha256="ef" * 32), place / "two")
+    commands: list[list[object]] = [
+        *(["head", *words, place] for words in ([], ["1-1"], ["7-7"])),
+        *(["head", place, "--by", by] for by in ("entropy", "entropy\x1b[31m")),
+        ["head", "1-1", place / "one", "-o", place / "page"],
+        ["report", place / "one"],
+        ["export", place / "one"],
+        ["list"],
+    ]
+    for words in commands:
+        done = invoke(*words)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", done.stdout + done.stderr), words

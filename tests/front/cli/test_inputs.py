@@ -1,0 +1,154 @@
+"""What a study is given: the options that its inputs ask for, and how they are made."""
+
+import errno
+
+import pytest
+from typer.testing import CliRunner
+
+from headscope import HeadscopeError
+from headscope.front.cli.app import application
+from headscope.front.cli.inputs import INPUTS, made, options_of
+from headscope.front.cli.options import shared
+from support.tiny import save_tiny
+
+TABLE = "sentence\tlabel\nThe cat slept.\tyes\nThe dog ran.\tno\nA bird sat.\tyes\n"
+
+
+@pytest.fixture
+def given(tmp_path):
+    """What the command line gives if only a folder, a tiny model and a task are named."""
+    (tmp_path / "train.tsv").write_text(TABLE, encoding="utf-8")
+    (tmp_path / "dev.tsv").write_text(TABLE, encoding="utf-8")
+    defaults = {name: parameter.default for name, parameter in _parameters().items()}
+    model = str(save_tiny(tmp_path / "model"))
+    return defaults | {"out": tmp_path / "out", "model": model, "models": [model, model], "data": tmp_path}
+
+
+def _parameters():
+    import inspect
+
+    return inspect.signature(shared).parameters
+
+
+def test_every_option_that_an_input_needs_is_there():
+    assert {option for each in INPUTS.values() for option in each.options} <= set(_parameters())
+
+
+def test_options_of_inputs():
+    assert "corpus" in options_of({"model": False, "corpus": False})
+    assert "data" not in options_of({"model": False, "corpus": False})
+    assert {"corpus", "data"} <= options_of({"model": False, "task": False})  # masked words of a corpus
+    assert "corpus" not in options_of({"checkpoint": False, "tasks": False})
+    compared = options_of({"models": False, "corpus": False, "task": True})
+    assert {"models", "other", "data"} <= compared and not {"model", "corpus"} & compared
+
+
+def test_task_is_read_from_its_folder(given):
+    task = made({"task": False}, given | {"task": "mine"})["task"]
+    assert (task.name, task.labels, task.dev.n_examples) == ("mine", ("no", "yes"), 3)
+
+
+def test_a_full_disk_for_standard_input_has_a_remedy(monkeypatch):
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    ended = CliRunner().invoke(application(["profile"]), ["profile", "minilm", "-", "-q"], input="a text")
+    assert ended.exit_code == 2
+    assert ended.stderr == (
+        "headscope: no space left on the disk; make room there, or for temporary files name another folder as TMPDIR\n"
+    )
+
+
+def test_without_a_task_the_words_of_a_corpus_are_masked(given):
+    task = made({"task": False}, given | {"corpus": "sample", "limit": 4})["task"]
+    assert (task.kind, task.dev.n_examples) == ("masked", 4)
+
+
+def test_task_may_be_left_out_where_the_study_allows_it(given):
+    assert made({"task": True}, given)["task"] is None
+
+
+def test_several_tasks(given):
+    tasks = made({"tasks": False}, given | {"task": "mine, yours"})["tasks"]
+    assert [task.name for task in tasks] == ["mine", "yours"]
+
+
+def test_corpora_are_read_by_name_or_are_the_dev_splits_of_tasks(given):
+    named = made(
+        {"corpora": False}, given | {"corpora": ["sample", str(given["data"] / "dev.tsv")], "limit": 2, "data": None}
+    )
+    assert [(corpus.name.rpartition("/")[2], corpus.n_examples) for corpus in named["corpora"]] == [
+        ("sample", 2), ("dev.tsv", 2),
+    ]  # fmt: skip
+    tasks = made({"corpora": False}, given | {"task": "mine, yours"})["corpora"]
+    assert [(corpus.name, corpus.n_examples) for corpus in tasks] == [("mine", 3), ("yours", 3)]
+    split = made({"corpora": False}, given | {"task": "mine", "split": "train", "limit": 1})["corpora"]
+    assert [corpus.n_examples for corpus in split] == [1]
+
+
+def test_corpora_may_be_read_later_or_not_at_all(given):
+    read = made({"read_corpora": False}, given | {"corpora": ["no-such-file.txt"], "data": None})["read_corpora"]
+    with pytest.raises(HeadscopeError, match="no-such-file"):
+        read()
+
+
+def test_compared_models_read_the_task_unless_a_corpus_is_named(given):
+    inputs = {"task": True, "corpus": False}
+    assert made(inputs, given | {"task": "mine"})["corpus"].n_examples == 3
+    assert made(inputs, given | {"task": "mine", "other": "sample", "limit": 2})["corpus"].name == "sample"
+    assert made(inputs, given | {"limit": 2})["corpus"].name == "sample"
+
+
+def test_checkpoint_is_not_loaded(given):
+    ready = made({"checkpoint": False, "loading": False}, given | {"model": "whatever", "device": "cpu"})
+    assert ready["checkpoint"] == "whatever"
+    assert ready["loading"] == {"device": "cpu", "revision": None, "remote_code": False}
+
+
+def test_models_are_loaded(given):
+    assert len(made({"models": False}, given)["models"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("inputs", "changes", "message"),
+    [
+        ({"task": False}, {"task": "mrpc", "data": None}, "--data"),
+        ({"tasks": False}, {}, "--task"),
+        ({"corpora": False}, {"task": "mine", "data": None}, "--data"),
+        ({"corpora": False}, {}, "--task"),
+        ({"corpora": False}, {"task": "mine", "corpora": ["sample"]}, "without CORPUS"),
+        ({"corpora": False}, {"task": "mine", "split": "test"}, "no split 'test'"),
+        ({"models": False}, {"models": ["minilm"]}, "two or more"),
+    ],
+)
+def test_what_is_missing_is_named(given, inputs, changes, message):
+    with pytest.raises(HeadscopeError, match=message):
+        made(inputs, given | changes)
+
+
+def test_a_run_that_goes_on_does_not_check_its_corpus_again(tmp_path, monkeypatch):
+    """And the check that was kept is removed with the journal."""
+    from headscope.corpora import corpus, kept_check
+    from headscope.passes.observing import MeasureObserver
+
+    kept, found = [], []
+    keep, find, finish = kept_check.keep, kept_check.find, MeasureObserver.finish
+    monkeypatch.setattr(corpus, "IN_MEMORY", 2)
+    monkeypatch.setattr(corpus, "SECONDS", 0.0)
+    monkeypatch.setattr(kept_check, "keep", lambda folder, *more: (kept.append(folder), keep(folder, *more)))
+    monkeypatch.setattr(kept_check, "find", lambda *given: found.append(find(*given)) or found[-1])
+
+    def killed(*given):
+        raise SystemExit(9)
+
+    model, texts, out = save_tiny(tmp_path / "model"), tmp_path / "x.txt", tmp_path / "out"
+    texts.write_text("The cat slept.\nThe dog ran.\nA bird sat.\n")
+    command = ["profile", str(model), str(texts), "-o", str(out), "--no-figures", "--quiet"]
+    monkeypatch.setattr(MeasureObserver, "finish", killed)
+    assert CliRunner().invoke(application(command), command).exit_code == 9
+    assert kept == [out / ".headscope.storage"] and not found and len(list(kept[0].iterdir())) == 1
+    monkeypatch.setattr(MeasureObserver, "finish", finish)
+    assert CliRunner().invoke(application(command), command).exit_code == 0
+    assert len(kept) == 1 and found[0].n_examples == 3
+    assert (out / "result.nc").exists() and not kept[0].exists()

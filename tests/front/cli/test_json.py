@@ -1,0 +1,52 @@
+"""`--json`: the commands that have it are documented, and refusals leave standard output empty."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from headscope import catalog
+from headscope.front.cli.app import application
+from headscope.front.cli.functions import names
+from headscope.front.cli.json_output import SCHEMA
+
+PAGE = (Path(__file__).parents[3] / "docs" / "json.md").read_text(encoding="utf-8")
+TOOLS = ("export", "head", "index", "list", "report", "rerun", "view")
+
+
+def lines() -> Iterator[tuple[str, ...]]:
+    """The words of all commands."""
+    for study in catalog.names("studies"):
+        command = catalog.command_name(study)
+        yield (command,)
+        yield from ((command, verb) for verb in names(study, "commands"))
+    yield from ((tool,) for tool in TOOLS)
+
+
+def has_json(words: tuple[str, ...]) -> bool:
+    command = typer.main.get_command(application(list(words)))
+    for word in words:
+        command = command.commands[word]  # type: ignore[attr-defined]
+    return any(option.name == "json" for option in command.params)
+
+
+COMMANDS = [words for words in lines() if has_json(words)]
+
+
+def test_the_page_lists_the_commands_with_json() -> None:
+    rows = re.findall(r"^\| `([a-z -]+)`", PAGE.partition("## Other commands")[2], re.MULTILINE)
+    studies = {catalog.command_name(study) for study in catalog.names("studies")}
+    assert {" ".join(words) for words in COMMANDS} - studies == set(rows)
+    assert studies <= {words[0] for words in COMMANDS if len(words) == 1}
+    assert f"`schema` is {SCHEMA}" in PAGE
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_what_is_refused_prints_nothing_on_standard_output(words: tuple[str, ...], tmp_path: Path) -> None:
+    given = [*words, str(tmp_path / "missing"), "--json"]
+    refused = CliRunner().invoke(application(given), given)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr and "Traceback" not in refused.stderr

@@ -1,0 +1,116 @@
+"""The folder of a result: one run at a time, one study, and no figure of a former result beside new ones."""
+
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import headscope
+from headscope.front.cli.app import application
+from headscope.storage.run_lock import FILE, run_lock
+from support.tiny import save_tiny
+
+OPTIONS = ["--limit", "3", "--resamples", "10", "--examples", "0", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(save_tiny(tmp_path_factory.mktemp("model")))
+
+
+def run(study: str, model: str, out: Path, *options: str) -> str:
+    """Run a study; return what it prints on stderr."""
+    words = [study, model, "sample", "-o", str(out), *OPTIONS, *options]
+    result = CliRunner().invoke(application(words), words)
+    assert result.exit_code == (2 if result.stderr else 0), result.output
+    return result.stderr
+
+
+def figures(out: Path) -> set[str]:
+    return {path.name for path in (out / "figures").iterdir()}
+
+
+def test_the_same_study_replaces_its_result_and_figures_without_a_question(model: str, tmp_path: Path) -> None:
+    run("profile", model, tmp_path, "--figures", "svg,png")
+    (tmp_path / "figures" / "my-drawing.svg").write_text("mine", encoding="utf-8")
+    both = figures(tmp_path)
+    assert run("profile", model, tmp_path, "--figures", "svg", "--limit", "2") == ""
+    assert headscope.open_result(tmp_path).attrs["n_examples"] == 2
+    assert figures(tmp_path) == {name for name in both if name.endswith(".svg")}  # among them what is the user's
+    assert FILE not in os.listdir(tmp_path)
+
+
+def test_another_study_is_refused_before_anything_is_read_and_replaced_with_overwrite(
+    model: str, tmp_path: Path
+) -> None:
+    run("profile", model, tmp_path, "--figures", "svg")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert run("syntax", "no-such-model", tmp_path) == (
+        f"headscope: folder '{tmp_path}' has the result of 'profile'; choose another folder with -o, "
+        "or replace it with --overwrite\n"
+    )
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert run("syntax", model, tmp_path, "--overwrite", "--figures", "svg") == ""
+    assert headscope.open_result(tmp_path).attrs["study"] == "syntax"
+    assert "entropy.svg" not in figures(tmp_path)
+
+
+def test_a_file_that_is_no_result_is_not_replaced(model: str, tmp_path: Path) -> None:
+    (tmp_path / "result.nc").write_bytes(b"of another program")
+    said = run("profile", model, tmp_path)
+    assert "has a result.nc that cannot be read as a result of headscope; choose another folder" in said
+    assert (tmp_path / "result.nc").read_bytes() == b"of another program"
+    assert run("profile", model, tmp_path, "--overwrite", "--no-figures") == ""
+
+
+def test_a_folder_in_use_is_refused_by_studies_and_by_report(model: str, tmp_path: Path) -> None:
+    with run_lock(tmp_path, "headscope ablate"):
+        line = run("profile", model, tmp_path)
+        report = CliRunner().invoke(application(["report"]), ["report", str(tmp_path)])
+    assert f"folder '{tmp_path}' is in use by headscope ablate, process {os.getpid()}, since" in line
+    assert report.exit_code == 2 and "is in use by headscope ablate" in report.stderr
+
+
+def test_a_study_from_python_locks_the_folder_that_it_keeps_its_work_in(tmp_path: Path) -> None:
+    with run_lock(tmp_path, "headscope ablate"), pytest.raises(headscope.HeadscopeError, match="is in use by"):
+        headscope.prune("no-such-model", task=None, directory=tmp_path)
+
+
+def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(fd: int, operation: int) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    words = ["profile", model, "sample", "-o", str(tmp_path), *OPTIONS, "--no-figures"]
+    result = CliRunner().invoke(application(words), words)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"headscope: folder '{tmp_path}': its file system has no locks; start no second run in it now\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["profile", "no-such/model"],
+        ["profile", "minilm", "no-such.txt"],
+        ["profile", "minilm", "sample", "--limit", "0"],
+        ["layers", "minilm", "sample", "--tasks", "no-such-task"],
+        ["index", "minilm", "no-such.txt"],
+        ["patterns", "train", "no-such-folder"],
+    ],
+)
+def test_a_refused_run_leaves_no_folder(words: list[str], tmp_path: Path) -> None:
+    words = [*words, "-o", str(tmp_path / "out" / "new")]
+    result = CliRunner().invoke(application(words), words)
+    assert result.exit_code == 2, result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_study_from_python_that_is_refused_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(headscope.HeadscopeError, match="no-such-model"):
+        headscope.prune("no-such-model", task=None, directory=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

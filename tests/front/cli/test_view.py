@@ -1,0 +1,122 @@
+"""The command `view`: its refusals, before anything is loaded, and a run of it."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from typer.testing import CliRunner
+
+from headscope import results
+from headscope.front.cli.app import application
+from headscope.front.cli.view import split
+from support.profile_result import profile_result
+from support.tiny import save_tiny
+
+CHECKED = "import sys, headscope.front.cli.app as cli; sys.argv = ['headscope', 'view', *sys.argv[1:]]\n"
+CHECKED += "try: cli.main()\nfinally: assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model in `model`, and results about another in `out`."""
+    place = tmp_path_factory.mktemp("view")
+    save_tiny(place / "model")
+    results.save(profile_result(), place / "out")
+    (place / "empty").mkdir()
+    return place
+
+
+def test_a_first_folder_of_results_is_no_model(folder: Path) -> None:
+    out, model = str(folder / "out"), str(folder / "model")
+    assert split([out]) == ("minilm", [out])
+    assert split([model, out]) == (model, [out])
+    assert split([str(folder / "empty")]) == (str(folder / "empty"), [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["minilm", "{}/no-such"], "folder '{}/no-such' does not exist"),
+        (["minilm", "{}/empty"], "has no results (result.nc)"),
+        (["{}/no-such"], "is no folder and no hub name"),
+        (["--with", "{}/empty"], "the folder has no config.json"),
+        (["--corpus", "{}/no-such.txt"], "does not exist"),
+    ],
+)
+def test_what_is_wrong_is_reported_before_torch_is_imported(folder: Path, arguments: list[str], message: str) -> None:
+    given = [each.replace("{}", str(folder)) for each in arguments]
+    done = subprocess.run(
+        [sys.executable, "-c", CHECKED, *given, "--no-browser"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1, done.stderr
+    assert message.replace("{}", str(folder)) in done.stderr
+
+
+def test_a_port_that_is_taken_is_reported_first(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        given = ["view", str(folder / "no-such"), "--port", str(taken.getsockname()[1])]
+        result = CliRunner().invoke(application(given), given)
+    assert result.exit_code == 2 and "--port" in result.stderr
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_the_extra_one_line_names_it(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    result = CliRunner().invoke(application(["view"]), ["view"])
+    assert result.exit_code == 2
+    assert result.stderr == f"headscope: local pages need {package}: pip install 'headscope[view]'\n"
+
+
+def test_results_about_another_model_are_refused(folder: Path) -> None:
+    given = ["view", str(folder / "model"), str(folder / "out"), "--no-browser"]
+    result = CliRunner().invoke(application(given), given)
+    assert result.exit_code == 2
+    assert "no result is about model" in result.stderr and "but about tiny" in result.stderr
+
+
+def test_the_address_is_the_first_line_and_ctrl_c_ends_it(folder: Path) -> None:
+    command = [sys.executable, "-c", "from headscope.front.cli import main; main()", "view", str(folder / "model")]
+    process = subprocess.Popen(
+        [*command, "--no-browser", "--device", "cpu"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:")
+        with urlopen(f"{address}api/model", timeout=60) as answer:
+            assert json.load(answer)["models"][0]["heads"] == [4, 4, 4]
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+        assert (rest, process.returncode) == ("", 0), errors
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--export", "view.html"], "--export 'view.html' needs a text; add --text TEXT"),
+        (["--export", "view.gif", "--text", "Hi."], "--export 'view.gif' has no format; end its name with .html, .svg"),
+        (["--export", "view.pdf", "--text", "Hi.", "--state", "v=mpa"], "state: there is no view 'mpa'"),
+    ],
+)
+def test_a_wrong_export_is_refused_before_a_model_is_loaded(arguments: list[str], line: str) -> None:
+    ended = CliRunner().invoke(application(["view"]), ["view", "no-such-model", *arguments])
+    assert ended.exit_code == 2 and line in ended.stderr and "Traceback" not in ended.output
+
+
+def test_a_view_is_saved_without_a_server(folder: Path, tmp_path: Path) -> None:
+    for name, start in (("view.html", b"<!doctype html>"), ("view.svg", b"<svg")):
+        words = ["view", str(folder / "model"), "--export", str(tmp_path / name), "--text", "The cat slept."]
+        ended = CliRunner().invoke(application(words), [*words, "--second", "It rained.", "--state", "v=map&h=2-3"])
+        assert ended.exit_code == 0, ended.output
+        assert ended.stdout.strip() == str(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(start)

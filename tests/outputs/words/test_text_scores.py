@@ -1,0 +1,137 @@
+"""Scores of texts are those of a loop that predicts one piece at a time, in whatever batches and order."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import BertForMaskedLM, DistilBertConfig, DistilBertForMaskedLM, GPT2LMHeadModel
+
+import headscope
+from headscope import Settings
+from headscope.corpora.suites import Candidate
+from headscope.corpora.suites.item import filled, sentence
+from headscope.errors import HeadscopeError
+from headscope.models.words_head import is_causal
+from headscope.outputs.words.few_tokens import last_layer_alone, whole
+from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.scored_pieces import scored_pieces
+from headscope.outputs.words.text_scores import text_scores
+from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
+
+TOKENIZER = tiny_tokenizer()
+TEXTS = [
+    *map(sentence, ["The cat slept.", "The cat sleeps.", "It isn't raining here, is it?", "a", "The cat slept."]),
+    filled("The dog [MASK] the garden.", "slept"),
+    filled("The dog [MASK] the garden.", "saw"),
+    filled("He said it was [MASK].", "the old house"),
+]
+MODELS: dict[str, Callable] = {
+    "bert": lambda: tiny_bert(0, BertForMaskedLM),
+    "distilbert": lambda: tiny_network(
+        DistilBertConfig(vocab_size=len(tiny_vocabulary()), dim=24, n_layers=2, n_heads=4, hidden_dim=32),
+        0,
+        DistilBertForMaskedLM,
+    ),
+    "gpt2": lambda: tiny_gpt2(0, GPT2LMHeadModel),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def predictor(request: pytest.FixtureRequest) -> WordPredictor:
+    return WordPredictor(headscope.wrap(MODELS[request.param](), TOKENIZER))
+
+
+def naive(predictor: WordPredictor, text: Candidate, plain: bool = False) -> float:
+    """One forward pass for each piece."""
+    encoding = TOKENIZER(text.text, return_offsets_mapping=True)
+    ids, words, total = encoding["input_ids"], encoding.word_ids(), 0.0
+    scored = [
+        at
+        for at, (start, end) in enumerate(encoding["offset_mapping"])
+        if words[at] is not None and start < text.end and end > text.start
+    ]
+    causal = predictor.model.network.config.model_type == "gpt2"
+    for at in scored:
+        if causal:
+            read, place = ids[:at], -1
+        else:
+            unit = [each for each in scored if text.is_answer or (words[each] == words[at] and not plain) or each == at]
+            read = [TOKENIZER.mask_token_id if each in unit and each >= at else piece for each, piece in enumerate(ids)]
+            place = at
+        logits = predictor.model.network(torch.tensor([read])).logits[0, place]
+        total += float(logits.log_softmax(-1)[ids[at]])
+    return total
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("plain", [False, True])
+def test_scores_are_those_of_one_prediction_at_a_time(predictor: WordPredictor, plain: bool) -> None:
+    expected = [naive(predictor, text, plain) for text in TEXTS]
+    assert text_scores(predictor, TEXTS, plain=plain).values == pytest.approx(expected, abs=1e-4)
+
+
+def test_scores_do_not_depend_on_batches_or_order(predictor: WordPredictor) -> None:
+    whole = text_scores(predictor, TEXTS).values
+    small = text_scores(predictor, TEXTS[::-1], Settings(batch_tokens=1)).values[::-1]
+    assert small == pytest.approx(whole, abs=1e-4)
+    assert whole[0] == whole[4]
+
+
+def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredictor) -> None:
+    network, tokens = predictor.model.network, dict[str, Any]()
+    last, head = predictor.model.projections[-1].output, cast(nn.Module, network.get_output_embeddings())
+
+    def counted(name: str) -> Callable[[nn.Module, Any], None]:
+        return lambda module, args: tokens.update({name: args[0].shape[1]})
+
+    hooks = [module.register_forward_pre_hook(counted(name)) for name, module in (("last layer", last), ("head", head))]
+    fewer = text_scores(predictor, TEXTS[7:]).values
+    for hook in hooks:
+        hook.remove()
+    if is_causal(network):
+        assert tokens["head"] == 3 < tokens["last layer"]
+    else:
+        assert tokens == {"head": 1, "last layer": 1}
+    every = WordPredictor(predictor.model)
+    every.reader = whole(predictor.model)
+    assert text_scores(every, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
+
+
+def test_equal_tokens_pass_the_maps_of_the_first_layer_once() -> None:
+    predictor = WordPredictor(headscope.wrap(tiny_bert(0, BertForMaskedLM), TOKENIZER))
+    width = predictor.model.network.config.hidden_size
+    (copies,) = predictor.inputs(list(scored_pieces(predictor.model, TEXTS[:1])))
+    operations = []
+    for reader in (predictor.reader, last_layer_alone(predictor.model)):
+        with FlopCounterMode(display=False) as counter:
+            reader(copies)
+        operations.append(counter.get_total_flops())
+    rows, tokens = copies.ids.shape
+    saved = rows * tokens - len({(token, piece) for row in copies.ids for token, piece in enumerate(row.tolist())})
+    assert operations[1] - operations[0] == saved * 3 * 2 * width**2 > 0
+
+
+def test_causal_model_reads_each_prefix_once() -> None:
+    predictor = WordPredictor(headscope.wrap(tiny_gpt2(0, GPT2LMHeadModel), TOKENIZER))
+    texts = list(scored_pieces(predictor.model, TEXTS[:5]))
+    (part,) = predictor.inputs(texts)
+    assert part.seen is not None
+    read = [tuple(part.ids[0, seen].tolist()) for seen in part.seen[0]]
+    prefixes = {tuple(text.ids[:end].tolist()) for text in texts for end in range(1, 1 + text.places[-1])}
+    assert sorted(each for each in read if each != (0,)) == sorted(prefixes)
+
+
+def test_pieces_of_answers_are_counted_and_long_texts_have_no_score(predictor: WordPredictor) -> None:
+    long = sentence("the cat " * 40)
+    scores = text_scores(predictor, [*TEXTS, long, Candidate("The cat.", 3, 4)])
+    assert scores.pieces[5:].tolist() == [5, 1, 3, -1, 0]
+    assert np.isnan(scores.values[-2:]).all() and not np.isnan(scores.values[:-2]).any()
+
+
+def test_model_without_a_head_for_words_is_refused() -> None:
+    with pytest.raises(HeadscopeError, match="without a head that predicts words; train one with"):
+        WordPredictor(headscope.wrap(tiny_bert(), TOKENIZER))

@@ -1,0 +1,26 @@
+"""What passes are tested on that are killed, or that several processes read."""
+
+import pytest
+
+from headscope import Model
+from headscope.corpora import Corpus, Options, read
+from headscope.passes import pass_journal, shards
+from support.small_model import small_model
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return small_model()
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return read("sample", Options(limit=30))
+
+
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards of few examples, and a checkpoint after each."""
+    monkeypatch.setattr(shards, "EXAMPLES", 6)
+    monkeypatch.setattr(pass_journal, "SECONDS", 0)
+    monkeypatch.setattr(pass_journal, "TIMES", 0)

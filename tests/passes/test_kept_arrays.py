@@ -1,0 +1,112 @@
+"""Arrays that are kept in files: their bits, and what becomes of a run that is killed while it computes from them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headscope import Model, Settings
+from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.errors import HeadscopeError
+from headscope.passes import Pass, array_files, shards
+from headscope.passes.array_files import UNFINISHED, ArrayFiles
+from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.pass_journal import PassJournal
+
+INPUTS = 22  # of 30 examples: the others are too long for the model
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(shards, "EXAMPLES", 6)
+    yield
+
+
+class Reading:
+    """A pass whose arrays have the numbers and the lengths of inputs, and how often it read a batch."""
+
+    def __init__(self, journal: Path | None = None, workers: int = 1):
+        self.batches, self.notices = 0, list[str]()
+        kept = PassJournal(journal, {}, self.notices.append) if journal else None
+        self.settings = Settings(batch_tokens=100, workers=workers, journal=kept)
+
+    def observe(self, group: list[Encoded]) -> tuple[list[int], list[np.ndarray]]:
+        self.batches += 1
+        arrays = [np.full((2, len(each)), each.index) for each in group]
+        return [each.index for each in group], [*arrays, np.empty((0, 3))]
+
+    def run(self, model: Model, corpus: Corpus, budget: int) -> tuple[list[int], list[np.ndarray], tuple[int, int]]:
+        with ArrayStore(budget) as store:
+            result = store.gather(Pass(model, corpus, self.settings), self.observe, list[int])
+            arrays = [each.numpy().copy() for each in store.arrays]
+            numbers = [number for of_batch in result.value for number in of_batch]
+            return numbers, [each for each in arrays if each.size], (store.in_memory, store.on_disk)
+
+
+@pytest.mark.parametrize(("budget", "workers"), [(0, 1), (300, 3), (10**6, 1)])
+def test_arrays_beyond_the_budget_are_in_files_and_the_same(
+    budget: int, workers: int, model: Model, corpus: Corpus
+) -> None:
+    numbers, arrays, (in_memory, on_disk) = Reading(workers=workers).run(model, corpus, budget)
+    assert sorted(numbers) == list(range(INPUTS))
+    assert all((array == number).all() for number, array in zip(numbers, arrays, strict=True))
+    assert in_memory <= budget and in_memory + on_disk == sum(each.nbytes for each in arrays)
+    assert (on_disk == 0) == (budget == 10**6)
+
+
+def test_a_run_that_ended_after_its_pass_reads_nothing_again(model: Model, corpus: Corpus, tmp_path: Path) -> None:
+    """Checkpoints are seldom here: that at the end is written all the same."""
+    first, again = Reading(tmp_path, workers=2), Reading(tmp_path)
+    expected = first.run(model, corpus, 10**6)
+    (tmp_path / "arrays-1" / f"{UNFINISHED}1").touch()
+    np.testing.assert_equal(again.run(model, corpus, 10**6), expected)
+    assert again.batches == 0 and f"{INPUTS} inputs are done" in again.notices[0]
+    assert not list((tmp_path / "arrays-1").glob(f"{UNFINISHED}*"))
+
+
+@pytest.mark.parametrize("change", ["cut", "changed", "lost"])
+def test_a_damaged_array_file_starts_the_pass_anew(change: str, model: Model, corpus: Corpus, tmp_path: Path) -> None:
+    expected, path = Reading(tmp_path).run(model, corpus, 0), tmp_path / "arrays-1" / "6"
+    content = path.read_bytes()
+    path.write_bytes({"cut": content[:-2], "changed": b"\1" + content[1:], "lost": b""}[change])
+    if change == "lost":
+        path.unlink()
+    again = Reading(tmp_path)
+    np.testing.assert_equal(again.run(model, corpus, 0), expected)
+    assert again.notices == [f"'{tmp_path / 'pass-1'}' does not fit '{path}'; the pass starts anew"]
+
+
+def test_a_sent_file_is_that_of_one_process_and_a_wrong_piece_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(array_files, "PIECE", 10)
+    files = ArrayFiles(lambda group: (0, [np.arange(9.0), np.ones((2, len(group)))]), tmp_path)
+    batches: Any = [[SimpleNamespace(index=7)], [SimpleNamespace(index=5)]]
+    pieces: list[Any] = []
+    channel: Any = SimpleNamespace(piece=lambda **piece: pieces.append(piece))
+    here, sending = files.here(), files.sending(channel)
+    for batch in batches:
+        here.add(batch)
+        sending.add(batch)
+    expected, content = here.state(), (tmp_path / "5").read_bytes()
+    assert sending.state() == expected and len(pieces) == 7
+    (tmp_path / "5").unlink()
+    for piece in [*pieces[:4], *pieces]:  # the first worker died
+        files.receive(3, piece)
+    assert (tmp_path / "5").read_bytes() == content
+    with pytest.raises(HeadscopeError, match=r"^'.*5' is not what a worker sent; check the disk, and start again$"):
+        for piece in [*pieces[:2], *pieces[3:]]:
+            files.receive(3, piece)
+
+
+def test_a_full_disk_is_one_line(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("headscope.passes.array_files.write", full)
+    with pytest.raises(HeadscopeError, match=r"^'.*' cannot be written: no space left on the disk; make room"):
+        Reading(tmp_path).run(model, corpus, 0)
