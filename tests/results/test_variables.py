@@ -1,8 +1,9 @@
 """From heads in a row to labelled layers and heads."""
 
 import numpy as np
+import pytest
 
-from headscope.results.variables import PAIRED, Count, Variable, Variables, label
+from headscope.results.variables import PAIRED, Count, Label, Variable, Variables, label
 from headscope.results.vocabulary import OFFSETS
 from headscope.statistics.bootstrap import tally
 
@@ -65,7 +66,7 @@ def test_a_variable_is_collected_with_its_interval_and_its_count() -> None:
 
 
 def test_a_plain_count_is_of_examples_and_a_variable_may_have_a_source_of_its_own() -> None:
-    variables = Variables({}, "a paper", *PAIRED)
+    variables = Variables({}, "a paper", **PAIRED)
     variables.add("gain", 0.5, long_name="a gain", units="score", source="a test", interval=[0.25, 0.75], count=9)
     names = {name: (each.long_name, each.source) for name, each in variables.arrays.items()}
     assert names == {
@@ -74,3 +75,17 @@ def test_a_plain_count_is_of_examples_and_a_variable_may_have_a_source_of_its_ow
         "gain_n_examples": ("examples of a gain", "a test"),
     }
     assert variables.arrays["gain_n_examples"].units == "examples"
+
+
+def test_a_variable_takes_its_words_and_dimensions_from_the_table() -> None:
+    labels = {"score": Label("a score", "share", ("relation",)), "gain": Label("a gain", "points", source="a test")}
+    variables = Variables({"relation": ["all", "obj"]}, "a paper", labels)
+    score = variables.add("score", [0.5, 0.25], interval=[[0, 1], [0, 1]])
+    assert score.sel(relation="obj") == 0.25 and variables.arrays["score_ci"].dims == ("relation", "bound")
+    assert score.attrs == {"long_name": "a score", "units": "share", "source": "a paper"}
+    assert variables.add("gain", 1).attrs == {"long_name": "a gain", "units": "points", "source": "a test"}
+
+
+def test_a_variable_that_no_table_has_is_refused() -> None:
+    with pytest.raises(KeyError, match="other"):
+        Variables({}, "a paper", {"score": Label("a score", "share")}).add("other", 1)

@@ -33,8 +33,18 @@ class Count:
     dims: Sequence[str] = ()
 
 
-# Results of a paired bootstrap: `Variables(coords, source, *PAIRED)`.
-PAIRED = ("95% paired bootstrap interval of", "examples of")
+@dataclass(frozen=True)
+class Label:
+    """Words and dimensions of a variable; `source` is that of its `Variables` unless it is named."""
+
+    long_name: str
+    units: str
+    dims: Sequence[str] = ()
+    source: str | None = None
+
+
+# Results of a paired bootstrap: `Variables(coords, source, labels, **PAIRED)`.
+PAIRED = {"interval": "95% paired bootstrap interval of", "cases": "examples of"}
 
 
 @dataclass(frozen=True)
@@ -43,16 +53,18 @@ class Variables:
 
     * `coords`: labels of the dimensions; a dimension without labels, such as layer or head, counts from 1.
     * `source`: paper and section, or program, of variables that name no other.
+    * `labels`: words and dimensions of the variables by name.
     * `interval`, `cases`: first words of the long names of intervals and of numbers of cases.
 
-    >>> variables = Variables({"relation": ["all"]}, "Clark et al. 2019")
-    >>> score = variables.add("score", [[0.5], [0.25]], ("layer", "relation"), long_name="a score", units="share")
+    >>> labels = {"score": Label("a score", "share", ("layer", "relation"))}
+    >>> score = Variables({"relation": ["all"]}, "Clark et al. 2019", labels).add("score", [[0.5], [0.25]])
     >>> score.sel(layer=2, relation="all").item()
     0.25
     """
 
     coords: Mapping[str, Sequence[Any]]
     source: str
+    labels: Mapping[str, Label] = field(default_factory=dict)
     interval: str = "95% bootstrap interval of"
     cases: str = "examples with"
     arrays: dict[str, xr.DataArray] = field(default_factory=dict)
@@ -63,27 +75,29 @@ class Variables:
         values: Any,
         dims: Sequence[str] = (),
         *,
-        long_name: str,
-        units: str,
+        long_name: str = "",
+        units: str = "",
         source: str | None = None,
         interval: Any = None,
         count: Count | int | None = None,
     ) -> xr.DataArray:
         """Add the variable `name`, and beside it `name_ci` and `name_n_examples` where these are given.
 
-        * `dims`: names of the axes of `values`.
+        * `dims`, `long_name`, `units`, `source`: the label of a variable that `labels` does not have.
         * `interval`: lower and upper bounds along the last axis, after the axes of `values`.
         * `count`: number of cases behind the values; a plain number counts examples.
 
         Returns: the variable.
         """
-        attributes = {"long_name": long_name, "units": units, "source": source or self.source}
+        label = Label(long_name, units, dims, source) if long_name else self.labels[name]
+        dims = label.dims
+        attributes = {"long_name": label.long_name, "units": label.units, "source": label.source or self.source}
         array = self.arrays[name] = self._array(values, dims, attributes)
         if interval is not None:
-            bounds = attributes | {"long_name": f"{self.interval} {long_name}"}
+            bounds = attributes | {"long_name": f"{self.interval} {label.long_name}"}
             self.arrays[f"{name}_ci"] = self._array(interval, (*dims, "bound"), bounds)
         if count is not None:
-            count = count if isinstance(count, Count) else Count(count, f"{self.cases} {long_name}")
+            count = count if isinstance(count, Count) else Count(count, f"{self.cases} {label.long_name}")
             cases = attributes | {"long_name": count.long_name, "units": count.units}
             self.arrays[f"{name}_n_examples"] = self._array(count.values, count.dims, cases)
         return array

@@ -76,7 +76,7 @@ class Effects:
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The variables of a result; see `studies.ablate`."""
-        variables, gains = Variables(self.coords, SOURCE, *PAIRED), self.gains
+        variables, gains = Variables(self.coords, SOURCE, **PAIRED), self.gains
         variables.add(
             "baseline",
             gains.scores[0],
@@ -101,7 +101,7 @@ class Effects:
         rows, ranks = self.kinds[0].rows, rankdata(values, axis=0)
         lost = rankdata(-self.gains.gains[rows], axis=0)
         resampled_ranks = rankdata(-self.gains.resampled_gains[:, rows], axis=1)
-        variables = Variables(self.coords | {"estimator": importance["estimator"].values.tolist()}, SOURCE, *PAIRED)
+        variables = Variables(self.coords | {"estimator": importance["estimator"].values.tolist()}, SOURCE, **PAIRED)
         variables.add(
             "rank_correlation",
             _correlation(ranks, lost),

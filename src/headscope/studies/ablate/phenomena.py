@@ -31,7 +31,7 @@ def by_phenomenon(
     names = list(dict.fromkeys(item.phenomenon for item in items))
     every = [_gains(swept, [item.phenomenon == name for item in items], heads, settings) for name in names]
     counts = Count([len(each.targets) for each in every], "items of each phenomenon", "items", ("phenomenon",))
-    variables = Variables({"phenomenon": names}, SOURCE, *PAIRED)
+    variables = Variables({"phenomenon": names}, SOURCE, **PAIRED)
     variables.add(
         "phenomenon_baseline",
         [each.scores[0, 0] for each in every],

@@ -39,7 +39,7 @@ class HeadPairs:
     @property
     def variables(self) -> dict[str, xr.DataArray]:
         """`divergence` of heads, `layer_divergence` of layers, `within_layer`, `between_layers` and `layer_gap`."""
-        variables, units = Variables({}, SOURCE, *PAIRED), SUMMED if self.summed else UNITS
+        variables, units = Variables({}, SOURCE, **PAIRED), SUMMED if self.summed else UNITS
 
         def add(name: str, values: Any, bounds: np.ndarray, dims: tuple[str, ...], long_name: str) -> None:
             count = int(self.tally.count)

@@ -84,7 +84,7 @@ def run(
     points, stress = positions(pairs.matrix, settings.seed)
     cluster_of_head = groups(pairs.matrix, clusters)
     stability, bounds = pairs.stability(cluster_of_head)
-    variables = Variables({}, SOURCE, *PAIRED, arrays=pairs.variables | outcome.coverage.variables())
+    variables = Variables({}, SOURCE, **PAIRED, arrays=pairs.variables | outcome.coverage.variables())
     for name in MEASURES:
         variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
     variables.add(

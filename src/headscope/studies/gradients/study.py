@@ -83,7 +83,7 @@ def run(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
     result = gradients(Pass(model, corpus, settings, words), objective)
     tallies, heads = result.value, model.capture.heads
-    variables = Variables({"token_class": TOKEN_CLASSES}, SOURCE, *PAIRED)
+    variables = Variables({"token_class": TOKEN_CLASSES}, SOURCE, **PAIRED)
     variables.arrays.update(label(GRADIENT, tallies["gradient"], heads) | label(FROM, tallies["gradient_from"], heads))
     values, bounds = relative(tallies["gradient"], heads)
     variables.add(

@@ -1,12 +1,12 @@
 """Scores as variables of a result."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 
-from headscope.results.best_heads import add_held_out, add_place
-from headscope.results.variables import Count, Variables, by_layer
+from headscope.results.best_heads import add_held_out, add_place, place_labels
+from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column
@@ -16,21 +16,46 @@ from headscope.studies.relations.scores import LinkScore
 
 SOURCE = "Kovaleva et al. 2019, section 4.2"
 SHARE = "share of attention"
-SPECIAL = "whether links gain 0.1 on both, with q < 0.05, in at least 50 sentences, and beat all untrained heads"
 PERCENTILE = 99
-DIMS = ("layer", "head", "relation", "direction")
+OF_HEADS, OF_RELATIONS = ("layer", "head", "relation", "direction"), ("relation",)
+LINK = "attention from one end of a link to the other"
+# The number of cases of each mean.
+CASES = {
+    "link_attention": "sentences with a link of each relation",
+    "untrained": "sentences that the untrained model has read",
+}
 BASELINES = {
-    "elsewhere": "attention between words of the same distance elsewhere",
-    "others": "attention from other words to the same end of a link",
-    "gain": "attention of links less that of links elsewhere",
-    "gain_others": "attention of links less that from other words",
+    "elsewhere": Label("attention between words of the same distance elsewhere", SHARE, OF_HEADS),
+    "others": Label("attention from other words to the same end of a link", SHARE, OF_HEADS),
+    "gain": Label("attention of links less that of links elsewhere", SHARE, OF_HEADS),
+    "gain_others": Label("attention of links less that from other words", SHARE, OF_HEADS),
 }
 OTHER_HALF = {
-    "chosen_attention": "attention of links in the chosen head, on the other half",
-    "chosen_elsewhere": "attention of links elsewhere in the chosen head, on the other half",
-    "chosen_others": "attention from other words to the same end of a link in the chosen head, on the other half",
-    "chosen_gain": "attention of links less that of links elsewhere in the chosen head, on the other half",
-    "chosen_gain_others": "attention of links less that from other words in the chosen head, on the other half",
+    f"chosen_{name}": Label(f"{long_name} in the chosen head, on the other half", SHARE, OF_RELATIONS)
+    for name, long_name in (
+        ("attention", "attention of links"),
+        ("elsewhere", "attention of links elsewhere"),
+        ("others", "attention from other words to the same end of a link"),
+        ("gain", "attention of links less that of links elsewhere"),
+        ("gain_others", "attention of links less that from other words"),
+    )
+}
+LABELS = {
+    "link_attention": Label(LINK, SHARE, OF_HEADS),
+    "untrained": Label(f"{LINK} in an untrained model", SHARE, OF_HEADS),
+    **BASELINES,
+    "percentile": Label("99th percentile of the attention of links over all heads", SHARE, ("relation", "direction")),
+    "q_value": Label(
+        "false discovery rate at which links get more than links elsewhere and than from other words", "rate", OF_HEADS
+    ),
+    "special": Label(
+        "whether links gain 0.1 on both, with q < 0.05, in at least 50 sentences, and beat all untrained heads",
+        "1 if so",
+        OF_HEADS,
+    ),
+    **place_labels("the head that gains most on one half", "relation"),
+    "chosen_direction": Label("direction in which that head gains most", "direction", OF_RELATIONS),
+    **OTHER_HALF,
 }
 
 
@@ -41,41 +66,26 @@ def to_variables(
     untrained: Mapping[str, Tally] | None = None,
 ) -> dict[str, xr.DataArray]:
     """The variables of a result, with the relations in their order; `heads` is the number of heads of each layer."""
-    variables = Variables({"relation": list(scores), "direction": DIRECTIONS}, SOURCE)
-
-    def add(name: str, tallies: Iterable[Tally], long_name: str, cases: str) -> xr.DataArray:
-        return _add_mean(variables, name, list(tallies), heads, long_name=long_name, cases=cases)
-
-    long_name = "attention from one end of a link to the other"
-    linked = (each.linked for each in scores.values())
-    attention = add("link_attention", linked, long_name, "sentences with a link of each relation")
+    variables = Variables({"relation": list(scores), "direction": DIRECTIONS}, SOURCE, LABELS)
+    attention = _add_mean(variables, "link_attention", [score.linked for score in scores.values()], heads)
     if untrained:
-        cases = "sentences that the untrained model has read"
-        add("untrained", untrained.values(), f"{long_name} in an untrained model", cases)
-    for name, long_name in BASELINES.items():
-        tallies = (getattr(each, name) for each in scores.values())
-        add(name, tallies, long_name, "sentences that can be compared")
-    variables.add(
-        "percentile",
-        _percentile(attention),
-        ("relation", "direction"),
-        long_name="99th percentile of the attention of links over all heads",
-        units=SHARE,
-    )
-    _add_tests(variables, np.stack([each.p for each in scores.values()], axis=1), heads)
+        _add_mean(variables, "untrained", list(untrained.values()), heads)
+    for name in BASELINES:
+        _add_mean(variables, name, [getattr(score, name) for score in scores.values()], heads)
+    variables.add("percentile", _percentile(attention))
+    _add_tests(variables, np.stack([score.p for score in scores.values()], axis=1), heads)
     _add_best(variables, list(best.values()), heads)
     return variables.arrays
 
 
-def _add_mean(
-    variables: Variables, name: str, tallies: list[Tally], heads: tuple[int, ...], *, long_name: str, cases: str
-) -> xr.DataArray:
+def _add_mean(variables: Variables, name: str, tallies: list[Tally], heads: tuple[int, ...]) -> xr.DataArray:
     means, intervals = (
-        by_layer(np.stack([getattr(each, part) for each in tallies], axis=1), heads)  # [layer, head, relation, ...]
+        by_layer(np.stack([getattr(tally, part) for tally in tallies], axis=1), heads)  # [layer, head, relation, ...]
         for part in ("mean", "interval")
     )
-    count = Count([int(each.count[0]) for each in tallies], cases, "sentences", ("relation",))
-    return variables.add(name, means, DIMS, long_name=long_name, units=SHARE, interval=intervals, count=count)
+    cases = CASES.get(name, "sentences that can be compared")
+    count = Count([int(tally.count[0]) for tally in tallies], cases, "sentences", ("relation",))
+    return variables.add(name, means, interval=intervals, count=count)
 
 
 def _percentile(attention: xr.DataArray) -> np.ndarray:
@@ -89,20 +99,16 @@ def _add_tests(variables: Variables, p: np.ndarray, heads: tuple[int, ...]) -> N
     arrays = variables.arrays
     cases, gain = arrays["gain_n_examples"], arrays["gain"]
     p = np.where(cases.values[:, None] > 0, by_layer(p, heads), np.nan)
-    long_name = "false discovery rate at which links get more than links elsewhere and than from other words"
-    q = variables.add("q_value", benjamini_hochberg(p), DIMS, long_name=long_name, units="rate")
+    q = variables.add("q_value", benjamini_hochberg(p))
     special = (gain >= GAIN) & (arrays["gain_others"] >= GAIN) & (q < RATE) & (cases >= LEAST_CASES)
     if "untrained" in arrays:
         special &= arrays["link_attention"] > arrays["untrained"].max(["layer", "head"])
-    values = special.where(gain.notnull()).astype(float).values
-    variables.add("special", values, DIMS, long_name=SPECIAL, units="1 if so")
+    variables.add("special", special.where(gain.notnull()).astype(float).values)
 
 
 def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[int, ...]) -> None:
-    add_place(variables, best, "relation", heads, "the head that gains most on one half")
-    directions = column(best, lambda each: DIRECTIONS[each.selected.direction], "")
-    long_name = "direction in which that head gains most"
-    variables.add("chosen_direction", directions, ("relation",), long_name=long_name, units="direction")
-    sentences = column(best, lambda each: int(each.held_out.count), 0)
+    add_place(variables, best, heads)
+    variables.add("chosen_direction", column(best, lambda one: DIRECTIONS[one.selected.direction], ""))
+    sentences = column(best, lambda one: int(one.held_out.count), 0)
     count = Count(sentences, "sentences of each relation on the other half", "sentences", ("relation",))
-    add_held_out(variables, best, "relation", OTHER_HALF, SHARE, count)
+    add_held_out(variables, best, list(OTHER_HALF), count)
