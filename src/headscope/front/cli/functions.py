@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from inspect import Parameter
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any
 
 import typer
 
 from headscope import catalog
+from headscope.front import annotations
 from headscope.front.cli.inputs import INPUTS
 from headscope.front.cli.metavars import flag
-from headscope.ranges import Range
 
 PACKAGE = Path(__file__).parents[2]
-TYPES = {"Annotated": Annotated, "Literal": Literal, "Path": Path, "Range": Range}
 LINE = re.compile(r"^\* `(\w+)`: (.+?)$(?=\n[^ ]|\n*\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -122,8 +121,7 @@ def _in_flags(help: str, names: Iterable[str]) -> str:
 def _parameter(argument: ast.arg, default: ast.expr | None, help: str, panel: str | None) -> Parameter:
     """An argument as a parameter of a command: an option, or without a default a positional argument."""
     assert argument.annotation is not None
-    hint = eval(ast.unparse(argument.annotation), {}, TYPES)  # of the package's own source
-    kind, bounds = _bare(hint)
+    kind, bounds = annotations.read(argument.annotation)
     written = flag(argument.arg)
     limits: dict[str, Any] = {"min": bounds.least, "max": bounds.most} if bounds else {}
     if default is None:
@@ -141,12 +139,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         raise typer.BadParameter(f"'{value}' is no finite number")
     return value
-
-
-def _bare(hint: Any) -> tuple[Any, Range | None]:
-    """A type without its range, and the range."""
-    for each in (hint, *get_args(hint)):
-        if get_origin(each) is Annotated:
-            kind, bounds = get_args(each)
-            return (kind if each is hint else kind | None), bounds
-    return hint, None
