@@ -162,8 +162,8 @@ WRITTEN = [
     (f"{STUDY} {STUDY_OUT}", "", 0o500),
     (f"{STUDY} -o {{out}}/below/deeper {QUICK}", "", 0),
     (f"{STUDY} {STUDY_OUT}", "result.nc", 0),
-    (f"{STUDY} {STUDY_OUT}", ".headscope.storage/pass-1", 0),
-    (f"{STUDY} {STUDY_OUT}", ".headscope.storage", 0),
+    (f"{STUDY} {STUDY_OUT}", ".headscope.journal/pass-1", 0),
+    (f"{STUDY} {STUDY_OUT}", ".headscope.journal", 0),
     (f"ablate {{}}/scorer --task two --data {{}}/task {STUDY_OUT}", "ablate.journal", 0),
     (f"ablate {{}}/scorer --task two --data {{}}/task {STUDY_OUT}", "ablate.journal", 0o400),
     (f"finetune {{}}/model --task two --data {{}}/task {STUDY_OUT}", "runs", 0),
@@ -181,7 +181,7 @@ def test_what_may_not_be_written_is_named_in_one_line(
     line: str, name: str, mode: int, shelf: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    if name in ("", "runs", ".headscope.storage"):
+    if name in ("", "runs", ".headscope.journal"):
         (out / name).mkdir(parents=True)
     else:
         (out / name).parent.mkdir(parents=True)

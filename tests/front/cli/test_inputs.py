@@ -147,7 +147,7 @@ def test_a_run_that_goes_on_does_not_check_its_corpus_again(tmp_path, monkeypatc
     command = ["profile", str(model), str(texts), "-o", str(out), "--no-figures", "--quiet"]
     monkeypatch.setattr(MeasureObserver, "finish", killed)
     assert CliRunner().invoke(application(command), command).exit_code == 9
-    assert kept == [out / ".headscope.storage"] and not found and len(list(kept[0].iterdir())) == 1
+    assert kept == [out / ".headscope.journal"] and not found and len(list(kept[0].iterdir())) == 1
     monkeypatch.setattr(MeasureObserver, "finish", finish)
     assert CliRunner().invoke(application(command), command).exit_code == 0
     assert len(kept) == 1 and found[0].n_examples == 3

@@ -7,7 +7,7 @@ from typing import Any
 from headscope.front.cli.errors import notice
 from headscope.storage.source_files import sha256_of
 
-FOLDER = ".headscope.storage"
+FOLDER = ".headscope.journal"
 # They change no number, or name what has a hash of its own.
 WORKERS = {"workers", "engine", "address", "gpus_per_worker"}
 LEFT_OUT = {"out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
