@@ -26,7 +26,7 @@ def number(words: str, values: list[float], chosen: int | None, topic: str = "Tr
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_numbers_of_layers_have_one_dimension_and_a_name(study: str, ended: Callable[[str, str], Run]) -> None:
-    numbers = study_page(read(ended(study, "annotated").directory)).layers()
+    numbers = study_page(read(ended(study, "annotated").directory)).layer_numbers()
     assert bool(numbers) == (study in OF_LAYERS)
     assert all(each.array.dims == ("layer",) and each.array.notnull().any() for each in numbers)
     assert len({each.words for each in numbers}) == len(numbers)

@@ -1,7 +1,7 @@
 """Kinds of heads: what a head does, by measured numbers with a threshold.
 
-A study says which kinds its numbers show in `page/kinds.py`: `kinds(result)` yields `HeadKind`s. Those of attention
-itself are read from any result that holds its numbers.
+A study says which kinds its numbers show by `kinds(result)` in `page/card.py`, which yields `HeadKind`s. Those of
+attention itself are read from any result that holds its numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

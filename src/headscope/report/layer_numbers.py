@@ -13,7 +13,7 @@ from headscope.report.wording import Estimate, number, of_array
 
 def layer_numbers(results: Sequence[xr.Dataset]) -> list[LayerNumber]:
     """The numbers of every layer; where two results have one of a name, the corpus is part of it."""
-    parts = [(result, study_page(result).layers()) for result in results]
+    parts = [(result, study_page(result).layer_numbers()) for result in results]
     names = [each.words for _, numbers in parts for each in numbers]
     return [
         replace(each, words=f"{each.words} ({result.attrs['corpus']})") if names.count(each.words) > 1 else each

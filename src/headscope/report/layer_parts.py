@@ -47,7 +47,7 @@ def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
     if not model.layers:
         return []
     grid = Figure(name, "", layer_grid(_grid(model.layers), "Layers"), CAPTION, "")
-    pictures = [each for source in model.sources for each in study_page(source.result).layer_pictures()]
+    pictures = [each for source in model.sources for each in study_page(source.result).layer_figures()]
     pictures = [replace(each, name=f"{name}-{place}-{each.name}", variable="") for place, each in enumerate(pictures)]
     numbers = LayerPart(NUMBERS, tuple(highlights(model.layers)), (grid,), tuple(_tables(model.layers, name)))
     titles = dict.fromkeys(each.section for each in pictures)

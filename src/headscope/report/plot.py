@@ -11,7 +11,7 @@ from headscope.figures import with_interval
 from headscope.figures.labels import label
 from headscope.figures.tidy import HEADS
 from headscope.report.atlas import atlas_of
-from headscope.report.default_page.figures import chart, titled
+from headscope.report.default_parts import chart, titled
 from headscope.report.parts import Figure
 from headscope.report.study_page import study_page
 

@@ -2,16 +2,16 @@
 
 They are read from `studies/NAME/page/`: `findings.py` has `findings(result)`, perhaps `highlights(result)`, the few
 that stand first, and `NOTHING`, the finding of a result without a number; `figures.py` has `figures(result)`,
-`tables.py` has `tables(result)` and perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study
-without findings or figures gets those of `report/default_page`. `kinds.py` has `kinds(result)`: what heads do, for the
-atlas. `layers.py` has `layers(result)`: numbers of every layer, for the page `layers.html`, and perhaps
-`pictures(result)`, its figures there. `card.py` may have any of these:
+perhaps `layer_numbers(result)` and `layer_figures(result)`: numbers of every layer, for the page `layers.html`, and
+figures beside them. `tables.py` has `tables(result)` and perhaps `BY_LAYER`, the variables that the terminal prints by
+layer. A study without findings or figures gets those of `report/default_parts`. `card.py` may have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
   columns; those that no head has are left out.
 * `HIDDEN`: variables that only repeat others.
 * `baselines(result)`, `rates(result)`: what variables are compared with, and false discovery rates that they have.
 * `badges(result)`: words for each head in the index.
+* `kinds(result)`: what heads do, for the atlas.
 * `sentences(result, numbers)`: sentences about one head; `numbers` are the rows of this head.
 * `maps(result, layer, head)`, `figures(result, layer, head)`: its most telling examples, and other charts of one head.
 """
@@ -28,10 +28,11 @@ from altair.utils.schemapi import debug_mode
 
 from headscope import catalog, results
 from headscope.errors import HeadscopeError
-from headscope.report import default_page
+from headscope.report import default_parts
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 
+Hook = Callable[[xr.Dataset], Iterable[Any]]
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
 MOST = 4
 HIGHLIGHTS = 4
@@ -69,62 +70,60 @@ class StudyPage:
 
     def highlights(self) -> list[Finding]:
         """The three to five findings that matter most, in plain words."""
-        chosen = getattr(self._part("findings"), "highlights", None)
-        if self._is_empty():
-            return self.findings()
-        with refusing_incomplete(self.result):
-            return list(chosen(self.result)) if chosen else self.findings()[:HIGHLIGHTS]
+        if self._is_empty() or self._hook("findings", "highlights") is None:
+            return self.findings()[:HIGHLIGHTS]
+        return self._made("findings", "highlights")
 
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""
         if self._is_empty():
-            return [getattr(self._part("findings"), "NOTHING", NOTHING)]
-        with refusing_incomplete(self.result):
-            return list((self._part("findings") or default_page.findings).findings(self.result))
+            return [self._hook("findings", "NOTHING") or NOTHING]
+        return self._made("findings", "findings", default_parts.findings)
 
     def figures(self) -> list[Figure]:
         """Charts, in the order of the page, without those that have no value to show."""
         if self._is_empty():
             return []
-        # Altair would check every part of a chart against its schema: half of the time
-        with debug_mode(False), refusing_incomplete(self.result):
-            figures = (self._part("figures") or default_page.figures).figures(self.result)
-            return [figure for figure in figures if self.result[figure.variable].notnull().any()]
+        with debug_mode(False):  # Altair would check every part of a chart against its schema: half of the time
+            figures = self._made("figures", "figures", default_parts.figures)
+        return [figure for figure in figures if self.result[figure.variable].notnull().any()]
 
     def tables(self) -> list[Table]:
         """Tables that the study lays out itself; the first is printed in the terminal too."""
-        part = self._part("tables")
-        with refusing_incomplete(self.result):
-            return part.tables(self.result) if part else []
+        return self._made("tables", "tables")
 
     def by_layer(self, names: list[str]) -> list[str]:
         """The variables whose means by layer the terminal prints, of `names`: those of `BY_LAYER`, else all."""
-        chosen = getattr(self._part("tables"), "BY_LAYER", names)
-        return [name for name in names if name in chosen]
+        chosen = self._hook("tables", "BY_LAYER")
+        return names if chosen is None else [name for name in names if name in chosen]
 
     def card(self) -> StudyCard:
         """The study's part of the card of a head."""
-        part = self._part("card")
-        hooks = {name: _refusing(getattr(part, name)) for name in HOOKS if hasattr(part, name)}
-        return StudyCard(hidden=getattr(part, "HIDDEN", ()), **hooks)
+        found = {name: hook for name in HOOKS if (hook := self._hook("card", name))}
+        hooks = {name: _refusing(hook) for name, hook in found.items()}
+        return StudyCard(hidden=self._hook("card", "HIDDEN") or (), **hooks)
 
     def kinds(self) -> list[HeadKind]:
         """The kinds of heads that the numbers of the study show."""
-        part = self._part("kinds")
-        with refusing_incomplete(self.result):
-            return list(part.kinds(self.result)) if part else []
+        return self._made("card", "kinds", self._hook("kinds", "kinds"))
 
-    def layers(self) -> list[LayerNumber]:
+    def layer_numbers(self) -> list[LayerNumber]:
         """The numbers of every layer that the study has."""
-        part = self._part("layers")
-        with refusing_incomplete(self.result):
-            return list(part.layers(self.result)) if part else []
+        return self._made("figures", "layer_numbers", self._hook("layers", "layers"))
 
-    def layer_pictures(self) -> list[Figure]:
+    def layer_figures(self) -> list[Figure]:
         """The figures of layers that stand beside their numbers."""
-        part = self._part("layers")
+        return self._made("figures", "layer_figures")
+
+    def _made(self, part: str, name: str, default: Hook | None = None) -> list[Any]:
+        """What a hook of the study, or the default, makes of the result; nothing without either."""
+        make = self._hook(part, name) or default
         with refusing_incomplete(self.result):
-            return list(part.pictures(self.result)) if part and hasattr(part, "pictures") else []
+            return list(make(self.result)) if make else []
+
+    def _hook(self, part: str, name: str) -> Any:
+        """What has this name in a file of the study's page; None where there is none."""
+        return getattr(self._part(part), name, None)
 
     def _is_empty(self) -> bool:
         """Whether there are numbers, but none has a value."""
@@ -138,7 +137,7 @@ class StudyPage:
 
 
 def study_page(result: xr.Dataset) -> StudyPage:
-    """The page of a result; that of `default_page` where its study is not one of headscope's."""
+    """The page of a result; that of `default_parts` where its study is not one of headscope's."""
     study = str(result.attrs["study"])  # looked up, never imported as it is: a result file may hold anything
     return StudyPage(result, study if study in [*catalog.names("studies"), "_template"] else None)
 

@@ -8,8 +8,10 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
-from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, number, rate
+from headscope.report.kinds import by_name, where_true
+from headscope.report.parts import Finding, HeadKind
+from headscope.report.wording import Estimate, measured, number, rate
+from headscope.statistics.interval_tests import q_changed
 from headscope.statistics.thresholds import RATE
 
 HIDDEN = ("head_score", "importance_normalised")
@@ -69,3 +71,20 @@ def _sure(gains: list[Row]) -> str:
     sure = "changes beyond chance" if tested[0].q < RATE else "does not change beyond chance"
     test = f"McNemar's exact test, corrected for {tested[0].heads} heads: q {rate(tested[0].q)}"
     return f" {tested[0].words.capitalize()} {sure} ({test})."
+
+
+def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+    """A lower score by the first metric without the head, or a lower accuracy of a phenomenon, q < 0.05."""
+    metric = str(result["metric"].values[0])
+    gains = measured(result, "head_gain", metric=metric)
+    q = None if gains is None else q_values(result, metric, gains)
+    if gains is not None and q is not None:
+        yield from where_true((gains < 0) & (q < RATE), "needed", "needed")
+    if "phenomenon_q_value" in result:
+        loss = -result["phenomenon_gain"]
+        yield from by_name(loss.where((loss > 0) & (result["phenomenon_q_value"] < RATE)), "phenomenon", "needed")
+
+
+def q_values(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:
+    """The false discovery rate of a change: by McNemar's test for accuracy, else by the intervals."""
+    return result["head_q_value"] if metric == "accuracy" and "head_q_value" in result else q_changed(gains)

@@ -6,7 +6,8 @@ import xarray as xr
 
 from headscope.figures import bars, heatmap, scatter, with_interval
 from headscope.figures.labels import label
-from headscope.report.parts import Figure
+from headscope.report.parts import Figure, LayerNumber
+from headscope.report.wording import measured
 
 HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "Importance by gradient"
 
@@ -55,3 +56,13 @@ def _importance(result: xr.Dataset) -> Iterator[Figure]:
         chart = scatter(both, titles=(importance, f"Gain of {name}"))
         caption = f"A dot for each head: its importance, and the gain of {name} without it."
         yield Figure(f"importance-{estimator}", IMPORTANCE, chart, caption, "importance")
+
+
+def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
+    """The gain in the main metric with all heads of a layer disabled, negative where the score needs them."""
+    metric = str(result["metric"].values[0])
+    array = measured(result, "layer_gain", metric=metric)
+    if array is not None:
+        task = result.attrs.get("task", result.attrs["corpus"])
+        words = f"{label('metric', metric)} on {task}, gain without the layer"
+        yield LayerNumber("Layers that a task needs", words, array.drop_vars("metric", errors="ignore"), is_share=False)

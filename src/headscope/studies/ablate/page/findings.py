@@ -11,7 +11,7 @@ from headscope.report.parts import Finding
 from headscope.report.wording import estimate, examples, listed, measured, number, of_array, several, strongest
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.thresholds import RATE
-from headscope.studies.ablate.page.rates import rates
+from headscope.studies.ablate.page.card import q_values
 
 MOST = 4
 
@@ -33,7 +33,7 @@ def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is None:
         return
-    q, worst = rates(result, metric, gains), strongest(gains)[-1]
+    q, worst = q_values(result, metric, gains), strongest(gains)[-1]
     sure = 0 if q is None else int(((q < RATE) & (gains < 0)).sum())
     name = label("metric", metric)
     chance = "more than chance explains" if sure else "which may be chance"
@@ -120,7 +120,7 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is None:
         return
-    ordered, name, q = strongest(gains), label("metric", metric), rates(result, metric, gains)
+    ordered, name, q = strongest(gains), label("metric", metric), q_values(result, metric, gains)
     unsure = not ordered[0].estimate.lower > 0
     noise = " The interval of the largest gain includes 0: it may be chance." if unsure else ""
     helps, hurts = (surely(q, "heads", each) for each in (gains > 0, gains < 0))

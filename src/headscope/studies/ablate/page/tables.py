@@ -11,7 +11,7 @@ import xarray as xr
 from headscope.figures.labels import head_name, label
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, measured, rate
-from headscope.studies.ablate.page.rates import rates
+from headscope.studies.ablate.page.card import q_values
 
 BY_LAYER = ()
 LEAST, MOST = 3, 8
@@ -23,7 +23,7 @@ def tables(result: xr.Dataset) -> list[Table]:
     heads, layers = (measured(result, name, metric=metric) for name in ("head_gain", "layer_gain"))
     words, made = label("metric", metric), []
     if heads is not None:
-        ordered = _tested(heads, rates(result, metric, heads)).sort_values("value")
+        ordered = _tested(heads, q_values(result, metric, heads)).sort_values("value")
         losses = int((ordered["value"].to_numpy() < 0).sum())
         lowest = ordered.head(min(MOST, max(LEAST, losses)))
         rows = [((head_name(row["layer"], row["head"]),), _cells(row)) for row in lowest.to_dict("records")]

@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.figures import bars, curve, heatmap, matrix, with_interval
 from headscope.figures.token_rows import token_rows
-from headscope.report.parts import Figure
+from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.studies.attributions.page.summary import NAMES, chosen, in_words
 
@@ -119,3 +119,15 @@ def _heads(result: xr.Dataset) -> Iterator[Figure]:
         ("attention_to", "Attention of each head by class of token, of the same inputs."),
     ):
         yield Figure(name, HEADS, heatmap(with_interval(result, name)), caption, name)
+
+
+def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
+    """Faithfulness, the fall of the target beyond random orders; one half of the inputs chooses the layer."""
+    for each in chosen(result):
+        array = with_interval(result, "comprehensiveness_gain").sel(attribution=each.method, drop=True)
+        yield LayerNumber("Faithfulness of attributions", NAMES[each.method], array, each.layer, is_share=False)
+
+
+def layer_figures(result: xr.Dataset) -> Iterator[Figure]:
+    """Inputs whose tokens are coloured by each method."""
+    return inputs(result)

@@ -6,8 +6,10 @@ import xarray as xr
 
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ordinal, ranked, value
-from headscope.report.parts import Finding
+from headscope.report.kinds import where_true
+from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import number
+from headscope.studies.compare.page.figures import LIKE
 
 SHOWN = 4
 
@@ -53,3 +55,9 @@ def _apart(row: Row) -> float:
 def _sentence(row: Row) -> str:
     sign = "+" if row.value > 0 else ""
     return f"{row.long_name}{': ' if row.words else ''}{row.words} {sign}{value(row)} ({ranked(row)})"
+
+
+def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+    """A cosine similarity below 0.9, in any of the later models."""
+    if "similarity" in result:
+        yield from where_true((result["similarity"] < LIKE).any("model"), "changed", "changed")

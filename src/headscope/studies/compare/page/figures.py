@@ -6,7 +6,6 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report.parts import Figure
-from headscope.studies.compare.page.change import change
 
 ALIKE, OTHERWISE, SCORES = "How much attention changed", "What changed", "Restored layers"
 # More models than this have only the figures that show all of them together.
@@ -19,6 +18,8 @@ DIFFERENCES = {
     "feature_attention": "Attention to the most attended token of each feature: later model minus the first. "
     "Kovaleva et al. (2019), section 4.4.",
 }
+# Heads of a lower cosine similarity have clearly changed.
+LIKE = 0.9
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -69,3 +70,17 @@ def _restored(result: xr.Dataset) -> Iterator[Figure]:
 def _squeezed(array: xr.DataArray) -> xr.DataArray:
     """Without the dimension `model` where there is one model only."""
     return array.isel(model=0, drop=True) if array.sizes["model"] == 1 else array
+
+
+def change(similarity: xr.DataArray, where: str = "") -> xr.DataArray:
+    """1 minus the similarity, with its interval; 0 where nothing has changed. `where` ends its name.
+
+    >>> coords = {"layer": [1], "lower": ("layer", [0.5]), "upper": ("layer", [1.0])}
+    >>> changed = change(xr.DataArray([0.75], coords, ["layer"]))
+    >>> changed.item(), changed["lower"].item(), changed["upper"].item()
+    (0.25, 0.0, 0.5)
+    """
+    ends = {"lower": "upper", "upper": "lower"} if "lower" in similarity.coords else {}
+    bounds = {end: 1 - similarity[other] for end, other in ends.items()}
+    attrs = {"long_name": f"change of attention since the first model{where}", "units": "1 − cosine"}
+    return (1 - similarity).assign_coords(bounds).assign_attrs(similarity.attrs | attrs).rename("change")

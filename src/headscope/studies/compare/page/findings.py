@@ -10,7 +10,7 @@ from headscope.report.parts import Finding
 from headscope.report.wording import Reading, examples, listed, measured, number, of_array, several, strongest
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import q_changed, surely
-from headscope.studies.compare.page.change import LIKE, change
+from headscope.studies.compare.page.figures import LIKE, change
 
 SAME = 1e-5
 MOST = 4

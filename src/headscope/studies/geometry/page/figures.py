@@ -5,10 +5,16 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import curve, matrix
-from headscope.report.parts import Figure
+from headscope.report.parts import Figure, LayerNumber
 from headscope.studies.geometry.page.summary import CORRECTED, NAMES, from_embeddings
 
 COSINES, LENGTHS, LAYERS = "How alike vectors are", "Lengths and dimensions", "Alike layers"
+BY_LAYER = {
+    "anisotropy": "Cosine of two random tokens",
+    **{name: f"{words.capitalize()} above random" for name, words in CORRECTED.items()},
+    "explained_variance_corrected": "Variance that one vector explains",
+    "norm": "Length",
+}
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -73,3 +79,11 @@ def _alignments(result: xr.Dataset) -> Iterator[Figure]:
         if name in result:
             array = result[name].drop_vars("n_examples", errors="ignore")
             yield Figure(name, LAYERS, matrix(array, side=320), f"{caption} After Kornblith et al. (2019).", name)
+
+
+def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
+    """Cosines, explained variance and lengths from the embeddings on; none of them has a best layer."""
+    for name, words in BY_LAYER.items():
+        array = from_embeddings(result, name)
+        if array is not None:
+            yield LayerNumber("Hidden states in space", words, array, is_share=False)

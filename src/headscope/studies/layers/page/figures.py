@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.figures import curve
+from headscope.figures import curve, with_interval
 from headscope.figures.layer_scores import layer_scores
-from headscope.report.parts import Figure
+from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
 from headscope.studies.layers.page.summary import centres, from_embeddings, tasks
 
@@ -84,3 +84,13 @@ def _curves(result: xr.Dataset, name: str, section: str, caption: str, dim: str 
         labels = [described[task]["words"] for task in part["task"].values.tolist()]
         chart = curve(part.assign_coords(task=labels).transpose(dim, "task"), dim)
         yield Figure(f"{name}-{number}".replace("_", "-"), section, chart, caption, name)
+
+
+def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
+    """The score of each task from the embeddings on; other cases than those of the score choose the layer."""
+    first = with_interval(result, "score_embeddings").expand_dims(layer=[0])
+    scores = xr.concat([first, with_interval(result, "score")], "layer")
+    for task in tasks(result):
+        array = scores.sel(task=task.name, drop=True)
+        if bool(array.notnull().any()):
+            yield LayerNumber("Probing classifiers", task.words, array, task.layer)

@@ -9,11 +9,13 @@ from headscope.figures import attention_maps
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
-from headscope.report.parts import Figure, Finding
+from headscope.report.kinds import COLOURS, where_true
+from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.studies.patterns.page.figures import over_corpora
 
 HIDDEN = ("probability",)
 SOME = 0.05
+HALF = 0.5
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
@@ -57,3 +59,11 @@ def _with_tokens(one: xr.DataArray) -> tuple[xr.DataArray, list[str]]:
     tokens = [token for token in one["head_map_token"].values.tolist() if token]
     name = f"{label('pattern', one['pattern'].item())} ({float(one['head_map_confidence']):.2f})"
     return xr.DataArray(one.values[: len(tokens), : len(tokens)], dims=("query", "key"), name=name), tokens
+
+
+def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+    """A pattern in more than half of the maps of a head; heterogeneous maps have none."""
+    share = over_corpora(result, "share")
+    for pattern in share["pattern"].values.tolist():
+        if pattern in COLOURS:
+            yield from where_true(share.sel(pattern=pattern) > HALF, pattern, label("pattern", pattern))

@@ -9,9 +9,9 @@ import xarray as xr
 
 from headscope.figures import curve, with_interval
 from headscope.figures.dependency_trees import dependency_trees
-from headscope.report.parts import Figure
+from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
-from headscope.studies.structure.page.summary import BASELINES, NAMES, chosen
+from headscope.studies.structure.page.summary import BASELINES, NAMES, SHARES, chosen
 
 SCORES, RANKS, TREES = "Scores by layer", "Scores by rank", "Trees"
 MOST_LINES = 6  # layers, in one figure
@@ -76,3 +76,15 @@ def _edges(number: int, words: list[str], gold: list[list[int]], predicted: list
     ]
     columns = (Column("gold", "Gold tree"), Column("predicted", "Predicted"))
     return Table(f"tree-{number}", "Edges of the trees", "", "", ("Word", "Linked with"), columns, rows)
+
+
+def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
+    """All scores; held-out training sentences choose the layer."""
+    for name, words in NAMES.items():
+        array, layer = with_interval(result, name), int(result.attrs["chosen_layer"])
+        yield LayerNumber("Trees by a linear map", words, array, layer, name in SHARES)
+
+
+def layer_figures(result: xr.Dataset) -> Iterator[Figure]:
+    """Gold and predicted trees of a few sentences."""
+    return trees(result)

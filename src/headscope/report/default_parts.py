@@ -1,17 +1,63 @@
-"""Figures of a study that has none of its own: what the dimensions of each variable suggest."""
+"""Findings and figures of a study that has none of its own: what the dimensions of its variables suggest."""
 
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from headscope import results
 from headscope.figures import bars, heatmap, matrix, scatter, with_interval
 from headscope.figures.labels import label
 from headscope.figures.theme import named
-from headscope.report.parts import Figure
+from headscope.report.parts import Figure, Finding
+from headscope.report.wording import examples, listed, measured, number, strongest
 
-MOST = 16
+MOST_FINDINGS, MOST_FIGURES = 12, 16
 SIGNED = ("difference", "change", "gain", "delta")
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """One finding for each variable: its highest and lowest heads, or its largest and smallest value."""
+    arrays = [measured(result, name) for name in results.means(result)]
+    return [finding for array in arrays if array is not None for finding in _about(array)][:MOST_FINDINGS]
+
+
+def _about(array: xr.DataArray) -> list[Finding]:
+    if array.dtype.kind not in "fiu" or array.ndim == 0:
+        return []
+    if not {"layer", "head"} <= set(array.dims):
+        return [_largest(array)]
+    rest = [dim for dim in array.dims if dim not in ("layer", "head")]
+    if not rest:
+        return [_heads(array, named(array))]
+    if len(rest) > 1:
+        return [_largest(array)]
+    parts = [array.sel({rest[0]: value}) for value in array[rest[0]].values]
+    return [
+        _heads(part, f"{named(array)}: {label(str(rest[0]), part[rest[0]].item())}")
+        for part in parts
+        if part.notnull().any()
+    ]
+
+
+def _heads(array: xr.DataArray, topic: str) -> Finding:
+    readings = strongest(array)
+    high, low = listed(readings[:3]), listed(readings[::-1][:3])
+    middle = number(float(array.median()))
+    return Finding(topic, f"Highest in {high}; lowest in {low}; the median head has {middle}.{examples(array)}")
+
+
+def _largest(array: xr.DataArray) -> Finding:
+    ends = [_at(array, index) for index in (np.nanargmax(array.values), np.nanargmin(array.values))]
+    return Finding(named(array), f"Largest: {ends[0]}; smallest: {ends[1]}.{examples(array)}")
+
+
+def _at(array: xr.DataArray, index: np.intp) -> str:
+    """The labels of a value, the value and its interval."""
+    one = array.isel(dict(zip(array.dims, np.unravel_index(index, array.shape), strict=True)))
+    where = ", ".join(f"{str(dim).replace('_', ' ')} {label(str(dim), one[dim].item())}" for dim in array.dims)
+    bounds = f" [{number(float(one['lower']))}, {number(float(one['upper']))}]" if "lower" in one.coords else ""
+    return f"{where} ({number(float(one))}{bounds})"
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -22,7 +68,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
             if (drawn := chart(part)) is not None:
                 stem = "-".join([name, *(str(part[dim].item()) for dim in result[name].dims if dim not in part.dims)])
                 charts.append(Figure(stem, "Figures", drawn, caption(result[name]), name))
-    return charts[:MOST]
+    return charts[:MOST_FIGURES]
 
 
 def caption(array: xr.DataArray) -> str:
@@ -38,7 +84,7 @@ def _parts(array: xr.DataArray) -> list[xr.DataArray]:
         return [array]
     dim = str(rest[-1])
     parts = [array.sel({dim: value}) for value in array[dim].values.tolist()]
-    return [titled(part, label(dim, part[dim].item())) for whole in parts for part in _parts(whole)]
+    return [titled(part, label(dim, part[dim].item())) for array in parts for part in _parts(array)]
 
 
 def titled(array: xr.DataArray, words: str) -> xr.DataArray:
