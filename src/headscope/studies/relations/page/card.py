@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-import pandas as pd
 import xarray as xr
 
+from headscope.report.best_heads.card import beside_baseline, best_head_of, special_for
+from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
-from headscope.report.wording import first_of, number, rate
-from headscope.statistics.thresholds import LEAST_CASES, RATE, enough
-from headscope.studies.relations.page.summary import ARROWS, chosen
+from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.studies.relations.page.summary import RELATIONS
 
 HIDDEN = ("untrained", "elsewhere", "others", "gain", "gain_others")
 SHOWN = 6
@@ -34,41 +33,22 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The relations for which the head is special, else the relation with the largest gain over the baselines."""
-    rows = sorted(of_variable(numbers, "link_attention"), key=lambda row: row.baseline - row.value)
-    special = [row for row in rows if float(result["special"].sel(_place(row))) == 1]
-    if whole := [row for row in rows if row.labels == ("all", "source_to_target")]:
-        yield Finding("All links", f"{_sentence(whole[0])}.")
+    rows = of_variable(numbers, "link_attention")
+    for overall in [row for row in rows if row.labels == ("all", "source_to_target")]:
+        yield Finding("All links", f"{_sentence(overall)}.")
     rule = f"at least 0.1 over links elsewhere and other words, q < {RATE}, at least {LEAST_CASES} sentences"
-    corrected = f"corrected for {int(result['q_value'].notnull().sum()):,} heads, relations and directions"
-    if special:
-        yield Finding("Special for links", f"{first_of([*map(_sentence, special)], SHOWN)} ({rule}; {corrected}).")
-    elif frequent := [row for row in rows if enough(row.n)]:
-        yield Finding("Special for links", f"No relation ({rule}; {corrected}). Nearest: {_sentence(frequent[0])}.")
-    yield from _chosen(result, numbers)
-
-
-def _place(row: Row) -> dict[str, object]:
-    relation, direction = row.labels
-    return {"layer": row.layer, "head": row.head, "relation": relation, "direction": direction}
+    yield from special_for(result, rows, "Special for links", _sentence, rule, SHOWN)
+    if numbers:
+        heads = chosen_for(result, RELATIONS, numbers[0].layer, numbers[0].head)
+        scores = [_scores(head) for head in heads if head.enough]
+        yield from best_head_of(scores[:SHOWN], "the other half of the sentences", "Best head of links")
 
 
 def _sentence(row: Row) -> str:
     relation, direction = row.labels
-    q = "" if pd.isna(row.q) else f", q {rate(row.q)} (sign test over sentences)"
-    beside = f"{value(row)}, baseline {number(row.baseline)} ({ranked(row)})"
-    return f"{relation} ({ARROWS.get(direction, direction)}) {beside}, {cases(row)}{q}"
+    beside = beside_baseline(row, "baseline", test=" (sign test over sentences)")
+    return f"{relation} ({ARROWS.get(direction, direction)}) {beside}"
 
 
-def _chosen(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
-    """Held-out scores of the relations for which this head was selected."""
-    if not numbers:
-        return
-    layer, head = numbers[0].layer, numbers[0].head
-    mine = (result["chosen_layer"] == layer) & (result["chosen_head"] == head)
-    won = [each for each in chosen(result.sel(relation=mine)) if each.enough]
-    if won:
-        scores = "; ".join(
-            f"{each.relation} ({each.arrow}) {each.attention.text}, gain {each.gain.text}, n = {each.n:,}"
-            for each in won[:SHOWN]
-        )
-        yield Finding("Best head of links", f"Chosen as the best head; on the other half of the sentences: {scores}.")
+def _scores(head: ChosenHead) -> str:
+    return f"{head.name} ({head.arrow}) {head.score.text}, gain {head.gain.text}, n = {head.held_out:,}"

@@ -6,9 +6,9 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval, zoom
 from headscope.figures.labels import head_name
+from headscope.report.best_heads.chosen import ARROWS
+from headscope.report.best_heads.parts import beside, frequent
 from headscope.report.parts import Figure
-from headscope.statistics.thresholds import LEAST_CASES
-from headscope.studies.relations.page.summary import ARROWS
 
 LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
 MOST = 12
@@ -51,8 +51,7 @@ def _in_words(array: xr.DataArray) -> xr.DataArray:
 
 
 def _relations(result: xr.Dataset) -> Iterator[Figure]:
-    enough = result.sel(relation=result["gain_n_examples"] >= LEAST_CASES)
-    enough = enough if enough.sizes["relation"] else result
+    enough = frequent(result, "gain_n_examples")
     if enough["chosen_attention"].notnull().any():
         caption = (
             "The head with the largest gain, on the half of the sentences on which it was not chosen, with 95% "
@@ -70,24 +69,20 @@ def _relations(result: xr.Dataset) -> Iterator[Figure]:
 
 def _beside(result: xr.Dataset) -> xr.DataArray:
     """The chosen head's attention to links and baselines, and the untrained model: "all", then the largest gains."""
-    names = {"chosen_attention": "links", "chosen_elsewhere": "elsewhere", "chosen_others": "other words"}
-    parts = [with_interval(result, name).drop_vars("n_examples", errors="ignore") for name in names]
+    names = {"links": "chosen_attention", "elsewhere": "chosen_elsewhere", "other words": "chosen_others"}
+    parts = {words: with_interval(result, name) for words, name in names.items()}
     if "untrained" in result:
         most = result["untrained"].sel(direction=["source_to_target", "target_to_source"])
         most = most.max(["layer", "head", "direction"]).where(result["chosen_attention"].notnull())
-        parts.append(most.assign_coords(lower=most, upper=most))
-    words = [*names.values(), "untrained"][: len(parts)]
-    whole = xr.concat(parts, xr.Variable("which", words)).transpose("relation", "which")
-    rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
-    order = result["relation"].values[(-rank).argsort().values]
+        parts["untrained"] = most.assign_coords(lower=most, upper=most)
     attrs = {"long_name": "attention of links in the chosen head", "units": "share of attention"}
-    largest = whole.sel(relation=order).dropna("relation", how="all").isel(relation=slice(MOST + 1))
+    largest = beside(result, parts).dropna("relation", how="all").isel(relation=slice(MOST + 1))
     return largest.rename("attention").assign_attrs(attrs)
 
 
 def _zooms(result: xr.Dataset) -> Iterator[Figure]:
-    for place in range(result.sizes.get("example", 0)):
-        one = result["map"].isel(example=place)
+    for index in range(result.sizes.get("example", 0)):
+        one = result["map"].isel(example=index)
         tokens = [token for token in one["token"].values.tolist() if token]
         ends = one["link_end"].values[: len(tokens)]
         head = head_name(int(one["map_layer"]), int(one["map_head"]))
@@ -100,4 +95,4 @@ def _zooms(result: xr.Dataset) -> Iterator[Figure]:
             f"A typical sentence: its links get the median attention of this head for {of}. Linked tokens are orange. "
             "After Kovaleva et al. (2019), Figure 3."
         )
-        yield Figure(f"zoom-{place + 1}", LOOK, chart, caption, "link_attention")
+        yield Figure(f"zoom-{index + 1}", LOOK, chart, caption, "link_attention")

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import xarray as xr
 
+from headscope.report.best_heads.chosen import ChosenHead, by_gain, options, special_heads, tests_made
+from headscope.report.best_heads.parts import NAMED, beside_thresholds
 from headscope.report.parts import Finding
 from headscope.report.random_weights import beside_random_weights
 from headscope.report.wording import Estimate, agree, first_of, number, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.relations.page.summary import LinkReading, chosen, filtered, highest, options
+from headscope.studies.relations.page.summary import ELSEWHERE, OTHERS, filtered, highest, relations
 
-NAMED = 8
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}
 
 NOTHING = Finding(
@@ -24,23 +25,24 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     """The best head of all links, the special heads, and the clearest relation."""
     if not _is_compared(result):
         return [NOTHING]
-    every = chosen(result)
-    return [*_best_head(every), *_special_heads(result), *_clearest(every), *_random_weights(result)]
+    heads = relations(result)
+    return [*_best_head(heads), *_special_heads(result), *_clearest(heads), *_random_weights(result)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, each with the baselines, the interval and the number of sentences."""
     if not _is_compared(result):
         return [NOTHING, *_filter(result)]
-    every = chosen(result)
+    heads = relations(result)
+    rule = "The chosen head does not gain 0.1 over both baselines, or the difference may be chance. Gain"
     return [
         *_above(result),
         *_special(result),
-        *_best(every),
-        *_relations(every),
+        *_best(heads),
+        *beside_thresholds(heads, _sentence, lambda head: f"{head.gain.value:+.2f}", rule),
         *_untrained(result),
         *_filter(result),
-        *_caution(result, every),
+        *_caution(result, heads),
     ]
 
 
@@ -49,30 +51,34 @@ def _is_compared(result: xr.Dataset) -> bool:
     return bool(result["gain"].sel(relation="all").notnull().any())
 
 
-def _best_head(every: list[LinkReading]) -> Iterator[Finding]:
-    for each in every[:1]:
-        if each.relation == "all":
-            base = max(each.elsewhere.value, each.others.value)
-            yield Finding(
-                f"Head {each.head} attends most clearly to linked words",
-                f"It gives them {each.attention.value:.0%} of its attention; words without a link get {base:.0%}.",
-            )
+def _overall(heads: list[ChosenHead]) -> list[ChosenHead]:
+    """The best head of all links, if there is one."""
+    return [head for head in heads[:1] if head.name == "all"]
+
+
+def _best_head(heads: list[ChosenHead]) -> Iterator[Finding]:
+    for overall in _overall(heads):
+        baseline = max(overall.baselines[ELSEWHERE].value, overall.baselines[OTHERS].value)
+        yield Finding(
+            f"Head {overall.head} attends most clearly to linked words",
+            f"It gives them {overall.score.value:.0%} of its attention; words without a link get {baseline:.0%}.",
+        )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
-    heads, total, names = _special_numbers(result)
+    heads, total, names = special_heads(result, "relation")
     topic = f"{several(heads, 'head')} of {total} {agree(heads, 'attends', 'attend')} to links"
     single = [name for name in names if name != "all"]
     which = f"; these relations have such a head: {first_of(single, NAMED, ', ')}" if single else ""
     yield Finding(topic, f"Linked words get clearly more attention than others{which}.")
 
 
-def _clearest(every: list[LinkReading]) -> Iterator[Finding]:
-    for each in [each for each in _by_gain(every) if each.special][:1]:
+def _clearest(heads: list[ChosenHead]) -> Iterator[Finding]:
+    for relation in [head for head in by_gain(heads) if head.special][:1]:
         yield Finding(
-            f"The clearest relation is {each.relation}",
-            f"Head {each.head} ({each.arrow}) gives its links {100 * each.gain.value:.0f} points more attention than "
-            "words without a link.",
+            f"The clearest relation is {relation.name}",
+            f"Head {relation.head} ({relation.arrow}) gives its links {100 * relation.gain.value:.0f} points more "
+            "attention than words without a link.",
         )
 
 
@@ -94,26 +100,18 @@ def _above(result: xr.Dataset) -> Iterator[Finding]:
     texts = []
     for direction, words in DIRECTIONS.items():
         limit = float(result["percentile"].sel(relation="all", direction=direction))
-        above = [each for each in highest(result, direction, total) if each.attention.value > limit]
-        heads = ", ".join(f"{each.head} ({each.attention.text}; {_beside(each)})" for each in above)
+        above = [head for head in highest(result, direction, total) if head.score.value > limit]
+        heads = ", ".join(f"{head.head} ({head.score.text}; {_beside(head)})" for head in above)
         texts.append(f"{words}, above {number(limit)}: {heads or 'no head'}.")
     least = -(-(total - 1) // 100)
     texts.append(f"This is no test: {least} of {total} heads {agree(least, 'lies', 'lie')} above it in any model.")
     yield Finding("Above the 99th percentile", " ".join(texts))
 
 
-def _special_numbers(result: xr.Dataset) -> tuple[int, int, list[str]]:
-    """Returns: the number of special heads, the number of heads, and the relations that have a special head."""
-    special = result["special"]
-    by_head, by_relation = special.max(["relation", "direction"]), special.max(["layer", "head", "direction"])
-    names = special["relation"].values[(by_relation == 1).values].tolist()
-    return int((by_head == 1).sum()), int(by_head.notnull().sum()), names
-
-
 def _special(result: xr.Dataset) -> Iterator[Finding]:
-    heads, total, names = _special_numbers(result)
+    heads, total, names = special_heads(result, "relation")
     frequent = int((result["gain_n_examples"] >= LEAST_CASES).sum())
-    tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads, relations and directions"
+    tests = f"Benjamini-Hochberg over {tests_made(result)} heads, relations and directions"
     beyond = ", and more than any head of an untrained model" if "untrained" in result else ""
     which = f": {', '.join(names)}" if names else ""
     yield Finding(
@@ -125,40 +123,22 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
     )
 
 
-def _best(every: list[LinkReading]) -> Iterator[Finding]:
-    for each in every:
-        if each.relation == "all":
-            yield Finding(
-                "All links",
-                f"The head with the largest gain is {each.head} ({each.arrow}): {each.attention.text} for links, "
-                f"{_beside(each)}, a gain of {each.gain.text}, on {each.n:,} held-out sentences.",
-            )
-
-
-def _by_gain(every: list[LinkReading]) -> list[LinkReading]:
-    """The relations with enough sentences, the largest gain first; without "all"."""
-    return sorted((each for each in every if each.enough and each.relation != "all"), key=lambda one: -one.gain.value)
-
-
-def _relations(every: list[LinkReading]) -> Iterator[Finding]:
-    ranked = _by_gain(every)
-    if special := [_sentence(each) for each in ranked if each.special]:
-        yield Finding("Relations with a special head", f"{first_of(special, NAMED)}.")
-    if without := [f"{each.relation} ({each.gain.value:+.2f})" for each in ranked if not each.special]:
+def _best(heads: list[ChosenHead]) -> Iterator[Finding]:
+    for overall in _overall(heads):
         yield Finding(
-            "Relations without a special head",
-            "The chosen head does not gain 0.1 over both baselines, or the difference may be chance. Gain: "
-            f"{', '.join(without)}.",
+            "All links",
+            f"The head with the largest gain is {overall.head} ({overall.arrow}): {overall.score.text} for links, "
+            f"{_beside(overall)}, a gain of {overall.gain.text}, on {overall.held_out:,} held-out sentences.",
         )
 
 
-def _sentence(each: LinkReading) -> str:
-    beside = f"{number(each.elsewhere.value)} elsewhere, {number(each.others.value)} from other words"
-    return f"{each.relation} in {each.head} ({each.arrow}): {each.attention.text}, {beside}, n = {each.n:,} sentences"
+def _sentence(head: ChosenHead) -> str:
+    beside = ", ".join(f"{number(baseline.value)} {words}" for words, baseline in head.baselines.items())
+    return f"{head.name} in {head.head} ({head.arrow}): {head.score.text}, {beside}, n = {head.held_out:,} sentences"
 
 
-def _beside(each: LinkReading) -> str:
-    return f"{each.elsewhere.text} elsewhere, {each.others.text} from other words"
+def _beside(head: ChosenHead) -> str:
+    return ", ".join(f"{baseline.text} {words}" for words, baseline in head.baselines.items())
 
 
 def _untrained(result: xr.Dataset) -> Iterator[Finding]:
@@ -181,8 +161,8 @@ def _filter(result: xr.Dataset) -> Iterator[Finding]:
         yield Finding("Examples kept", f"{kept:,} of {read:,}. Dropped, in this order: {steps_dropped}.")
 
 
-def _caution(result: xr.Dataset, every: list[LinkReading]) -> Iterator[Finding]:
-    few = [each.relation for each in every if not each.enough]
+def _caution(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
+    few = [head.name for head in heads if not head.enough]
     coded = "The pieces of both ends were paired one by one, as in the released code."
     parts = [
         f"Relations with fewer than {LEAST_CASES} sentences have a separate table: {len(few)}." if few else "",

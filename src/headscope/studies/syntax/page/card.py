@@ -2,24 +2,24 @@
 
 from collections.abc import Iterator
 
-import pandas as pd
 import xarray as xr
 
 from headscope.figures import bars, with_interval
+from headscope.report.best_heads.card import beside_baseline, best_head_of, special_for
+from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Figure, Finding
-from headscope.report.wording import first_of, number, rate
-from headscope.statistics.thresholds import LEAST_CASES, RATE, enough
-from headscope.studies.syntax.page.summary import as_coded, judged_on, relations
+from headscope.report.wording import number
+from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.studies.syntax.page.summary import RELATIONS, as_coded, baseline, judged_on, offset
 
 SHOWN = 8
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     """All relations, in the better direction."""
-    every = result["accuracy"].sel(relation=result["relation"] == "all")
-    return ("accuracy.all",) if every.notnull().any() else ()
+    overall = result["accuracy"].sel(relation=result["relation"] == "all")
+    return ("accuracy.all",) if overall.notnull().any() else ()
 
 
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -34,64 +34,41 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The relations for which the head is special, else the nearest; then the relations that it was chosen for."""
-    rows = [row for row in of_variable(numbers, "accuracy") if "all" not in row.labels and enough(row.n)]
-    rows = sorted(rows, key=lambda row: row.baseline - row.value)
-    special = [_sentence(row) for row in rows if float(result["special"].sel(_place(row))) == 1]
+    rows = [row for row in of_variable(numbers, "accuracy") if "all" not in row.labels]
     rule = (
-        f"at least 10 points over the best fixed offset {judged_on(result)}, q < {RATE}, at least {LEAST_CASES} words; "
-        f"corrected for {int(result['q_value'].notnull().sum()):,} heads, relations and directions (Benjamini-Hochberg)"
+        f"at least 10 points over the best fixed offset {judged_on(result)}, q < {RATE}, at least {LEAST_CASES} words"
     )
-    if special:
-        yield Finding("Special for", f"{first_of(special, SHOWN)} ({rule}).")
-    elif rows:
-        yield Finding("Special for", f"No relation ({rule}). Nearest: {_sentence(rows[0])}.")
-    yield from _chosen(result, numbers)
-
-
-def _place(row: Row) -> dict[str, object]:
-    return {"layer": row.layer, "head": row.head, "relation": row.labels[0], "direction": row.labels[1]}
+    yield from special_for(result, rows, "Special for", _sentence, rule, SHOWN)
+    if numbers:
+        heads = chosen_for(result, RELATIONS, numbers[0].layer, numbers[0].head)
+        frequent = sorted((head for head in heads if head.enough), key=lambda head: -head.gain.value)
+        where = "the same sentences" if as_coded(result) else "the other half of the sentences"
+        yield from best_head_of([_scores(head) for head in frequent], where)
 
 
 def _sentence(row: Row) -> str:
-    q = "" if pd.isna(row.q) else f", q {rate(row.q)}"
-    return f"{row.words} {value(row)}, best fixed offset {number(row.baseline)} ({ranked(row)}), {cases(row)}{q}"
+    return f"{row.words} {beside_baseline(row, 'best fixed offset')}"
 
 
-def _chosen(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
-    """Held-out scores of the relations for which this head was selected."""
-    if not numbers:
-        return
-    layer, head = numbers[0].layer, numbers[0].head
-    mine = (result["chosen_layer"] == layer) & (result["chosen_head"] == head)
-    won = sorted(
-        (each for each in relations(result.sel(relation=mine)) if each.enough), key=lambda one: -one.gain.value
+def _scores(relation: ChosenHead) -> str:
+    return (
+        f"{relation.name} ({relation.arrow}) {relation.score.text}, offset {offset(relation):+d} has "
+        f"{number(baseline(relation).value)}, n = {relation.held_out:,} words"
     )
-    if won:
-        scores = "; ".join(
-            f"{each.name} ({each.arrow}) {each.accuracy.text}, offset {each.offset:+d} has "
-            f"{number(each.baseline.value)}, n = {each.held_out:,} words"
-            for each in sorted(won, key=lambda each: -each.gain.value)
-        )
-        where = "the same sentences" if as_coded(result) else "the other half of the sentences"
-        yield Finding("Best head of", f"Chosen as the best head; scores on {where}: {scores}.")
 
 
 def figures(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
     """Its best relations beside the fixed offset."""
-    whole = result.sel(layer=layer, head=head, relation=result["accuracy_n_examples"] >= LEAST_CASES)
-    whole = whole.sel(relation=whole["relation"] != "all")
-    if not whole.sizes["relation"]:
+    part = result.sel(layer=layer, head=head, relation=result["accuracy_n_examples"] >= LEAST_CASES)
+    part = part.sel(relation=part["relation"] != "all")
+    if not part.sizes["relation"]:
         return
-    stacked = whole[["accuracy", "accuracy_ci", "baseline", "baseline_ci"]].stack(row=("relation", "direction"))
+    stacked = part[["accuracy", "accuracy_ci", "baseline", "baseline_ci"]].stack(row=("relation", "direction"))
     stacked = stacked.isel(row=(stacked["baseline"] - stacked["accuracy"]).argsort().values[:SHOWN])
-    names = [f"{relation}, {_arrow(direction)}" for relation, direction in stacked["row"].values.tolist()]
+    names = [f"{relation}, {ARROWS[direction]}" for relation, direction in stacked["row"].values.tolist()]
     parts = [with_interval(stacked, name).rename("accuracy") for name in ("accuracy", "baseline")]
     both = xr.concat(parts, xr.Variable("which", ["this head", "best fixed offset"])).transpose("row", "which")
     both = both.drop_vars(["row", "relation", "direction"]).assign_coords(row=names).rename("accuracy", row="relation")
     attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
     caption = "The relations in which the head is furthest above the best fixed offset, with 95% intervals."
     yield Figure("relations", "Relations", bars(both.assign_attrs(attrs)), caption, "accuracy")
-
-
-def _arrow(direction: str) -> str:
-    return "dep → head" if direction == "dependent_to_head" else "head → dep"

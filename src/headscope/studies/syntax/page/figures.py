@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
+from headscope.report.best_heads.parts import beside, frequent
 from headscope.report.parts import Figure
-from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.syntax.page.summary import as_coded
 
 BEST, WHERE = "The best head of each relation", "Which heads"
@@ -15,9 +15,7 @@ MOST = 12
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result; relations of few words are left out of them."""
-    enough = result.sel(relation=result["accuracy_n_examples"] >= LEAST_CASES)
-    if not enough.sizes["relation"]:
-        enough = result
+    enough = frequent(result, "accuracy_n_examples")
     gains = _gain(enough.isel(relation=slice(MOST)))
     on = "the same sentences" if as_coded(result) else "the half of the sentences on which they were not chosen"
     return [
@@ -57,13 +55,10 @@ def _all_words(result: xr.Dataset) -> Iterator[Figure]:
 
 def _beside(result: xr.Dataset) -> xr.DataArray:
     """Chosen head and offset as one array: "all", then the relations that gain most."""
-    names = {"chosen_accuracy": "best head", "chosen_baseline": "fixed offset"}
-    parts = [with_interval(result, name).drop_vars("n_examples", errors="ignore") for name in names]
-    whole = xr.concat(parts, xr.Variable("which", list(names.values()))).transpose("relation", "which")
+    names = {"best head": "chosen_accuracy", "fixed offset": "chosen_baseline"}
+    joined = beside(result, {words: with_interval(result, name) for words, name in names.items()})
     attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
-    rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
-    order = result["relation"].values[(-rank).argsort().values]
-    return whole.sel(relation=order).rename("accuracy").assign_attrs(attrs)
+    return joined.rename("accuracy").assign_attrs(attrs)
 
 
 def _gain(result: xr.Dataset) -> xr.DataArray:

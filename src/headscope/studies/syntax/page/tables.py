@@ -2,10 +2,11 @@
 
 import xarray as xr
 
-from headscope.report.tables import Column, Table
+from headscope.report.best_heads.chosen import ChosenHead
+from headscope.report.best_heads.parts import Cells, by_number_of_cases
+from headscope.report.tables import Table
 from headscope.report.wording import rate
-from headscope.statistics.thresholds import LEAST_CASES
-from headscope.studies.syntax.page.summary import Relation, as_coded, relations
+from headscope.studies.syntax.page.summary import as_coded, baseline, offset, relations
 
 # Accuracy and best offset of BERT-base on the Penn Treebank with Stanford's relations: the paper's Table 1, and where
 # it leaves a relation out the output of the released notebook; heads as the paper counts them. auxpass is the
@@ -51,40 +52,28 @@ COLUMNS = ("Head", "Direction", "Accuracy", "Fixed offset", "Gain", "Special", "
 
 def tables(result: xr.Dataset) -> list[Table]:
     """The relations of at least 50 words, the best gains first, and apart those of fewer."""
-    every = sorted(relations(result), key=lambda each: (each.name != "all", -each.gain.value))
+    heads = relations(result)
     halves = "chosen on one half of the sentences and scored on the other half"
     chosen = "chosen and scored on the same sentences" if as_coded(result) else halves
-    main = (
+    caption = (
         f"The best head of each relation, in per cent of words with 95% intervals. Head and offset are {chosen}. "
         "Special: at least 10 points over the offset, q < 0.05. BERT-base: Clark et al. (2019), relations of the same "
         "name in the Penn Treebank, with their best offset in brackets."
-        f"{AUXPASS if any(each.name == 'auxpass' for each in every) else ''}"
+        f"{AUXPASS if any(head.name == 'auxpass' for head in heads) else ''}"
     )
-    parts = {
-        main: [each for each in every if each.enough],
-        f"Relations of fewer than {LEAST_CASES} words: too few to call a head special.": [
-            each for each in every if not each.enough
-        ],
-    }
-    return [_table(number, caption, rows) for number, (caption, rows) in enumerate(parts.items()) if rows]
+    return by_number_of_cases("relations", caption, "words", COLUMNS, heads, _cells)
 
 
-def _table(number: int, caption: str, rows: list[Relation]) -> Table:
-    columns = tuple(Column(words.lower(), words) for words in COLUMNS)
-    lines = [((each.name,), _cells(each)) for each in rows]
-    return Table(f"relations-{number}", caption, "", "", ("Relation",), columns, lines)
-
-
-def _cells(each: Relation) -> list[tuple[str, str] | None]:
-    paper, (baseline, bounds) = PAPER.get(each.name), each.baseline.cell(".1f", 100)
+def _cells(relation: ChosenHead) -> Cells:
+    paper, (share, bounds) = PAPER.get(relation.name), baseline(relation).cell(".1f", 100)
     return [
-        (each.head, ""),
-        (each.arrow, ""),
-        each.accuracy.cell(".1f", 100),
-        (f"{baseline} ({each.offset:+d})", bounds),
-        each.gain.cell("+.1f", 100),
-        ("yes" if each.special else "", ""),
-        (f"{each.held_out:,}", ""),
-        (rate(each.q), ""),
+        (relation.head, ""),
+        (relation.arrow, ""),
+        relation.score.cell(".1f", 100),
+        (f"{share} ({offset(relation):+d})", bounds),
+        relation.gain.cell("+.1f", 100),
+        ("yes" if relation.special else "", ""),
+        (f"{relation.held_out:,}", ""),
+        (rate(relation.q), ""),
         (f"{paper[0]} ({paper[1]}) {paper[2]}".rstrip(), "") if paper else None,
     ]

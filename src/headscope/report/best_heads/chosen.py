@@ -1,0 +1,164 @@
+"""The best heads of a result: selected on one half of the inputs, scored on the other, beside a baseline."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import xarray as xr
+
+from headscope.figures.labels import head_name
+from headscope.report.wording import Estimate, estimate
+from headscope.statistics.thresholds import enough, is_special
+
+HEAD = ["layer", "head"]
+ARROWS = {
+    "dependent_to_head": "dep → head",
+    "head_to_dependent": "head → dep",
+    "source_to_target": "source → target",
+    "target_to_source": "target → source",
+    "either": "either way",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BestHeads:
+    """The variables in which a study writes its best heads; "" or none where it has no such variable.
+
+    * `dims`: there is a best head for each combination of their labels, such as a relation.
+    * `score`, `gains`: of the best head, and over each baseline; `baselines`: their scores, by the name on the page.
+    * `direction`: in which it is best; `reference`: the baseline that it is compared with.
+    * `random`: the score with random weights; of many heads, the highest.
+    * `cases`, `held_out`: numbers of cases in all inputs, and in the half that gives the scores.
+    * `place`: the start of the variables of its layer and head.
+    """
+
+    dims: tuple[str, ...]
+    score: str
+    gains: tuple[str, ...]
+    baselines: Mapping[str, str] = field(default_factory=dict)
+    direction: str = ""
+    reference: str = ""
+    random: str = ""
+    cases: str = ""
+    held_out: str = ""
+    place: str = "chosen"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenHead:
+    """A head with its scores, as shares.
+
+    * `labels`: what it is best for, by dimension; `head`: such as "8-10".
+    * `gain`: over the highest baseline; `reference`: which baseline that is, as the study names it.
+    * `random`: the score with random weights, None where that was not measured.
+    * `q`: the false discovery rate of the head in all inputs.
+    """
+
+    labels: dict[str, str]
+    head: str
+    direction: str
+    score: Estimate
+    baselines: dict[str, Estimate]
+    gain: Estimate
+    reference: Any
+    random: Estimate | None
+    q: float
+    cases: int
+    held_out: int
+
+    @property
+    def name(self) -> str:
+        """What it is best for."""
+        return ", ".join(self.labels.values())
+
+    @property
+    def enough(self) -> bool:
+        """True if there are enough cases for a claim."""
+        return enough(self.cases)
+
+    @property
+    def special(self) -> bool:
+        """True if it beats its baseline by 10 points, beyond chance, and any head with random weights."""
+        above = self.random is None or self.score.value > self.random.value
+        return above and is_special(self.gain.value, self.q, self.cases)
+
+    @property
+    def arrow(self) -> str:
+        """The direction, in words."""
+        return ARROWS[self.direction]
+
+
+def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
+    """The best heads in the order of the result; without those that a half of the inputs lacks."""
+    combinations = product(*(result[dim].values.tolist() for dim in study.dims))
+    parts = [result.sel(dict(zip(study.dims, labels, strict=True))) for labels in combinations]
+    return [_chosen(part, study) for part in parts if bool(part[f"{study.place}_layer"].notnull())]
+
+
+def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> ChosenHead:
+    """One head of a part of a result.
+
+    * `part`: the result at one label of each of the dimensions of `study`.
+    * `position`: the layer, the head and the direction, if there is one.
+    """
+    direction = position.get("direction", "")
+    here = part.sel(position)
+    return ChosenHead(
+        {dim: str(part[dim].item()) for dim in study.dims},
+        head_name(position["layer"], position["head"]),
+        direction,
+        estimate(here, study.score),
+        {words: estimate(here, name) for words, name in study.baselines.items()},
+        min((estimate(here, name) for name in study.gains), key=lambda gain: gain.value),
+        here[study.reference].item() if study.reference else None,
+        _random(part.sel(direction=direction) if direction else part, study.random),
+        float(here["q_value"]) if "q_value" in here else float("nan"),
+        int(here[study.cases]) if study.cases else 0,
+        int(here[study.held_out]) if study.held_out else 0,
+    )
+
+
+def _chosen(part: xr.Dataset, study: BestHeads) -> ChosenHead:
+    position: dict[str, Any] = {name: int(part[f"{study.place}_{name}"]) for name in HEAD}
+    direction = {"direction": str(part[study.direction].item())} if study.direction else {}
+    return head_at(part, study, position | direction)
+
+
+def _random(part: xr.Dataset, name: str) -> Estimate | None:
+    if name not in part:
+        return None
+    return Estimate(float(part[name].max())) if part[name].ndim else estimate(part, name)
+
+
+def chosen_for(result: xr.Dataset, study: BestHeads, layer: int, head: int) -> list[ChosenHead]:
+    """The labels of the first dimension for which a head is the best one."""
+    selected = (result["chosen_layer"] == layer) & (result["chosen_head"] == head)
+    return chosen_heads(result.sel({study.dims[0]: selected}), study)
+
+
+def by_gain(heads: Iterable[ChosenHead]) -> list[ChosenHead]:
+    """Those with enough cases, the largest gain first; without that of all cases."""
+    return sorted((head for head in heads if head.enough and head.name != "all"), key=lambda head: -head.gain.value)
+
+
+def special_heads(result: xr.Dataset, dim: str, without: str = "") -> tuple[int, int, list[str]]:
+    """Returns: the number of special heads, the number of heads, and the labels of `dim` that have a special head.
+
+    * `without`: a label that makes no head special.
+    """
+    special = result["special"].max(set(result["special"].dims) - {*HEAD, dim})
+    counted = special.where(special[dim] != without)
+    names = special[dim].values[(counted.max(HEAD) == 1).values].tolist()
+    return int((counted.max(dim) == 1).sum()), int(special.notnull().any(dim).sum()), names
+
+
+def tests_made(result: xr.Dataset) -> str:
+    """The number of tests of special heads: that of rates in the result."""
+    return f"{int(result['q_value'].notnull().sum()):,}"
+
+
+def options(result: xr.Dataset) -> dict[str, Any]:
+    """The options of the study."""
+    return json.loads(result.attrs.get("options", "{}"))
