@@ -19,6 +19,11 @@ class FakeRay:
     def __init__(self) -> None:
         self.actors, self.options = list[tuple[Any, ...]](), list[dict[str, Any]]()
 
+        self.killed = list[Any]()
+
+    def kill(self, actor: Any) -> None:
+        self.killed.append(actor)
+
     def is_initialized(self) -> bool:
         return True
 
@@ -45,6 +50,17 @@ def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPat
     assert ray.actors[0][:2] == ("module:name", b"job")
     with pytest.raises(HeadscopeError, match=r"^--gpus-per-worker 3: the Ray cluster has fewer"):
         RayEngine("module:name", b"job", gpus=3)
+
+
+def test_a_pass_that_starts_anew_has_new_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are left wait for tasks of the pass that was given up."""
+    ray = FakeRay()
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    engine = RayEngine("module:name", b"job")
+    left = engine.start()
+    left.passes, left.free = 1, True
+    assert engine.start() is not left and left not in engine.members and ray.killed == [left.actor]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from headscope.errors import HeadscopeError
 from headscope.passes import Pass, pass_journal
 from headscope.passes.pass_journal import PassJournal
 from headscope.storage import lines
-from headscope.storage.codec import encode
+from headscope.storage.codec import decode_array, encode
 from headscope.storage.lines import line_of, read_lines
 from headscope.viewer.example_index import example_index
 from support.killed import Killed
@@ -172,12 +172,36 @@ def test_a_forged_file_never_ends_the_run(
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"".join([first, *map(line_of, records)]))
         run = Run(tmp_path)
-        journal = run.settings.journal
-        assert journal is not None
-        journal.whole(lambda run=run: read(model, corpus, run))
+        read(model, corpus, run)
         assert not any("\n" in notice for notice in run.notices)
         anew += run.notices[-1].endswith("starts anew")
     assert anew > 2
+
+
+@pytest.mark.parametrize("read", [measured, gathered])
+def test_values_of_other_names_or_sizes_start_the_pass_anew(
+    model: Model, corpus: Corpus, tmp_path: Path, read: Callable[..., Any]
+) -> None:
+    """Their types are right, so that they are found at the first part that they are merged with."""
+    expected = read(model, corpus, Run(tmp_path / "all"))
+    path = begun(model, corpus, tmp_path / "killed", read)
+    first, line, *later = path.read_bytes().splitlines(keepends=True)
+    record = json.loads(line.partition(b" ")[2])
+    state = record["part"]["state"]
+    if read is measured:
+        state[0][0] = "other"
+    else:
+        right = decode_array(state[0]["right"])
+        state[0]["right"] = encode(np.hstack([right, right]))
+    path.write_bytes(b"".join([first, line_of(record), *later]))
+    run = Run(path.parent)
+    result = read(model, corpus, run)
+    assert "inputs are done by" in run.notices[0] and run.notices[-1].endswith("; the pass starts anew")
+    if read is gathered:
+        assert_same(result, expected)
+    else:
+        assert result.value["entropy"].total.tobytes() == expected.value["entropy"].total.tobytes()
+        assert result.attributes["skipped"] == expected.attributes["skipped"]
 
 
 def test_another_model_corpus_or_setting_starts_anew_and_says_why(model: Model, corpus: Corpus, tmp_path: Path) -> None:

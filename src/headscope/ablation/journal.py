@@ -5,7 +5,7 @@ the JSON value of one unit.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -36,6 +36,11 @@ class Journal:
 
     def __getitem__(self, unit: str) -> Any:
         return self.units[unit]
+
+    def forget(self, units: Iterable[str]) -> None:
+        """Forget units, which are then computed again."""
+        for unit in units:
+            del self.units[unit]
 
     def add_array(self, unit: str, values: np.ndarray) -> np.ndarray:
         """Keep the numbers of a unit on the disk, and return them.

@@ -17,6 +17,7 @@ from headscope.ablation.head_means import head_means
 from headscope.ablation.journal import Journal
 from headscope.ablation.strategies import Strategy, SweptInputs, Variants
 from headscope.ablation.swept_group import ALL_HEADS, SweptGroup, unit_name
+from headscope.ablation.unit_sizes import misfits
 from headscope.capture.interventions import Mode
 from headscope.cluster.channel import Json, TaskChannel
 from headscope.cluster.engine import Tasks
@@ -72,6 +73,9 @@ def sweep(
     heads = task_inputs.model.capture.heads
     groups = list(by_length(task_inputs.inputs, settings.batch_tokens, settings.seed))
     parts = [_layer(layer, heads) for layer in range(len(heads))] + [_set(each, heads) for each in sets]
+    if wrong := misfits(journal.units, task_inputs.model, groups, parts, mode):
+        journal.forget(wrong)
+        settings.on_notice(f"'{journal.path}' does not fit; {len(wrong)} units are computed again")
     settings.on_total(len(task_inputs.inputs) * _variants(parts))
     strategy = _fill(journal, task_inputs, groups, parts, settings, mode)
     plain, *outputs = (_in_order(journal, groups, each) for each in (ALL_HEADS, *(part.name for part in parts)))

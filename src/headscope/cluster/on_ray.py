@@ -78,8 +78,10 @@ class RayEngine:
 
     def start(self) -> "_RayWorker":
         """A worker of an earlier pass, or a new one."""
-        for member in self.members:
-            if member.free:
+        for member in list(self.members):
+            if member.free and member.passes > len(self.totals):
+                member.end()  # it waits in the middle of a pass that starts anew
+            elif member.free:
                 member.free = False
                 member.catch_up()
                 return member

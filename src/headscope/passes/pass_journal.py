@@ -18,12 +18,9 @@ from headscope.storage.fingerprint import Fingerprint, difference
 from headscope.storage.lines import Record, append_line, line_of, read_lines, replace_lines
 
 State = TypeVar("State")
-Value = TypeVar("Value")
 # Least seconds between checkpoints, and how many times the cost of one they are apart at least.
 SECONDS, TIMES = 5.0, 100
 FORMAT = "checkpoint of a pass"
-# The errors of code that gets values of other types, names or sizes than its own; a device out of memory has another.
-FORGED = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
 
 
 @dataclass
@@ -33,14 +30,12 @@ class PassJournal:
     * `folder`: made at the first checkpoint; a run of a few seconds writes none.
     * `run`: what the numbers of all passes depend on.
     * `on_notice`: called with one line when a pass goes on from a checkpoint, or starts anew.
-    * `restored`: the files that the run goes on from.
     """
 
     folder: Path
     run: Mapping[str, str | int]
     on_notice: Callable[[str], None]
     passes: int = 0
-    restored: list[Path] = field(default_factory=list)
     saved: float = field(default_factory=time.monotonic)
     cost: float = 0.0
 
@@ -50,20 +45,6 @@ class PassJournal:
         path = self.folder / f"pass-{self.passes}"
         remove_unfinished(path)
         return Checkpoints(self, path, {**self.run, **fingerprint}, fold)
-
-    def whole(self, compute: Callable[[], Value]) -> Value:
-        """The outcome of a run; where it fails on the values of checkpoints, which may be forged, it starts anew."""
-        try:
-            return compute()
-        except FORGED as error:
-            if not self.restored:
-                raise
-            reason = " ".join(str(error).split())[:200]
-            self.on_notice(f"'{self.restored[0]}' does not fit ({type(error).__name__}: {reason}); the run starts anew")
-        for path in (self.folder, *self.restored):
-            remove(path)
-        self.passes, self.restored = 0, []
-        return compute()
 
     @property
     def due(self) -> bool:
@@ -80,6 +61,9 @@ class NoCheckpoints(Generic[State]):
 
     def __init__(self, fold: Fold[State]):
         self.restored: ReadShards[State] = ReadShards(fold.start().state())
+
+    def begin_anew(self, reason: str) -> None:
+        """There is nothing to begin anew."""
 
     def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
         """Keep nothing."""
@@ -101,6 +85,11 @@ class Checkpoints(NoCheckpoints[State]):
         if path.exists():
             self._restore()
         self.shards = self.restored.shards
+
+    def begin_anew(self, reason: str) -> None:
+        """Forget the part in the file, and say why."""
+        self.restored, self.shards, self.items = ReadShards(self.fold.start().state()), 0, 0
+        self.journal.on_notice(f"'{self.path}' {reason}; the pass starts anew")
 
     def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
         """Keep a part, if it is time for a checkpoint or it must be (`at_once`).
@@ -141,12 +130,10 @@ class Checkpoints(NoCheckpoints[State]):
             restored = self._part(record for record in records if record)
             if self.fold.files is not None:
                 self.fold.files.refuse_damaged(restored.state)
-            self.restored = restored
         except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
-            self.journal.on_notice(f"'{self.path}' {error}; the pass starts anew")
-            self.items = 0
+            self.begin_anew(str(error))
         else:
-            self.journal.restored.append(self.path)
+            self.restored = restored
             done = f"{self.restored.coverage.inputs:,} inputs are done"
             self.journal.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
 

@@ -101,7 +101,6 @@ class Pass:
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
         reader = ShardReader(self.model, self.corpus, words, self.settings, fold, self.pad_to)
         checkpoints = self._checkpoints(reader)
-        words.counts.update(checkpoints.restored.counts)
         if checkpoints.restored.shards:
             self.settings.on_progress(checkpoints.restored.coverage.inputs)
         total, interrupted = read_parts(

@@ -12,6 +12,7 @@ from headscope.errors import ClusterLostError
 from headscope.passes.pass_journal import NoCheckpoints
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards, State
+from headscope.passes.state_layout import misfit
 from headscope.storage.codec import decode
 
 
@@ -42,9 +43,8 @@ def read_parts(
     """
     total = checkpoints.restored
     try:
-        with closing(reader.parts(total)) as parts:
-            for part in parts:
-                total = total.plus(part, merge)
+        with closing(_totals(reader, checkpoints, merge)) as totals:
+            for total in totals:
                 checkpoints.save(total)
         checkpoints.finish(total)
     except ClusterLostError:
@@ -58,6 +58,25 @@ def read_parts(
             raise
         return total, True
     return total, False
+
+
+def _totals(
+    reader: PartReader[State], checkpoints: NoCheckpoints[State], merge: Callable[[State, State], State]
+) -> Generator[ReadShards[State]]:
+    """The total so far, again after each part; from nothing where the first does not fit the checkpoint."""
+    total, reason = checkpoints.restored, ""
+    yield total
+    with closing(reader.parts(total)) as parts:
+        for part in parts:
+            if total.state is checkpoints.restored.state and total.coverage.inputs and part.coverage.inputs:
+                reason = misfit(total.state, part.state)
+            if reason:
+                break
+            total = total.plus(part, merge)
+            yield total
+    if reason:
+        checkpoints.begin_anew(reason)
+        yield from _totals(reader, checkpoints, merge)
 
 
 def parts_by_workers(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from headscope.encoding.encoder import Long
@@ -70,11 +69,6 @@ class Settings:
         """Print one line that is no error, if there is a command line."""
         if self.journal is not None:
             self.journal.on_notice(line)
-
-    def on_restored(self, path: Path) -> None:
-        """Note a file of finished work that the run goes on from, if there is a command line."""
-        if self.journal is not None:
-            self.journal.restored.append(path)
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

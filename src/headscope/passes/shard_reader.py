@@ -53,9 +53,13 @@ class ShardReader(Generic[State]):
         self.size = shard_size(self.corpus.n_examples, self.corpus.text_bytes)
         self.together = 1 if self.fold.listed else shards_together(self.corpus.n_examples, self.size)
         self.nothing = self.sum = ReadShards(self.fold.start().state())
+        self.counted_before = Counter(self.words.counts)
 
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums of neighbouring shards after those that are done, one after the other."""
+        self.words.counts.clear()
+        self.words.counts.update(self.counted_before)
+        self.words.counts.update(done.counts)
         return self._by_workers(done) if self.settings.in_parts else self._here(done)
 
     def unfinished(self) -> ReadShards[State]:

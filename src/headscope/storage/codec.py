@@ -16,6 +16,7 @@ from jaxtyping import AbstractArray, jaxtyped
 
 Json = Any
 KINDS = "biufU"  # of arrays: numbers, truth values and text
+INTEGERS = range(-(2**63), 2**64)  # of numpy, signed and unsigned
 DTYPE = re.compile(rf"[<>|=][{KINDS}]\d{{1,9}}")
 
 
@@ -101,6 +102,8 @@ def _items(json: Json, parts: tuple[Any, ...]) -> list[Any]:
 
 
 def _of(json: Json, kind: type) -> Any:
+    if kind is int and type(json) is int and json not in INTEGERS:
+        raise ValueError(f"an integer of {json.bit_length()} bits in the place of one of 64")
     if type(json) is kind or (kind is float and type(json) is int):
         return kind(json)
     raise ValueError(f"{type(json).__name__} in the place of {kind.__name__}")

@@ -1,5 +1,6 @@
 """The study `ablate` on planted models: what it finds, what it keeps, and what it refuses."""
 
+import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,8 @@ from headscope.corpora.tasks import Task, masked
 from headscope.front.cli.app import application
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.pass_journal import PassJournal
+from headscope.storage.codec import encode
+from headscope.storage.lines import line_of
 from headscope.studies.ablate.study import run
 from support.planted_task import DECIDES, planted_classifier, planted_task, write_planted_task
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -87,6 +90,29 @@ def test_the_same_call_goes_on_and_another_mode_starts_anew(tmp_path: Path, monk
     assert again["metric"].values.tolist() == ["matthews", "accuracy"]
     xr.testing.assert_identical(again["head_score"].sel(metric="accuracy"), first["head_score"].sel(metric="accuracy"))
     xr.testing.assert_identical(again["importance"], first["importance"])
+
+
+def test_forged_units_are_computed_again(tmp_path: Path) -> None:
+    """Right in their checksums, wrong in their types or sizes."""
+    model, task, path = model_of(planted_classifier()), planted_task(), tmp_path / "ablate.journal"
+    first = run(model, task, SETTINGS, directory=tmp_path, mode="mean")
+    content = path.read_bytes()
+    records = [json.loads(line.partition(b" ")[2]) for line in content.splitlines()[1:]]
+    importance = next(record["unit"] for record in records if "importance" in record["unit"])
+    for unit, value in (
+        ("batch 0, layer 1", encode(np.zeros((2, 1, 3), np.float32))),
+        ("batch 0, layer 2", {"json": "text"}),
+        ("means", encode(np.zeros((1, 1, 1)))),
+        ("strategy", {"json": 5}),
+        (importance, {"json": {"data_vars": {}}}),
+        (importance, {"json": 1}),
+    ):
+        notices = list[str]()
+        settings = replace(SETTINGS, journal=PassJournal(tmp_path / "passes", {}, notices.append))
+        path.write_bytes(content + line_of({"unit": unit} | value))
+        again = run(model, task, settings, directory=tmp_path, mode="mean")
+        xr.testing.assert_identical(again.drop_attrs(), first.drop_attrs())
+        assert len(notices) == 1 and "does not fit; " in notices[0] and notices[0].endswith("computed again")
 
 
 def test_without_importance_nothing_is_said_of_it(tmp_path: Path) -> None:

@@ -129,12 +129,10 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
         run = {"on_progress": progress, "on_total": expect, "keep_interrupted": True, "journal": journal}
         options = {name: given[name] for name in function.options}
 
-        def result() -> Any:
-            with engine_of(study, given) as engine:  # a run that starts anew needs workers that do
-                settings = replace(ready["settings"], **run, engine=engine)
-                return function.load()(**ready | {"settings": settings}, **options)
-
-        return Computed(journal.whole(result), ready, journal)
+        with engine_of(study, given) as engine:
+            settings = replace(ready["settings"], **run, engine=engine)
+            result = function.load()(**ready | {"settings": settings}, **options)
+    return Computed(result, ready, journal)
 
 
 def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:

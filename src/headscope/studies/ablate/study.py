@@ -84,8 +84,6 @@ def run(
     items = inputs.items if isinstance(inputs, ItemInputs) else ()
     run = fingerprint(inputs, settings) | {"mode": mode}
     with opened(directory / FILE, run, settings.on_notice) as journal:
-        if len(journal):
-            settings.on_restored(directory / FILE)
         swept = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
         targets = np.ones(len(items)) if items else task.targets(task.dev)
         if isinstance(inputs, ItemInputs):
@@ -140,5 +138,18 @@ def _importance(
         return xr.Dataset(by_gradient(model, task, corpus, replace(settings, on_progress=lambda done: None))).to_dict()
 
     unit = f"importance of {corpus.sha256}, {corpus.n_examples} examples, {task.labels}, {settings.resamples} resamples"
+    if unit in journal and not _is_importance(journal[unit], model):
+        journal.forget([unit])
+        settings.on_notice(f"'{journal.path}' does not fit; the importance of heads is computed again")
     kept = xr.Dataset.from_dict(journal.once_json(unit, compute))
     return {str(name): array for name, array in kept.data_vars.items()}
+
+
+def _is_importance(json: Any, model: Model) -> bool:
+    """Whether the JSON of a journal, which may be forged, is the importance of the heads of a model."""
+    try:
+        kept = xr.Dataset.from_dict(json)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return False
+    heads = model.capture.heads
+    return "importance" in kept and (kept.sizes.get("layer"), kept.sizes.get("head")) == (len(heads), max(heads))
