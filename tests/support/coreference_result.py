@@ -11,7 +11,7 @@ import xarray as xr
 
 from headscope.results.variables import Variables
 from headscope.results.vocabulary import ATTRIBUTES
-from headscope.studies.coreference.question_variables import LABELS
+from headscope.studies.coreference.question_variables import COORDS
 
 KINDS = ("all", "pronoun", "proper")
 # Nearest, head match, rules, random.
@@ -49,7 +49,7 @@ def result_of(
         **bounded("chosen_baseline", base, "mention_type", "baseline"),
         **bounded("chosen_gain", [0.25] * len(kinds), "mention_type"),
     }
-    variables = Variables(LABELS | {"mention_type": list(kinds)}, "made")
+    variables = Variables(COORDS | {"mention_type": list(kinds)}, "made")
     for name, (values, named) in (found | (extra or {})).items():
         variables.add(name, values, named, long_name=name, units="share of mentions")
     return xr.Dataset(variables.arrays, attrs=ATTRS)

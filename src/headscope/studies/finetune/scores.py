@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from headscope.corpora.tasks import Task, resampled, score
 from headscope.passes import Settings
-from headscope.results.variables import Variables
+from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.studies.finetune.published import paper_score
@@ -16,22 +16,23 @@ from headscope.training.loss_curve import PARTS, loss_curve
 from headscope.training.run_record import TrainedOutputs
 
 ROWS = ("task", "init", "metric")
-# Dimensions, long name, units, source.
-VARIABLES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
-    "score": (ROWS, "score on dev", "fraction", "the kept model, mean over seeds"),
-    "score_ci": ((*ROWS, "bound"), "95% interval of score", "fraction", "bootstrap over dev examples"),
-    "score_n_examples": (ROWS, "examples behind score", "examples", "dev examples"),
-    "score_std": (ROWS, "spread of score", "fraction", "standard deviation over seeds"),
-    "score_by_seed": (("task", "init", "seed", "metric"), "score of each seed", "fraction", "the kept models"),
-    "epoch_score": (("task", "init", "epoch", "metric"), "score after each epoch", "fraction", "mean over seeds"),
-    "train_loss": (
-        ("task", "init", "progress"),
+LABELS = {
+    "score": Label("score on dev", "fraction", ROWS, "the kept model, mean over seeds"),
+    "score_ci": Label("95% interval of score", "fraction", (*ROWS, "bound"), "bootstrap over dev examples"),
+    "score_n_examples": Label("examples behind score", "examples", ROWS, "dev examples"),
+    "score_std": Label("spread of score", "fraction", ROWS, "standard deviation over seeds"),
+    "score_by_seed": Label("score of each seed", "fraction", ("task", "init", "seed", "metric"), "the kept models"),
+    "epoch_score": Label("score after each epoch", "fraction", ("task", "init", "epoch", "metric"), "mean over seeds"),
+    "train_loss": Label(
         "loss in training",
         "nats, for scores squared error",
+        ("task", "init", "progress"),
         "mean over the steps of each fiftieth of a training, and over seeds",
     ),
-    "chance": (("task", "metric"), "score of always the same answer", "fraction", "the commonest class of dev, or 0"),
-    "paper_score": (ROWS, "score of BERT-base in the paper", "fraction", "Kovaleva et al. 2019, Table 1"),
+    "chance": Label(
+        "score of always the same answer", "fraction", ("task", "metric"), "the commonest class of dev, or 0"
+    ),
+    "paper_score": Label("score of BERT-base in the paper", "fraction", ROWS, "Kovaleva et al. 2019, Table 1"),
 }
 
 
@@ -100,8 +101,7 @@ def _scores(task: Task, outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 def _empty(coords: Mapping[str, Sequence]) -> dict[str, xr.DataArray]:
     """All variables without values."""
-    variables = Variables(coords, "")
-    for name, (dims, long_name, units, source) in VARIABLES.items():
-        missing = np.full([len(coords[dim]) for dim in dims], np.nan)
-        variables.add(name, missing, dims, long_name=long_name, units=units, source=source)
+    variables = Variables(coords, "", LABELS)
+    for name, label in LABELS.items():
+        variables.add(name, np.full([len(coords[dim]) for dim in label.dims], np.nan))
     return variables.arrays

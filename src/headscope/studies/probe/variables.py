@@ -6,13 +6,26 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import Count, Variables, by_layer
+from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally
 from headscope.studies.probe.scores import Gold, Outcome
 
 SOURCE, UNITS = "Clark et al. 2019, section 5", "share of words"
 UAS = "words, without punctuation, that get their syntactic head"
+RAISES = "by how much a head raises the score of the syntactic head over that of another word"
+OF_HEADS = ("layer", "head", "direction")
+LABELS = {
+    "uas": Label(UAS, UNITS, ("probe",)),
+    "uas_argmax": Label(f"{UAS} where each takes its best, tree or not", UNITS, ("probe",)),
+    "recall": Label("words of a relation that get their syntactic head", UNITS, ("probe", "relation")),
+    "uas_by_seed": Label(f"{UAS}, by seed", UNITS, ("probe", "seed")),
+    "epochs": Label("passes over the training sentences", "epochs", ("probe", "seed")),
+    "uas_std": Label("standard deviation of the score over seeds", UNITS, ("probe",)),
+    "weight": Label("weight of a head in the attention-only parser", "logits", OF_HEADS),
+    "contribution": Label(RAISES, "logits", OF_HEADS),
+    "weight_std": Label("standard deviation of the weight over seeds", "logits", OF_HEADS),
+}
 
 
 def to_variables(
@@ -25,21 +38,19 @@ def to_variables(
     """
     names, counts = np.unique(gold.relation, return_counts=True)
     relations = [str(names[place]) for place in np.lexsort((names, -counts))]
-    variables = Variables({"probe": list(outcomes), "relation": relations, "seed": seeds}, SOURCE)
+    variables = Variables({"probe": list(outcomes), "relation": relations, "seed": seeds}, SOURCE, LABELS)
     right = _means([each.right for each in outcomes.values()])
     alone = _means([each.right_alone for each in outcomes.values()])
-    _add_estimate(variables, "uas", gold.tally(right, draws), UAS)
-    _add_estimate(variables, "uas_argmax", gold.tally(alone, draws), f"{UAS} where each takes its best, tree or not")
+    _add_estimate(variables, "uas", gold.tally(right, draws))
+    _add_estimate(variables, "uas_argmax", gold.tally(alone, draws))
     _add_recall(variables, [gold.tally(right, draws, gold.relation == name) for name in relations])
     by_seed = np.array([_by_seed(each, len(seeds)) for each in outcomes.values()])
-    dims = ("probe", "seed")
-    variables.add("uas_by_seed", by_seed, dims, long_name=f"{UAS}, by seed", units=UNITS)
+    variables.add("uas_by_seed", by_seed)
     epochs = [_for_each_seed(each.epochs or [0] * len(seeds), len(seeds)) for each in outcomes.values()]
-    variables.add("epochs", epochs, dims, long_name="passes over the training sentences", units="epochs")
+    variables.add("epochs", epochs)
     if len(seeds) > 1:
         spread = [row[~np.isnan(row)].std(ddof=1) if (~np.isnan(row)).sum() > 1 else np.nan for row in by_seed]
-        long_name = "standard deviation of the score over seeds"
-        variables.add("uas_std", spread, ("probe",), long_name=long_name, units=UNITS)
+        variables.add("uas_std", spread)
     return variables.arrays
 
 
@@ -54,22 +65,13 @@ def weighed(
     mean = weights.mean(0)
     among = gold.relation != "root"
     contributed = gold.tally(preferences * mean, draws, among)
-    variables, dims = Variables({"direction": DIRECTIONS}, SOURCE), ("layer", "head", "direction")
-    long_name = "weight of a head in the attention-only parser"
-    variables.add("weight", _placed(mean, heads), dims, long_name=long_name, units="logits")
-    long_name = "by how much a head raises the score of the syntactic head over that of another word"
-    variables.add(
-        "contribution",
-        _placed(contributed.mean, heads),
-        dims,
-        long_name=long_name,
-        units="logits",
-        interval=_placed(contributed.interval, heads),
-        count=Count(int(contributed.count), f"words of {long_name}", "words"),
-    )
+    variables = Variables({"direction": DIRECTIONS}, SOURCE, LABELS)
+    variables.add("weight", _placed(mean, heads))
+    count = Count(int(contributed.count), f"words of {RAISES}", "words")
+    interval = _placed(contributed.interval, heads)
+    variables.add("contribution", _placed(contributed.mean, heads), interval=interval, count=count)
     if len(weights) > 1:
-        spread, long_name = weights.std(0, ddof=1), "standard deviation of the weight over seeds"
-        variables.add("weight_std", _placed(spread, heads), dims, long_name=long_name, units="logits")
+        variables.add("weight_std", _placed(weights.std(0, ddof=1), heads))
     return variables.arrays
 
 
@@ -92,25 +94,12 @@ def _for_each_seed(values: Sequence[float], seeds: int) -> list[float]:
     return [*values, *[np.nan] * (seeds - len(values))]
 
 
-def _add_estimate(variables: Variables, name: str, score: Tally, long_name: str) -> None:
-    variables.add(
-        name,
-        score.mean,
-        ("probe",),
-        long_name=long_name,
-        units=UNITS,
-        interval=score.interval,
-        count=Count(int(score.count), "words that are scored", "words"),
-    )
+def _add_estimate(variables: Variables, name: str, score: Tally) -> None:
+    count = Count(int(score.count), "words that are scored", "words")
+    variables.add(name, score.mean, interval=score.interval, count=count)
 
 
 def _add_recall(variables: Variables, relations: Sequence[Tally]) -> None:
-    variables.add(
-        "recall",
-        np.stack([each.mean for each in relations], 1),
-        ("probe", "relation"),
-        long_name="words of a relation that get their syntactic head",
-        units=UNITS,
-        interval=np.stack([each.interval for each in relations], 1),
-        count=Count([int(each.count) for each in relations], "words of each relation", "words", ("relation",)),
-    )
+    means, intervals = (np.stack([getattr(tally, part) for tally in relations], 1) for part in ("mean", "interval"))
+    count = Count([int(tally.count) for tally in relations], "words of each relation", "words", ("relation",))
+    variables.add("recall", means, interval=intervals, count=count)

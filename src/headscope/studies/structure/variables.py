@@ -6,27 +6,45 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Count, Variables
+from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.resampled import Score
 from headscope.studies.structure.train import KINDS, FittedProbes
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL
 
 SOURCE = "Hewitt and Manning 2019, section 3"
 BASELINES = (*UNCONTEXTUAL, "linear")
-# Name: long name, units, and the cases that are counted.
+BY_LENGTH = "by sentence length (5 to 50 words)"
 SCORES = {
-    "uuas": ("edges of the gold tree, without punctuation, that the predicted tree has", "share of edges", "edges"),
-    "root_accuracy": ("sentences whose root has the smallest predicted depth", "share of sentences", "sentences"),
-    "distance_spearman": (
-        "rank correlation of predicted and gold distances, by sentence length (5 to 50 words)",
-        "Spearman correlation",
-        "sentences",
+    "uuas": Label(
+        "edges of the gold tree, without punctuation, that the predicted tree has", "share of edges", ("layer",)
     ),
-    "norm_spearman": (
-        "rank correlation of predicted and gold depths, by sentence length (5 to 50 words)",
-        "Spearman correlation",
-        "sentences",
+    "root_accuracy": Label("sentences whose root has the smallest predicted depth", "share of sentences", ("layer",)),
+    "distance_spearman": Label(
+        f"rank correlation of predicted and gold distances, {BY_LENGTH}", "Spearman correlation", ("layer",)
     ),
+    "norm_spearman": Label(
+        f"rank correlation of predicted and gold depths, {BY_LENGTH}", "Spearman correlation", ("layer",)
+    ),
+}
+
+
+def _beside(name: str, label: Label) -> dict[str, Label]:
+    """Labels of a score and of those that stand beside it."""
+    words, by_rank = label.long_name, ("probe_rank", "layer")
+    return {
+        name: label,
+        f"{name}_baseline": Label(f"{words}, without the context of the model", label.units, ("baseline",)),
+        f"{name}_random": Label(f"{words}, for a model with random weights", label.units, ("layer",)),
+        f"{name}_gain": Label(f"gain over random weights in {words}", label.units, ("layer",)),
+        f"{name}_by_rank": Label(f"{words}, by rank, on held-out training sentences", label.units, by_rank),
+    }
+
+
+LABELS = {
+    **{name: label for score, own in SCORES.items() for name, label in _beside(score, own).items()},
+    "held_out_uuas": Label(f"{SCORES['uuas'].long_name}, on held-out training sentences", "share of edges", ("layer",)),
+    "rank": Label("rank of a probe", "dimensions", ("probe", "layer")),
+    "held_out_loss": Label("loss of a probe on held-out sentences", "edges", ("probe", "layer")),
 }
 
 
@@ -44,46 +62,33 @@ def to_variables(
     """The scores of all layers and baselines, those of random weights, and the choices made on held-out sentences."""
     layers = len(fitted.maps["distance"]) - len(UNCONTEXTUAL)
     ranks = sorted(fitted.by_rank)
-    variables = Variables({"baseline": BASELINES, "probe": KINDS, "probe_rank": ranks}, SOURCE)
-    for name, (long_name, units, cases) in SCORES.items():
-        labels = {"long_name": long_name, "units": units}
-        score, count = tested[name], Count(tested[name].count, cases, cases)
-        _add(variables, name, score[:layers], "layer", labels, count)
-        without = labels | {"long_name": f"{long_name}, without the context of the model"}
-        _add(variables, f"{name}_baseline", score[layers:], "baseline", without)
+    variables = Variables({"baseline": BASELINES, "probe": KINDS, "probe_rank": ranks}, SOURCE, LABELS)
+    for name in SCORES:
+        score, cases = tested[name], "edges" if name == "uuas" else "sentences"
+        _add(variables, name, score[:layers], Count(score.count, cases, cases))
+        _add(variables, f"{name}_baseline", score[layers:])
         if random is not None:
-            of_random = labels | {"long_name": f"{long_name}, for a model with random weights"}
-            _add(variables, f"{name}_random", random[name][:layers], "layer", of_random)
-            gain = labels | {"long_name": f"gain over random weights in {long_name}"}
-            _add(variables, f"{name}_gain", score[:layers] - random[name][:layers], "layer", gain)
-    values = held_out.chosen["uuas"].mean[:layers]
-    long_name = f"{SCORES['uuas'][0]}, on held-out training sentences"
-    variables.add("held_out_uuas", values, ("layer",), long_name=long_name, units="share of edges")
+            _add(variables, f"{name}_random", random[name][:layers])
+            _add(variables, f"{name}_gain", score[:layers] - random[name][:layers])
+    variables.add("held_out_uuas", held_out.chosen["uuas"].mean[:layers])
     if held_out.by_rank:
         _add_ranks(variables, [held_out.by_rank[rank] for rank in ranks], layers)
     _add_training(variables, fitted, layers)
     return variables.arrays
 
 
-def _add(
-    variables: Variables, name: str, score: Score, dim: str, labels: Mapping[str, str], count: Count | None = None
-) -> None:
-    variables.add(name, score.mean, (dim,), interval=score.interval, count=count, **labels)
+def _add(variables: Variables, name: str, score: Score, count: Count | None = None) -> None:
+    variables.add(name, score.mean, interval=score.interval, count=count)
 
 
 def _add_ranks(variables: Variables, by_rank: Sequence[Mapping[str, Score]], layers: int) -> None:
     """The scores of each rank on held-out training sentences."""
-    for name, (long_name, units, _) in SCORES.items():
+    for name in SCORES:
         every = [scores[name][:layers] for scores in by_rank]
-        interval = np.stack([each.interval for each in every])  # [rank, layer, bound]
-        means, dims = np.stack([each.mean for each in every]), ("probe_rank", "layer")
-        words = f"{long_name}, by rank, on held-out training sentences"
-        variables.add(f"{name}_by_rank", means, dims, long_name=words, units=units, interval=interval)
+        interval = np.stack([score.interval for score in every])  # [rank, layer, bound]
+        variables.add(f"{name}_by_rank", np.stack([score.mean for score in every]), interval=interval)
 
 
 def _add_training(variables: Variables, fitted: FittedProbes, layers: int) -> None:
-    chosen = np.array([fitted.ranks[kind][:layers] for kind in KINDS])  # [probe, layer]
-    dims = ("probe", "layer")
-    variables.add("rank", chosen, dims, long_name="rank of a probe", units="dimensions")
-    losses = fitted.losses[..., :layers].min(0)  # [probe, layer]
-    variables.add("held_out_loss", losses, dims, long_name="loss of a probe on held-out sentences", units="edges")
+    variables.add("rank", np.array([fitted.ranks[kind][:layers] for kind in KINDS]))  # [probe, layer]
+    variables.add("held_out_loss", fitted.losses[..., :layers].min(0))  # [probe, layer]
