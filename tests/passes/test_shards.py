@@ -1,6 +1,5 @@
 """Where a corpus is cut: at a number of examples that depends on its texts alone."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ from headscope import Model, Settings
 from headscope.corpora import read
 from headscope.encoding.encoder import Words
 from headscope.passes import Pass
-from headscope.passes.pass_journal import PassJournal
 from headscope.passes.shard_reader import ShardReader
 from headscope.passes.shards import Fold
 
@@ -46,9 +44,8 @@ def test_workers_read_small_shards_with_the_same_bits(model: Model) -> None:
 
 
 @pytest.mark.parametrize(("examples", "parts"), [(2, 1), (20, 2), (40, None)])
-def test_workers_without_work_are_said(examples: int, parts: int | None, model: Model, tmp_path: Path) -> None:
+def test_workers_without_work_are_said(examples: int, parts: int | None, model: Model) -> None:
     said: list[str] = []
-    journal = PassJournal(tmp_path / "journal", {}, said.append)
-    settings = Settings(long="truncate", resamples=5, workers=3, journal=journal)
+    settings = Settings(long="truncate", resamples=5, workers=3, on_notice=said.append)
     Pass(model, read(TEXTS[:examples]), settings).measure(["entropy"])
     assert said == ([f"'list' is too small for 3 workers; use --workers {parts}"] if parts else [])

@@ -32,6 +32,7 @@ class Settings:
     * `engine`: where these processes are; by default they are forked on this machine.
     * `on_progress`: called with the number of inputs that were done since the last call; `on_total`: called with the
       number of inputs in total, once that is known.
+    * `on_notice`: called with a line that is no error, such as that a damaged file is made anew.
     * `keep_interrupted`: on Ctrl-C, return the result of what was done, marked as `interrupted`.
     * `journal`: where passes keep checkpoints, from which the same run goes on; by default nowhere.
 
@@ -46,6 +47,7 @@ class Settings:
     engine: "Engine | None" = field(default=None, repr=False)
     on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
     on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
+    on_notice: Callable[[str], None] = field(default=lambda line: None, repr=False)
     keep_interrupted: bool = False
     journal: "PassJournal | None" = field(default=None, repr=False)
 
@@ -64,11 +66,6 @@ class Settings:
     def in_parts(self) -> bool:
         """Whether other processes than this one read the corpus."""
         return self.workers > 1 or self.engine is not None
-
-    def on_notice(self, line: str) -> None:
-        """Print one line that is no error, if there is a command line."""
-        if self.journal is not None:
-            self.journal.on_notice(line)
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

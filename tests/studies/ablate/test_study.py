@@ -17,7 +17,6 @@ from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, masked
 from headscope.front.cli.app import application
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.passes.pass_journal import PassJournal
 from headscope.storage.codec import encode
 from headscope.storage.lines import line_of
 from headscope.studies.ablate.study import run
@@ -81,7 +80,7 @@ def test_it_can_be_saved_and_read(found: xr.Dataset, tmp_path: Path) -> None:
 def test_the_same_call_goes_on_and_another_mode_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, task = model_of(planted_classifier()), planted_task()
     notices = list[str]()
-    settings = replace(SETTINGS, journal=PassJournal(tmp_path / "passes", {}, notices.append))
+    settings = replace(SETTINGS, on_notice=notices.append)
     run(model, task, settings, directory=tmp_path, mode="zero", importance=False)
     first = run(model, task, settings, directory=tmp_path)
     assert ["begun with mode zero, now it is uniform; the sweep starts anew" in each for each in notices] == [True]
@@ -108,7 +107,7 @@ def test_forged_units_are_computed_again(tmp_path: Path) -> None:
         (importance, {"json": 1}),
     ):
         notices = list[str]()
-        settings = replace(SETTINGS, journal=PassJournal(tmp_path / "passes", {}, notices.append))
+        settings = replace(SETTINGS, on_notice=notices.append)
         path.write_bytes(content + line_of({"unit": unit} | value))
         again = run(model, task, settings, directory=tmp_path, mode="mean")
         xr.testing.assert_identical(again.drop_attrs(), first.drop_attrs())

@@ -125,8 +125,10 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
         ready.pop("directory")
     bar = progress_bar(study, n_inputs(ready), show=show)
     with bar as (progress, expect):
-        journal = journal_of(study, given, ready)
-        run = {"on_progress": progress, "on_total": expect, "keep_interrupted": True, "journal": journal}
+        on_notice = (lambda line: None) if quiet else notice
+        journal = journal_of(study, given, ready, on_notice)
+        run = {"on_progress": progress, "on_total": expect, "on_notice": on_notice}
+        run |= {"keep_interrupted": True, "journal": journal}
         options = {name: given[name] for name in function.options}
 
         with engine_of(study, given) as engine:
