@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.figures.labels import head_name
+from headscope.report.best_heads.card import beside_baseline, best_head_of
+from headscope.report.best_heads.chosen import chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.wording import ranked, value
 from headscope.report.parts import Finding
-from headscope.report.wording import number, rate
+from headscope.report.wording import rate
 from headscope.statistics.thresholds import LEAST_CASES, RATE, is_special
-from headscope.studies.coreference.page.summary import kinds
+from headscope.studies.coreference.page.summary import KINDS
 
 HIDDEN = ("special",)
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
@@ -36,22 +37,14 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The share of antecedents by kind of mention, the kinds that chose the head, and the effect of gender."""
     rows = of_variable(numbers, "accuracy")
     if rows:
-        scores = "; ".join(
-            f"{row.words} {value(row)}, baseline {number(row.baseline)} ({ranked(row)}), {cases(row)}, q {rate(row.q)}"
-            for row in rows
-        )
+        scores = "; ".join(f"{row.words} {beside_baseline(row, 'baseline')}" for row in rows)
         special = [row.words for row in rows if is_special(row.value - row.baseline, row.q, row.n)]
         rule = f"at least 10 points over nearest and head match, q < {RATE}, at least {LEAST_CASES} mentions"
         yield Finding("Antecedents", f"{scores}. Special for: {', '.join(special) or 'none'} ({rule}).")
-    yield from _chosen(result, numbers)
+    if numbers:
+        heads = chosen_for(result, KINDS, numbers[0].layer, numbers[0].head)
+        scores = [f"{kind.name} {kind.score.percent}, n = {kind.held_out:,}" for kind in heads]
+        yield from best_head_of(scores, "the other half of the documents")
     for name, topic in GAPS.items():
         for row in of_variable(numbers, name):
             yield Finding(topic, f"Pro sentences minus anti sentences: {value(row)} ({ranked(row)}), q {rate(row.q)}.")
-
-
-def _chosen(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
-    """Held-out scores of the kinds of mentions for which this head was selected."""
-    head = head_name(numbers[0].layer, numbers[0].head) if numbers else ""
-    won = [f"{each.name} {each.accuracy.percent}, n = {each.held_out:,}" for each in kinds(result) if each.head == head]
-    if won:
-        yield Finding("Best head of", f"Chosen as the best head; on the other half of the documents: {'; '.join(won)}.")

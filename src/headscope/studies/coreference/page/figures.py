@@ -27,14 +27,14 @@ def _antecedents(result: xr.Dataset) -> Iterator[Figure]:
     single = accuracy.sizes["mention_type"] == 1
     plotted = accuracy.isel(mention_type=0, drop=True) if single else accuracy
     yield Figure("accuracy", WHERE, heatmap(plotted), caption, "accuracy")
-    whole = result.isel(mention_type=0)
-    reference = str(whole["reference"].item())
+    overall = result.isel(mention_type=0)
+    reference = str(overall["reference"].item())
     yield Figure(
         "all-by_layer",
         WHERE,
         by_layer(
             accuracy.isel(mention_type=0, drop=True),
-            reference=float(whole["baseline_accuracy"].sel(baseline=reference)),
+            reference=float(overall["baseline_accuracy"].sel(baseline=reference)),
             reference_label=WORDS[reference],
         ),
         f"A dot for each head, a line for the layer's mean: antecedents found, {_what(result)}.",
@@ -54,9 +54,9 @@ def _beside(result: xr.Dataset) -> xr.DataArray:
     )
     names = [WORDS[str(name)] for name in base["baseline"].values]
     base = base.rename(baseline="which").assign_coords(which=names)
-    whole = xr.concat([best.expand_dims(which=["best head"]), base], "which").transpose("mention_type", "which")
+    joined = xr.concat([best.expand_dims(which=["best head"]), base], "which").transpose("mention_type", "which")
     attrs = {"long_name": "mentions whose antecedent is found", "units": "share of mentions"}
-    return whole.rename("accuracy").assign_attrs(attrs)
+    return joined.rename("accuracy").assign_attrs(attrs)
 
 
 def _genders(result: xr.Dataset) -> Iterator[Figure]:

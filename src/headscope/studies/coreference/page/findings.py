@@ -6,10 +6,11 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
+from headscope.report.best_heads.chosen import HEAD, ChosenHead, special_heads, tests_made
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.coreference.page.summary import WORDS, MentionKind, asks, kinds
+from headscope.studies.coreference.page.summary import WORDS, asks, kinds
 
 NAMED, MOST = 5, 5
 KINDS = {"pronoun": "Pronouns", "proper": "Names", "nominal": "Noun phrases"}
@@ -34,9 +35,9 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, each with baselines, intervals and numbers of mentions."""
-    every = kinds(result)
-    heads = [*_best(result, every), *_special(result), *_kinds(every)]
-    return [*heads, *_gender(result), *_stereotypes(result), *_caution(result)]
+    heads = kinds(result)
+    antecedents = [*_best(result, heads), *_special(result), *_kinds(heads)]
+    return [*antecedents, *_gender(result), *_stereotypes(result), *_caution(result)]
 
 
 def _mentions(result: xr.Dataset) -> str:
@@ -44,12 +45,12 @@ def _mentions(result: xr.Dataset) -> str:
 
 
 def _best_head(result: xr.Dataset) -> Iterator[Finding]:
-    for each in kinds(result)[:1]:
-        reference = each.baselines.get(each.reference, Estimate(0.0))
+    for overall in kinds(result)[:1]:
+        reference = overall.baselines.get(overall.reference, Estimate(0.0))
         yield Finding(
-            f"Head {each.head} finds antecedents",
-            f"It finds one for {each.accuracy.value:.0%} of the {_mentions(result)}; always choosing the "
-            f"{WORDS[each.reference]} finds {reference.value:.0%}.",
+            f"Head {overall.head} finds antecedents",
+            f"It finds one for {overall.score.value:.0%} of the {_mentions(result)}; always choosing the "
+            f"{WORDS[overall.reference]} finds {reference.value:.0%}.",
         )
 
 
@@ -63,15 +64,15 @@ def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
 
 def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
     """The kind of mention that its chosen head finds best, and the rules beside the head of all mentions."""
-    every = kinds(result)
-    if frequent := [each for each in every[1:] if each.enough]:
-        best = max(frequent, key=lambda each: each.accuracy.value)
-        share = f"Head {best.head} finds an antecedent for {best.accuracy.value:.0%} of them"
+    heads = kinds(result)
+    if frequent := [kind for kind in heads[1:] if kind.enough]:
+        best = max(frequent, key=lambda kind: kind.score.value)
+        share = f"Head {best.head} finds an antecedent for {best.score.value:.0%} of them"
         rule = f"always choosing the {WORDS[best.reference]} finds {best.baselines[best.reference].value:.0%}"
         yield Finding(f"{KINDS.get(best.name, best.name)} are the easiest", f"{share}; {rule}.")
-    if every and "rules" in every[0].baselines:
-        rules = every[0].baselines["rules"].value
-        verb = "worse" if rules < every[0].accuracy.value else "better"
+    if heads and "rules" in heads[0].baselines:
+        rules = heads[0].baselines["rules"].value
+        verb = "worse" if rules < heads[0].score.value else "better"
         text = f"They find an antecedent for {rules:.0%} of the {_mentions(result)}."
         yield Finding(f"Rules written by hand do {verb}", text)
 
@@ -94,28 +95,28 @@ def _stereotyped(result: xr.Dataset) -> Iterator[Finding]:
         )
 
 
-def _best(result: xr.Dataset, every: list[MentionKind]) -> Iterator[Finding]:
-    for each in every[:1]:
-        beside = ", ".join(f"{WORDS[name]} {value.percent}" for name, value in each.baselines.items())
+def _best(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
+    for overall in heads[:1]:
+        beside = ", ".join(f"{WORDS[name]} {value.percent}" for name, value in overall.baselines.items())
         yield Finding(
             "The best head",
-            f"The best single head, {each.head}, finds an antecedent of {each.accuracy.percent} of "
-            f"{each.held_out:,} {_mentions(result)}, in the held-out half. It gains "
-            f"{each.gain.points} points over the {WORDS[each.reference]}. Baselines: {beside}.",
+            f"The best single head, {overall.head}, finds an antecedent of {overall.score.percent} of "
+            f"{overall.held_out:,} {_mentions(result)}, in the held-out half. It gains "
+            f"{overall.gain.points} points over the {WORDS[overall.reference]}. Baselines: {beside}.",
         )
 
 
 def _special_readings(result: xr.Dataset) -> tuple[list[Reading], int]:
     """Returns: the heads that are special for any kind of mention, and the number of heads."""
-    special = result["special"].max("mention_type")
-    accuracy = result["accuracy"].isel(mention_type=0).where(special == 1)
-    return (strongest(accuracy) if bool(accuracy.notnull().any()) else []), int(special.notnull().sum())
+    _, total, _ = special_heads(result, "mention_type")
+    accuracy = result["accuracy"].isel(mention_type=0).where(result["special"].max("mention_type") == 1)
+    return (strongest(accuracy) if bool(accuracy.notnull().any()) else []), total
 
 
 def _special(result: xr.Dataset) -> Iterator[Finding]:
     heads, total = _special_readings(result)
     beat = agree(len(heads), "beats", "beat")
-    tests = f"Benjamini-Hochberg over {int(result['q_value'].notnull().sum()):,} heads and kinds"
+    tests = f"Benjamini-Hochberg over {tests_made(result)} heads and kinds"
     named = f": {first_of([f'{one.head} ({one.value:.0%})' for one in heads], NAMED, ', ')}" if heads else ""
     yield Finding(
         "Special heads",
@@ -124,12 +125,12 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
     )
 
 
-def _kinds(every: list[MentionKind]) -> Iterator[Finding]:
-    if every[1:]:
+def _kinds(heads: list[ChosenHead]) -> Iterator[Finding]:
+    if heads[1:]:
         texts = [
-            f"{each.name}: {each.head} {each.accuracy.percent}, {WORDS[each.reference]} "
-            f"{each.baselines[each.reference].percent}, rules {each.baselines['rules'].percent}, n = {each.held_out:,}"
-            for each in every[1:]
+            f"{kind.name}: {kind.head} {kind.score.percent}, {WORDS[kind.reference]} "
+            f"{kind.baselines[kind.reference].percent}, rules {kind.baselines['rules'].percent}, n = {kind.held_out:,}"
+            for kind in heads[1:]
         ]
         yield Finding("By kind of mention", "; ".join(texts) + ".")
 
@@ -181,10 +182,10 @@ def _stereotypes(result: xr.Dataset) -> Iterator[Finding]:
             yield Finding(GAPS[name], f"{text}.{_largest(result, name)}")
     if "chosen_preference_gap" in result:
         gap = estimate(result, "chosen_preference_gap")
-        place = {"layer": int(result["chosen_layer"][0]), "head": int(result["chosen_head"][0])}
+        position = {name: int(result[f"chosen_{name}"][0]) for name in HEAD}
         yield Finding(
             "Stereotypes in the best head",
-            f"Head {head_name(**place)} finds the most antecedents on one half. On the other half its "
+            f"Head {head_name(**position)} finds the most antecedents on one half. On the other half its "
             f"preference for the occupation differs by {gap.points} points between pro and anti sentences (above 0: "
             "stronger in pro sentences).",
         )

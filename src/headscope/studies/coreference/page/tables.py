@@ -5,11 +5,14 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report.tables import Column, Table
-from headscope.report.wording import estimate, rate
+from headscope.report.best_heads.chosen import ChosenHead
+from headscope.report.best_heads.parts import Cells, table
+from headscope.report.tables import Table
+from headscope.report.wording import Cell, estimate, rate
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.coreference.page.summary import MentionKind, asks, kinds
+from headscope.studies.coreference.page.summary import asks, kinds
 
+METHOD = "Method"
 ROWS = {"nearest": "Nearest", "head_match": "Head match", "rules": "Rules", "random": "Random"}
 # BERT-base on CoNLL-2012, documents cut to 128 tokens: all, pronoun, proper, nominal.
 PAPER_KINDS = ("all", "pronoun", "proper", "nominal")
@@ -20,7 +23,6 @@ PAPER = {
     "Clark et al.: head 5-4": (65, 64, 73, 58),
 }
 MOST = 10
-Cell = tuple[str, str] | None
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -29,7 +31,7 @@ def tables(result: xr.Dataset) -> list[Table]:
 
 
 def _table_2(result: xr.Dataset) -> Iterator[Table]:
-    if not (every := kinds(result)):
+    if not (heads := kinds(result)):
         return
     paper = "" if asks(result) else " Clark et al. (2019): BERT-base on CoNLL-2012, Table 2."
     caption = (
@@ -37,23 +39,23 @@ def _table_2(result: xr.Dataset) -> Iterator[Table]:
         "corpus, all rows are scored on the other half. Special: at least 10 points over nearest and head match, "
         f"q < {RATE}, at least {LEAST_CASES} mentions.{paper}"
     )
-    rows = [
-        *((ROWS[name], [each.baselines[name].cell(".1f", 100) for each in every]) for name in every[0].baselines),
-        ("Best head", [each.accuracy.cell(".1f", 100) for each in every]),
-        ("best head is", [(each.head, "") for each in every]),
-        ("gain over nearest and head match", [each.gain.cell("+.1f", 100) for each in every]),
-        ("q", [(rate(each.q), "") for each in every]),
-        ("special", [("yes" if each.special else "", "") for each in every]),
-        ("mentions", [(f"{each.held_out:,}", "") for each in every]),
-        *([] if asks(result) else _paper(every)),
+    rows: list[tuple[str, Cells]] = [
+        *((ROWS[name], [kind.baselines[name].cell(".1f", 100) for kind in heads]) for name in heads[0].baselines),
+        ("Best head", [kind.score.cell(".1f", 100) for kind in heads]),
+        ("best head is", [(kind.head, "") for kind in heads]),
+        ("gain over nearest and head match", [kind.gain.cell("+.1f", 100) for kind in heads]),
+        ("q", [(rate(kind.q), "") for kind in heads]),
+        ("special", [("yes" if kind.special else "", "") for kind in heads]),
+        ("mentions", [(f"{kind.held_out:,}", "") for kind in heads]),
+        *([] if asks(result) else _paper(heads)),
     ]
-    yield _table("table-2", caption, "", [each.name for each in every], rows)
+    yield table("table-2", caption, METHOD, [kind.name for kind in heads], rows)
 
 
-def _paper(every: list[MentionKind]) -> Iterator[tuple[str, list[Cell]]]:
+def _paper(heads: list[ChosenHead]) -> Iterator[tuple[str, Cells]]:
     for name, values in PAPER.items():
         scores: dict[str, int] = dict(zip(PAPER_KINDS, values, strict=True))
-        yield name, [(str(scores[each.name]), "") for each in every]
+        yield name, [(str(scores[kind.name]), "") for kind in heads]
 
 
 def _by_gender(result: xr.Dataset) -> Iterator[Table]:
@@ -61,10 +63,10 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
         return
     genders = result["gender"].values.tolist()
     rows = _baselines(result, genders, "", "")
-    best = result["f1"].sel(gender="overall").stack(place=["layer", "head"]).dropna("place")
-    for one in best["place"].values[(-best).argsort().values][:MOST]:
-        part = result.sel(layer=one[0], head=one[1])
-        rows.append((f"Head {head_name(*one)}", [*_f1(part, "f1", genders), _ratio(part, "bias_ratio")]))
+    best = result["f1"].sel(gender="overall").stack(position=["layer", "head"]).dropna("position")
+    for layer, head in best["position"].values[(-best).argsort().values][:MOST]:
+        part = result.sel(layer=layer, head=head)
+        rows.append((f"Head {head_name(layer, head)}", [*_f1(part, "f1", genders), _ratio(part, "bias_ratio")]))
     if "chosen_f1" in result:
         cells = [*_f1(result, "chosen_f1", genders), _ratio(result, "chosen_bias_ratio")]
         rows.append(("Head chosen on one half, scored on the other half", cells))
@@ -75,10 +77,10 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
         "best heads on all passages. The best of many heads look too good; the head chosen on one half does not, and "
         "the baselines on the other half stand below it."
     )
-    yield _table("gender", caption, "", [*genders, "feminine / masculine"], rows)
+    yield table("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
 
 
-def _baselines(result: xr.Dataset, genders: list[str], prefix: str, where: str) -> list[tuple[str, list[Cell]]]:
+def _baselines(result: xr.Dataset, genders: list[str], prefix: str, where: str) -> list[tuple[str, Cells]]:
     return [
         (
             f"{ROWS[str(name)]}{where}",
@@ -89,7 +91,7 @@ def _baselines(result: xr.Dataset, genders: list[str], prefix: str, where: str) 
     ]
 
 
-def _f1(part: xr.Dataset, name: str, genders: list[str]) -> list[Cell]:
+def _f1(part: xr.Dataset, name: str, genders: list[str]) -> Cells:
     return [estimate(part, name, gender=gender).cell(".3f") for gender in genders]
 
 
@@ -100,11 +102,11 @@ def _ratio(part: xr.Dataset, name: str) -> Cell:
 def _gaps(result: xr.Dataset) -> Iterator[Table]:
     if "attention_gap" not in result:
         return
-    flat = result["attention_gap"].stack(place=["layer", "head"]).dropna("place")
-    rows = []
-    for layer, head in flat["place"].values[(-abs(flat)).argsort().values][:MOST]:
+    flat = result["attention_gap"].stack(position=["layer", "head"]).dropna("position")
+    rows: list[tuple[str, Cells]] = []
+    for layer, head in flat["position"].values[(-abs(flat)).argsort().values][:MOST]:
         part = result.sel(layer=layer, head=head)
-        cells = [estimate(part, "attention", stereotype=name).cell(".3f") for name in ("pro", "anti")]
+        cells: Cells = [estimate(part, "attention", stereotype=name).cell(".3f") for name in ("pro", "anti")]
         cells += [estimate(part, "attention_gap").cell(".3f"), (rate(float(part["attention_gap_q"])), "")]
         cells += [estimate(part, "preference_gap").cell("+.1f", 100), (rate(float(part["preference_gap_q"])), "")]
         rows.append((head_name(layer, head), cells))
@@ -113,9 +115,4 @@ def _gaps(result: xr.Dataset) -> Iterator[Table]:
         f"The {MOST} heads with the largest gaps: attention of the pronoun to the occupation where it has the gender "
         f"that is expected (pro) and where it has the other (anti), with 95% intervals. Gaps have q < {RATE}."
     )
-    yield _table("gaps", caption, "Head", columns, rows)
-
-
-def _table(name: str, caption: str, key: str, columns: list[str], rows: list[tuple[str, list[Cell]]]) -> Table:
-    heads = tuple(Column(words, words) for words in columns)
-    return Table(name, caption, "", "", (key or "Method",), heads, [((first,), cells) for first, cells in rows])
+    yield table("gaps", caption, "Head", columns, rows)
