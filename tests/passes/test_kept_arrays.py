@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from headscope import Model, Settings
+from headscope.cluster.channel import ChannelClosed
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.passes import Pass, array_files, shards
 from headscope.passes.array_files import UNFINISHED, ArrayFiles
-from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.kept_arrays import ArrayStore, read_in_worker
 from headscope.passes.pass_journal import PassJournal
 
 INPUTS = 22  # of 30 examples: the others are too long for the model
@@ -110,3 +111,18 @@ def test_a_full_disk_is_one_line(model: Model, corpus: Corpus, tmp_path: Path, m
     monkeypatch.setattr("headscope.passes.array_files.write", full)
     with pytest.raises(HeadscopeError, match=r"^'.*' cannot be written: no space left on the disk; make room"):
         Reading(tmp_path).run(model, corpus, 0)
+
+
+def test_a_worker_ends_once_it_has_read_with_all_models(model: Model) -> None:
+    """What is computed from the arrays is its coordinator's."""
+    read = list[tuple[Model, int]]()
+    worker: Any = SimpleNamespace(in_worker=True)
+
+    def keep(used: Model, store: ArrayStore) -> None:
+        read.append((used, store.budget))
+
+    read_in_worker([model], keep, Settings())
+    assert not read
+    with pytest.raises(ChannelClosed):
+        read_in_worker(iter([model, model]), keep, Settings(engine=worker))
+    assert read == [(model, 0)] * 2

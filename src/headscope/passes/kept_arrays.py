@@ -1,7 +1,7 @@
 """Arrays of a corpus (attention, hidden states) in half precision: a file for each shard, from which a run goes on."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from math import prod
 from pathlib import Path
@@ -14,10 +14,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headscope.cluster.channel import ChannelClosed
+from headscope.models import Model
 from headscope.passes.array_files import ArrayFiles, KeptShard, Observe, Value
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold
+
+
+def read_in_worker(models: Iterable[Model], read: Callable[[Model, "ArrayStore"], object], settings: Settings) -> None:
+    """In a worker, whose coordinator computes from the arrays: read with all models in turn, and end the study.
+
+    Raises `ChannelClosed` then, which ends the worker.
+    """
+    if not settings.in_worker:
+        return
+    with ArrayStore(budget=0) as store:
+        for model in models:
+            read(model, store)
+    raise ChannelClosed
 
 
 class ArrayStore:

@@ -16,7 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.layers.groups import Units, grouped, with_vectors
@@ -95,11 +95,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
     groups = grouped(sampled, units, settings.seed)
-    if settings.in_worker:  # its coordinator trains
-        with ArrayStore(budget=0) as store:
-            for used in chain([model], (untrained(model, seed) for seed in [settings.seed] if random)):
-                read_units(used, texts, units.rows, pooling, settings, store)
-        return xr.Dataset()
+    models = chain([model], (untrained(model, seed) for seed in [settings.seed] if random))
+    read_in_worker(models, lambda used, store: read_units(used, texts, units.rows, pooling, settings, store), settings)
     spaces = len(model.capture.heads) + 1
     number = len({text for text, _, _ in units.rows})
     settings.on_total((1 + random) * (number + len(groups) * spaces) + mix * len(groups) * spaces)

@@ -16,7 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
@@ -88,11 +88,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if not memory >= 0:
         raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     attributes = provenance("probe", model, corpus, settings)
-    if settings.in_worker:  # its coordinator trains
-        with ArrayStore(budget=0) as store:
-            for used in chain([model], (untrained(model, seed) for seed in numbers if random)):
-                read_treebanks(used, corpus, training, settings, store)
-        return xr.Dataset()
+    models = chain([model], (untrained(model, seed) for seed in numbers if random))
+    read_in_worker(models, lambda used, store: read_treebanks(used, corpus, training, settings, store), settings)
     names = [name for name in KINDS if name not in RANDOM]
     with capture_treebank(model, corpus, training, settings, int(memory * 1e9)) as treebanks:
         sentences = [*treebanks.train.sentences, *treebanks.test.sentences]

@@ -15,7 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
@@ -86,11 +86,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
-    if settings.in_worker:  # its coordinator trains
-        with ArrayStore(budget=0) as store:
-            for used in chain([model], (untrained(model, seed) for seed in [settings.seed] if random)):
-                read_treebanks(used, corpus, training, settings, store)
-        return xr.Dataset()
+    models = chain([model], (untrained(model, seed) for seed in [settings.seed] if random))
+    read_in_worker(models, lambda used, store: read_treebanks(used, corpus, training, settings, store), settings)
     budget = int(memory * 1e9)
     with capture_states(model, corpus, training, settings, budget) as states:
         settings.on_total(_steps(corpus, training, states, recipe, random))
