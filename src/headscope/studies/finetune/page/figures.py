@@ -8,6 +8,7 @@ import xarray as xr
 from headscope.figures import bars, with_interval
 from headscope.figures.curve import curve
 from headscope.report.parts import Figure
+from headscope.report.wording import measured
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
 SAME = "constant answer"
@@ -16,6 +17,8 @@ OURS, PAPERS = "this model", "BERT-base in the paper"
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """Scores by task and start, the paper's beside them; then the losses and the scores after each epoch."""
+    if measured(result, "score") is None:
+        return [*_training(result)]
     scores, caption = _beside_chance(result), "With 95% intervals over dev examples."
     if "paper_score" in result:
         scores = _beside_paper(scores, result)
@@ -32,15 +35,17 @@ def _training(result: xr.Dataset) -> Iterator[Figure]:
     ):
         for task in result["task"].values.tolist() if name in result else ():
             array = _main(result, name, task)
-            if array.sizes["init"] and array.sizes[dim] > 1:
+            if array is not None and array.sizes[dim] > 1:
                 words = f"{array.attrs['long_name']}, {task}"
                 chart = curve(array.assign_attrs(long_name=words), dim, percent=dim == "progress")
                 yield Figure(f"{name}-{task}", TRAINING, chart, caption, name)
 
 
-def _main(result: xr.Dataset, name: str, task: str) -> xr.DataArray:
+def _main(result: xr.Dataset, name: str, task: str) -> xr.DataArray | None:
     """A variable of one task, of its main metric where there are several; without what has no values."""
     array = result[name].sel(task=task, drop=True).dropna("init", how="all")
+    if not array.size:
+        return None
     return array.dropna("metric", how="all").isel(metric=0, drop=True) if "metric" in array.dims else array
 
 

@@ -32,10 +32,10 @@ def _best_scores(result: xr.Dataset) -> Iterator[Finding]:
     for task in _names(result)[:MOST]:
         scores = _scores(result, task)
         best = max(_inits(scores), key=lambda init: float(scores.sel(init=init)))
-        value = number(float(scores.sel(init=best)))
-        chance = number(float(result["chance"].sel(task=task, metric=_main(result, task))))
+        value, chance = number(float(scores.sel(init=best))), _chance(result, task)
         topic = f"{task}: {_main(result, task)} {value} {START[best]}"
-        yield Finding(topic, f"Always giving the same answer scores {chance}.")
+        known = f"scores {number(chance)}" if chance == chance else "has no score here"
+        yield Finding(topic, f"Always giving the same answer {known}.")
 
 
 def _no_better(result: xr.Dataset) -> Iterator[Finding]:
@@ -48,28 +48,28 @@ def _no_better(result: xr.Dataset) -> Iterator[Finding]:
 
 def _low(result: xr.Dataset, task: str) -> list[str]:
     """The starts whose score may be that of a constant answer."""
-    scores, chance = _scores(result, task), float(result["chance"].sel(task=task, metric=_main(result, task)))
+    scores, chance = _scores(result, task), _chance(result, task)
     return [init for init in _inits(scores) if float(scores.sel(init=init)["lower"]) <= chance]
 
 
 def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
-    if {"random", "finetuned"} <= set(result["init"].values.tolist()):
-        losses = [_value(result, task, "finetuned") - _value(result, task, "random") for task in _names(result)]
-        text = f"From random weights the score is {higher_or_lower(-sum(losses) / len(losses))} on average."
-        yield Finding("Pre-training helps" if sum(losses) > 0 else "Pre-training does not help", text)
+    if losses := _differences(result, "finetuned", "random"):
+        mean = sum(losses.values()) / len(losses)
+        text = f"From random weights the score is {higher_or_lower(-mean)} on average."
+        yield Finding("Pre-training helps" if mean > 0 else "Pre-training does not help", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """The gain on average, each task's scores, a random start, seeds, and how the models were chosen."""
-    return [*_gain(result), *_tasks(result), *_random(result), *_spread(result), *_paper(result), *_chosen(result)]
+    parts = (_gain, _tasks, _without, _random, _spread, _paper, _chosen)
+    return [finding for part in parts for finding in part(result)]
 
 
 def _gain(result: xr.Dataset) -> Iterator[Finding]:
-    inits = set(result["init"].values.tolist())
-    if not {"pretrained", "finetuned"} <= inits:
+    gains = _differences(result, "finetuned", "pretrained")
+    if not gains:
         return
-    gains = [_value(result, task, "finetuned") - _value(result, task, "pretrained") for task in _names(result)]
-    mean = 100 * sum(gains) / len(gains)
+    mean = 100 * sum(gains.values()) / len(gains)
     change = f"adds {mean:.1f} points" if mean >= 0 else f"costs {-mean:.1f} points"
     scope = "" if len(gains) == 1 else f" on average over {len(gains)} tasks"
     text = f"Fine-tuning {change}{scope}, by the main metric of each task."
@@ -80,19 +80,25 @@ def _tasks(result: xr.Dataset) -> Iterator[Finding]:
     """The scores of each task, and the starts that are no better than a constant answer."""
     for task in _names(result):
         scores, metric = _scores(result, task), _main(result, task)
-        chance = float(result["chance"].sel(task=task, metric=metric))
+        chance = _chance(result, task)
         texts = [f"{WORDS[init]} {of_array(scores.sel(init=init)).text}" for init in _inits(scores)]
-        text = f"{metric.capitalize()}: {', '.join(texts)}; a constant answer {number(chance)}."
+        constant = f"; a constant answer {number(chance)}" if chance == chance else ""
+        text = f"{metric.capitalize()}: {', '.join(texts)}{constant}."
         if low := [WORDS[init] for init in _low(result, task)]:
             text += f" Not clearly better than that: {', '.join(low)}."
         yield Finding(task, text + examples(scores))
 
 
+def _without(result: xr.Dataset) -> Iterator[Finding]:
+    if names := [task for task in result["task"].values.tolist() if task not in _names(result)]:
+        yield Finding("Without a score", f"The result has no score of {', '.join(names)}.")
+
+
 def _random(result: xr.Dataset) -> Iterator[Finding]:
-    if not {"random", "finetuned", "pretrained"} <= set(result["init"].values.tolist()):
+    losses, gains = (_differences(result, *both) for both in (("finetuned", "random"), ("random", "pretrained")))
+    if not losses or not gains:
         return
-    behind = [task for task in _names(result) if _value(result, task, "random") < _value(result, task, "pretrained")]
-    losses = {task: _value(result, task, "finetuned") - _value(result, task, "random") for task in _names(result)}
+    behind = [task for task, gain in gains.items() if gain < 0]
     texts = ", ".join(f"{task} {higher_or_lower(-loss)}" for task, loss in losses.items())
     text = f"Scores of training from random weights, beside training from pre-trained ones: {texts}."
     if behind:
@@ -106,6 +112,7 @@ def _spread(result: xr.Dataset) -> Iterator[Finding]:
     spread = {
         task: float(result["score_std"].sel(task=task, metric=_main(result, task)).max()) for task in _names(result)
     }
+    spread = {task: value for task, value in spread.items() if value == value}
     texts = ", ".join(f"{task} {number(value)}" for task, value in spread.items())
     yield Finding(
         "Seeds", f"{result.sizes['seed']} seeds each; the largest standard deviation of the main metric: {texts}."
@@ -133,11 +140,13 @@ def _chosen(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _names(result: xr.Dataset) -> list[str]:
-    return result["task"].values.tolist()
+    """The tasks that have a score."""
+    return result["score"].dropna("task", how="all")["task"].values.tolist()
 
 
 def _inits(scores: xr.DataArray) -> list[str]:
-    return scores["init"].values.tolist()
+    """The starts that have a score."""
+    return scores.dropna("init")["init"].values.tolist()
 
 
 def _main(result: xr.Dataset, task: str) -> str:
@@ -151,5 +160,13 @@ def _scores(result: xr.Dataset, task: str) -> xr.DataArray:
     return scores
 
 
-def _value(result: xr.Dataset, task: str, init: str) -> float:
-    return float(result["score"].sel(task=task, init=init, metric=_main(result, task)))
+def _chance(result: xr.Dataset, task: str) -> float:
+    """The score of a constant answer, NaN where it is not known."""
+    return float(result["chance"].sel(task=task, metric=_main(result, task)))
+
+
+def _differences(result: xr.Dataset, one: str, other: str) -> dict[str, float]:
+    """The score of one start less that of another, for each task that has both."""
+    starts = {task: _scores(result, task).dropna("init") for task in _names(result)}
+    both = {task: scores for task, scores in starts.items() if {one, other} <= set(scores["init"].values.tolist())}
+    return {task: float(scores.sel(init=one)) - float(scores.sel(init=other)) for task, scores in both.items()}

@@ -6,6 +6,7 @@ import xarray as xr
 
 from headscope.figures import curve, matrix
 from headscope.report.parts import Figure, LayerNumber
+from headscope.report.wording import measured
 from headscope.studies.geometry.page.summary import CORRECTED, NAMES, from_embeddings
 
 COSINES, LENGTHS, LAYERS = "How alike vectors are", "Lengths and dimensions", "Alike layers"
@@ -76,7 +77,7 @@ def _alignments(result: xr.Dataset) -> Iterator[Figure]:
         ("alignment", "Linear centred kernel alignment of two layers, 1 for layers that are alike up to a rotation."),
         ("model_alignment", "The same of a layer with each layer of the other model."),
     ):
-        if name in result:
+        if measured(result, name) is not None:
             array = result[name].drop_vars("n_examples", errors="ignore")
             yield Figure(name, LAYERS, matrix(array, side=320), f"{caption} After Kornblith et al. (2019).", name)
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, number, of_array
+from headscope.report.wording import Estimate, measured, number, of_array
 from headscope.studies.geometry.page.summary import CORRECTED, from_embeddings
 
 
@@ -52,8 +52,8 @@ def _context(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _dimension(result: xr.Dataset) -> Iterator[Finding]:
-    if "top_dimension_share" in result:
-        share = result["top_dimension_share"].isel(dimension_rank=0)
+    share = measured(result, "top_dimension_share", dimension_rank=result["dimension_rank"].values[0])
+    if share is not None:
         top = share[share.argmax("layer")]
         layer = int(top["layer"])
         name = int(result["top_dimension"].sel(layer=layer).isel(dimension_rank=0))
@@ -63,11 +63,13 @@ def _dimension(result: xr.Dataset) -> Iterator[Finding]:
 
 def _range(array: xr.DataArray) -> str:
     """The first, the lowest, the highest and the last value of a variable, from layer 0 on."""
-    estimates: dict[int, Estimate] = {int(each["layer"]): of_array(each) for each in array}
+    estimates: dict[int, Estimate] = {int(each["layer"]): of_array(each) for each in array.dropna("layer")}
     values = {layer: each.value for layer, each in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     first, last = min(estimates), max(estimates)
-    text = f"{estimates[first].text} in the embeddings, {estimates[last].text} in the last layer"
+    begin = "the embeddings" if first == 0 else f"layer {first}"
+    end = "the last layer" if last == int(array["layer"][-1]) else f"layer {last}"
+    text = f"{estimates[first].text} in {begin}, {estimates[last].text} in {end}"
     return f"{text}; lowest in layer {low} ({number(values[low])}), highest in layer {high} ({number(values[high])})"
 
 
@@ -113,7 +115,9 @@ def _positions(result: xr.Dataset) -> Iterator[Finding]:
             )
     if "segment_similarity" in result:
         same, different = (result["segment_similarity"].sel(segments=each) for each in ("same", "different"))
-        gap = same - different
+        gap = (same - different).dropna("layer")
+        if not gap.size:
+            return
         top = gap[abs(gap).argmax("layer")]
         yield Finding(
             "Segments",
@@ -125,29 +129,34 @@ def _positions(result: xr.Dataset) -> Iterator[Finding]:
 
 def _dimensions(result: xr.Dataset) -> Iterator[Finding]:
     if "top_dimension_share" in result:
-        shares = result["top_dimension_share"].sum("dimension_rank")
+        shares = result["top_dimension_share"].sum("dimension_rank", skipna=False)
+        if bool(shares.isnull().all()):
+            return
         top = shares[shares.argmax("layer")]
         layer = int(top["layer"])
         names = ", ".join(str(int(each)) for each in result["top_dimension"].sel(layer=layer))
         before, after = (float(result[name].sel(layer=layer)) for name in ("anisotropy", "anisotropy_without_top"))
+        both = np.isfinite([before, after]).all()
+        instead = f"; without them it is {number(after)} instead of {number(before)}" if both else ""
         counts = result["outlier_dimensions"]
         yield Finding(
             "Outlier dimensions",
-            f"In layer {layer} dimensions {names} add {float(top):.0%} of the anisotropy; without them it is "
-            f"{number(after)} instead of {number(before)}. Dimensions with a mean more than 3 standard deviations from "
-            f"all: {int(counts.min())} to {int(counts.max())} in a layer.",
+            f"In layer {layer} dimensions {names} add {float(top):.0%} of the anisotropy{instead}. "
+            "Dimensions with a mean more than 3 standard deviations from all: "
+            f"{int(counts.min())} to {int(counts.max())} in a layer.",
         )
 
 
 def _cls(result: xr.Dataset) -> Iterator[Finding]:
-    if "cls_shared" in result:
-        common, likeness = result["cls_shared"], result["cls_similarity"]
+    if measured(result, "cls_shared") is not None:
+        common, likeness = result["cls_shared"].dropna("layer"), result["cls_similarity"]
         most, last = int(common["layer"][common.argmax("layer")]), int(common["layer"][-1])
+        cosine = float(likeness.sel(layer=last))
+        inputs = "" if np.isnan(cosine) else f", where two inputs have a cosine of {number(cosine)}"
         yield Finding(
             "[CLS]",
             f"The mean [CLS] makes {float(common.max()):.1%} of the squared length of [CLS] in layer {most} and "
-            f"{float(common[-1]):.1%} in layer {last}, where two inputs have a cosine of "
-            f"{number(float(likeness[-1]))}. Subtract the mean before [CLS] is compared.",
+            f"{float(common[-1]):.1%} in layer {last}{inputs}. Subtract the mean before [CLS] is compared.",
         )
 
 
@@ -156,19 +165,19 @@ def _alignment(result: xr.Dataset) -> Iterator[Finding]:
         array = result["alignment"]
         next_ones = [float(array.isel(layer=n, other_layer=n + 1)) for n in range(array.sizes["layer"] - 1)]
         if not np.isnan(next_ones).all():
-            place = int(np.nanargmin(next_ones))
+            place, ends = int(np.nanargmin(next_ones)), float(array[0, -1])
+            of_ends = "" if np.isnan(ends) else f"; that of the first and the last layer is {number(ends)}"
             yield Finding(
                 "Layers",
                 f"Hidden states change most from layer {place + 1} to layer {place + 2}: their centred kernel "
-                f"alignment is {number(next_ones[place])}; that of the first and the last layer is "
-                f"{number(float(array[0, -1]))}.",
+                f"alignment is {number(next_ones[place])}{of_ends}.",
             )
-    if "model_alignment" in result:
-        same = [float(each) for each in np.diagonal(result["model_alignment"].values)]
+    same = np.diagonal(result["model_alignment"].values) if "model_alignment" in result else np.empty(0)
+    if not np.isnan(same).all():
         yield Finding(
             "The other model",
             f"Alignment of each layer with the same layer of {result.attrs.get('other_model', 'the other model')}: "
-            f"{', '.join(number(each) for each in same)}.",
+            f"{', '.join('not known' if np.isnan(each) else number(each) for each in same)}.",
         )
 
 

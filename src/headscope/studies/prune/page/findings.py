@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from math import isnan
 
 import xarray as xr
 
+from headscope.errors import HeadscopeError
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.parts import Finding
@@ -27,9 +29,12 @@ def _main_score(result: xr.Dataset) -> Iterator[Finding]:
     metric = str(result["metric"].values[0])
     score = result["pruned_score"].sel(metric=metric)
     before, after = float(score.isel(share_removed=0)), float(score.sel(share_removed=_share(result)))
+    name = label("metric", metric).capitalize()
+    if isnan(before) or isnan(after):
+        yield Finding(f"{name} is not known", "The result has no score of the whole model or of the pruned one.")
+        return
     change = estimate(result, "score_change", metric=metric, share_removed=_share(result))
     sure = "The difference is beyond chance." if change.is_not(0) else "The difference may be chance."
-    name = label("metric", metric).capitalize()
     yield Finding(f"{name} was {number(before)} and is {number(after)}", sure)
 
 
@@ -39,8 +44,9 @@ def _smaller(result: xr.Dataset) -> Iterator[Finding]:
     before, after = (int(each) for each in result["parameters"].sel(share_removed=places))
     topic = f"The model is {1 - after / before:.0%} smaller"
     text = f"The saved model has {after / 1e6:.2f} million parameters."
-    if "megabytes" in result:
-        whole, kept = (float(each) for each in result["megabytes"].sel(share_removed=places))
+    megabytes = measured(result, "megabytes", share_removed=places)
+    if megabytes is not None and bool(megabytes.notnull().all()):
+        whole, kept = map(float, megabytes)
         text = f"The saved model takes {number(kept, '.1f')} MB in the place of {number(whole, '.1f')} MB."
     yield Finding(topic, text)
     if "forward_s" in result.attrs:
@@ -73,7 +79,7 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
         place = {"metric": metric, "share_removed": _share(result)}
         before = float(result["pruned_score"].sel(metric=metric).isel(share_removed=0))
         after, change = (measured(result, name, **place) for name in ("pruned_score", "score_change"))
-        if after is None or change is None:
+        if after is None or change is None or isnan(before):
             continue
         moved = of_array(change)
         sure = "beyond chance" if moved.is_not(0) else "which may be chance"
@@ -89,9 +95,12 @@ def _reach(result: xr.Dataset) -> Iterator[Finding]:
         return
     unsure = (change["lower"] <= 0) & (change["upper"] >= 0)
     reached = unsure.cumprod("share_removed").astype(bool)
+    name = label("metric", str(change["metric"].item()))
+    if not reached.any():
+        yield Finding("Safe to remove", f"Not known: the result has no interval of the change of {name}.")
+        return
     share = float(change["share_removed"][reached][-1])
     tried = float(change["share_removed"][-1])
-    name = label("metric", str(change["metric"].item()))
     yield Finding(
         "Safe to remove",
         f"With up to {share:.0%} of the heads removed, any change of {name} may be chance (tried: up to {tried:.0%}).",
@@ -100,12 +109,12 @@ def _reach(result: xr.Dataset) -> Iterator[Finding]:
 
 def _size(result: xr.Dataset) -> Iterator[Finding]:
     before, after = (int(each) for each in result["parameters"].sel(share_removed=[0.0, _share(result)]))
-    reloaded = ", ".join(
-        f"{label('metric', metric)} {number(float(result['reloaded_score'].sel(metric=metric)))}"
-        for metric in result["metric"].values.tolist()
-    )
     text = f"{before:,} parameters became {after:,} ({1 - after / before:.0%} fewer)."
-    yield Finding("Size", f"{text} The saved model, loaded from its folder, scores the same: {reloaded}.")
+    scores = result["reloaded_score"].dropna("metric")
+    if scores.size:
+        reloaded = ", ".join(f"{label('metric', str(each['metric'].item()))} {number(float(each))}" for each in scores)
+        text += f" The saved model, loaded from its folder, scores the same: {reloaded}."
+    yield Finding("Size", text)
 
 
 def _order(result: xr.Dataset) -> Iterator[Finding]:
@@ -135,4 +144,6 @@ def _share(result: xr.Dataset) -> float:
     """The share of heads that the saved model has lost."""
     left = result["heads_left"].sum("layer")
     kept = left == left[0] - result["removed_at"].count()
+    if not kept.any():
+        raise HeadscopeError("'removed_at' and 'heads_left' of the result disagree; run the study 'prune' again")
     return float(result["share_removed"][kept][0])

@@ -1,0 +1,71 @@
+"""Results of which some values are missing have whole pages, which say no "nan"."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope import results
+from headscope.report.study_page import study_page
+from support.every_study import Run
+
+# The variables without a value, or those that are gone; (name, dimension) has none at the first label.
+WITHOUT_VALUES = {
+    "finetune": (["score"], ["epoch_score"], ["chance"], ["score_std"], ["score", "chance", "paper_score"]),
+    "prune": (["pruned_score"], ["score_change_ci"], ["megabytes"], ["reloaded_score"]),
+    "geometry": (
+        *(["alignment"], ["model_alignment"], ["top_dimension_share"], ["cls_shared"], ["cls_similarity"]),
+        *(["anisotropy_without_top"], ["embeddings_anisotropy"]),
+    ),
+}
+ABSENT = {"geometry": (["embeddings_anisotropy_ci"], ["anisotropy_ci"], ["embeddings_norm_ci"])}
+
+
+def incomplete(study: str, result: xr.Dataset) -> list[xr.Dataset]:
+    """The result without the values of some variables, without some variables, and without those of one label."""
+    emptied = [
+        result.assign({name: result[name].where(False, np.nan) for name in names if name in result})
+        for names in WITHOUT_VALUES[study]
+    ]
+    return [*emptied, *(result.drop_vars(names) for names in ABSENT.get(study, ())), *of_labels(result)]
+
+
+def of_labels(result: xr.Dataset) -> list[xr.Dataset]:
+    """For each dimension the result without the numbers of its last label."""
+    numbers = [name for name in result if result[name].dtype.kind == "f" and not str(name).startswith("typical")]
+    cut = []
+    for dim in set(result.dims) - {"bound"}:
+        kept = xr.DataArray(np.arange(result.sizes[dim]) < result.sizes[dim] - 1, dims=dim)
+        of_dim = {name: result[name].where(kept) for name in numbers if dim in result[name].dims}
+        cut.append(result.assign(of_dim))
+    return cut
+
+
+def said(result: xr.Dataset) -> Sequence[str]:
+    """Make all parts of the page; return the words of its findings."""
+    page = study_page(result)
+    for make in (page.tables, page.kinds):
+        make()
+    for figure in page.figures():
+        figure.chart.to_dict(validate=False)
+    return [f"{each.topic} {each.text}" for each in (*page.highlights(), *page.findings())]
+
+
+@pytest.mark.parametrize("study", WITHOUT_VALUES)
+def test_page_of_missing_values_is_whole(study: str, ended: Callable[[str, str], Run]) -> None:
+    for result in incomplete(study, results.read(ended(study, "annotated").directory).load()):
+        assert [text for text in said(result) if "nan" in text.replace(",", " ").replace(".", " ").split()] == []
+
+
+def test_task_without_a_score_is_named(ended: Callable[[str, str], Run]) -> None:
+    result = results.read(ended("finetune", "annotated").directory).load()
+    task = result["task"].values[0]
+    text = said(result.assign(score=result["score"].where(False)))
+    assert any(f"Without a score The result has no score of {task}." in each for each in text)
+
+
+def test_change_without_an_interval_is_not_called_safe(ended: Callable[[str, str], Run]) -> None:
+    result = results.read(ended("prune", "annotated").directory).load()
+    text = said(result.assign(score_change_ci=result["score_change_ci"].where(False)))
+    assert any("Not known: the result has no interval" in each for each in text)
