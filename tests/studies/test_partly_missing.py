@@ -35,7 +35,7 @@ def of_labels(result: xr.Dataset) -> list[xr.Dataset]:
     """For each dimension the result without the numbers of its last label."""
     numbers = [name for name in result if result[name].dtype.kind == "f" and not str(name).startswith("typical")]
     cut = []
-    for dim in set(result.dims) - {"bound"}:
+    for dim in {*map(str, result.dims)} - {"bound"}:
         kept = xr.DataArray(np.arange(result.sizes[dim]) < result.sizes[dim] - 1, dims=dim)
         of_dim = {name: result[name].where(kept) for name in numbers if dim in result[name].dims}
         cut.append(result.assign(of_dim))
@@ -56,6 +56,12 @@ def said(result: xr.Dataset) -> Sequence[str]:
 def test_page_of_missing_values_is_whole(study: str, ended: Callable[[str, str], Run]) -> None:
     for result in incomplete(study, results.read(ended(study, "annotated").directory).load()):
         assert [text for text in said(result) if "nan" in text.replace(",", " ").replace(".", " ").split()] == []
+
+
+def test_pattern_without_a_share_is_named(ended: Callable[[str, str], Run]) -> None:
+    result = results.read(ended("patterns", "annotated").directory).load()
+    text = said(result.assign(share=result["share"].where(result["pattern"] != "diagonal")))
+    assert "Diagonal The result has no share of it for any head." in text
 
 
 def test_task_without_a_score_is_named(ended: Callable[[str, str], Run]) -> None:

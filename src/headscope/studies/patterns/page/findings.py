@@ -29,8 +29,8 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     total, share = over_corpora(result, "share_total"), over_corpora(result, "share")
     most = str(total.idxmax("pattern").item())
     heterogeneous = float(total.sel(pattern="heterogeneous"))
-    best = {name: strongest(share.sel(pattern=name))[0] for name in CLEAR}
-    clear = [f"{each.head} ({label('pattern', name)})" for name, each in best.items() if each.value > HALF]
+    best = [(name, each) for name in CLEAR for each in strongest(share.sel(pattern=name))[:1]]
+    clear = [f"{each.head} ({label('pattern', name)})" for name, each in best if each.value > HALF]
     mixed = int((share.max("pattern") < HALF).sum())
     heads = int(share.notnull().all("pattern").sum())
     without = f"{mixed} of {heads} heads {agree(mixed, 'has', 'have')} no main pattern"
@@ -77,6 +77,9 @@ def _patterns(result: xr.Dataset) -> Iterator[Finding]:
     for pattern in share["pattern"].values.tolist():
         array = share.sel(pattern=pattern)
         readings = strongest(array)
+        if not readings:
+            yield Finding(label("pattern", pattern).capitalize(), "The result has no share of it for any head.")
+            continue
         most = [reading for reading in readings if reading.value > HALF]
         beside = (
             "" if q is None or not most else f"; {int((q.sel(pattern=pattern) < RATE).sum())} beyond chance ({tests})"
