@@ -105,11 +105,11 @@ class StudyPage:
 
     def kinds(self) -> list[HeadKind]:
         """The kinds of heads that the numbers of the study show."""
-        return self._made("card", "kinds", self._hook("kinds", "kinds"))
+        return self._made("card", "kinds")
 
     def layer_numbers(self) -> list[LayerNumber]:
         """The numbers of every layer that the study has."""
-        return self._made("figures", "layer_numbers", self._hook("layers", "layers"))
+        return self._made("figures", "layer_numbers")
 
     def layer_figures(self) -> list[Figure]:
         """The figures of layers that stand beside their numbers."""

@@ -8,13 +8,15 @@ from headscope.report.best_heads.card import beside_baseline, best_head_of
 from headscope.report.best_heads.chosen import chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import ranked, value
-from headscope.report.parts import Finding
+from headscope.report.kinds import by_name
+from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import rate
 from headscope.statistics.thresholds import LEAST_CASES, RATE, is_special
 from headscope.studies.coreference.page.summary import KINDS
 
 HIDDEN = ("special",)
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
+WORDS = {"all": "antecedent", "pronoun": "pronoun", "proper": "name", "nominal": "noun phrase"}
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
@@ -31,6 +33,13 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """False discovery rates of the tests against the baseline and for a gap, each corrected for all heads."""
     gaps = {name: result[f"{name}_q"] for name in GAPS if name in result}
     return {"accuracy": result["q_value"]} | gaps
+
+
+def kinds(result: xr.Dataset) -> list[HeadKind]:
+    """Heads that are special for a kind of mention, named after the one with the highest accuracy."""
+    accuracy = result["accuracy"].where(result["special"] == 1)
+    words = [WORDS.get(str(name), str(name)) for name in accuracy["mention_type"].values]
+    return by_name(accuracy.assign_coords(mention_type=words), "mention_type", "coreference")
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:

@@ -7,7 +7,8 @@ import xarray as xr
 from headscope.report.best_heads.card import beside_baseline, best_head_of, special_for
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.parts import Finding
+from headscope.report.kinds import by_name
+from headscope.report.parts import Finding, HeadKind
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.relations.page.summary import RELATIONS
 
@@ -29,6 +30,17 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """False discovery rates of the tests against the baselines, corrected for all heads, relations and directions."""
     return {"link_attention": result["q_value"]}
+
+
+def kinds(result: xr.Dataset) -> list[HeadKind]:
+    """Heads that are special for the links of a relation, named after the one with the most attention."""
+    attention = result["link_attention"].where(result["special"] == 1).max("direction")
+    named = attention.assign_coords(relation=[_word(name) for name in attention["relation"].values])
+    return by_name(named, "relation", "link")
+
+
+def _word(relation: str) -> str:
+    return "links" if relation == "all" else relation
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:

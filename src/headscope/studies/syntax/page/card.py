@@ -8,7 +8,8 @@ from headscope.figures import bars, with_interval
 from headscope.report.best_heads.card import beside_baseline, best_head_of, special_for
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.parts import Figure, Finding
+from headscope.report.kinds import by_name
+from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.report.wording import number
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.syntax.page.summary import RELATIONS, as_coded, baseline, judged_on, offset
@@ -30,6 +31,13 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """False discovery rates of the test against the offset, corrected for all heads, relations and directions."""
     return {"accuracy": result["q_value"]}
+
+
+def kinds(result: xr.Dataset) -> list[HeadKind]:
+    """Heads that are special for a relation, named after the one with the largest gain over its fixed offset."""
+    special = (result["special"] == 1) & (result["relation"] != "all")
+    gain = (result["accuracy"] - result["baseline"]).where(special).max("direction")
+    return by_name(gain, "relation", "relation")
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
-from headscope.report.parts import Figure
-from headscope.studies.trees.page.summary import BASELINES, DISTANCES, ROOTS, SPECIAL, baseline
+from headscope.report.parts import Figure, LayerNumber
+from headscope.studies.trees.page.summary import BASELINES, DISTANCES, ROOTS, SPECIAL, arrow, baseline
 
 WITHOUT_MODEL = ("right_branching", "fixed_offset")
 TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
+# The trees by mean attention of a layer.
+LAYER_ROOTS = {"uas": "gold", "uuas": "undirected"}
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -59,3 +61,15 @@ def _phrases(result: xr.Dataset) -> Iterator[Figure]:
         simple = with_interval(result, "baseline_f1").dropna("baseline")
         simple = simple.assign_coords(baseline=[BASELINES[name] for name in simple["baseline"].values.tolist()])
         yield Figure("baseline_f1", PHRASES, bars(simple), "F1 of trees that need no model.", "baseline_f1")
+
+
+def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
+    """UAS from the gold root in both directions, and UUAS, which has none; no layer is chosen."""
+    for metric, root in LAYER_ROOTS.items():
+        part = with_interval(result, f"layer_{metric}").sel(root=root, special_tokens="left_out", drop=True)
+        directions = part["direction"].values.tolist()
+        for direction in directions if metric == "uas" else directions[:1]:
+            array = part.sel(direction=direction, drop=True)
+            words = f"UAS, {arrow(direction)}" if metric == "uas" else "UUAS"
+            if bool(array.notnull().any()):
+                yield LayerNumber("Trees by mean attention", words, array)
