@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope import corpora
 from headscope.errors import HeadscopeError
-from headscope.front.api import as_model
+from headscope.front.from_values import as_model
 from headscope.models import Model
 from headscope.models.checkpoint import locate
 from headscope.report.cards import MeasuredModel

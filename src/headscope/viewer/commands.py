@@ -1,11 +1,11 @@
 """Commands of the viewer beside `view`."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from headscope import models
 from headscope.corpora import Corpus
 from headscope.passes import Settings
+from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.ranges import Range
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.storage.files import remove_unfinished
@@ -16,10 +16,10 @@ from headscope.viewer.saved_index import FILE, save
 
 
 def index(
-    checkpoint: str,
-    loading: dict[str, Any],
+    checkpoint: ModelName,
+    loading: Loading,
     corpus: Corpus,
-    directory: Path,
+    directory: Directory,
     settings: Settings,
     *,
     per_head: Annotated[int, Range(1, 100)] = 10,

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from headscope import catalog
 from headscope.front.cli.app import application
-from headscope.front.cli.functions import names
 from headscope.front.cli.json_output import SCHEMA
+from headscope.front.signatures import names
 
 PAGE = (Path(__file__).parents[3] / "docs" / "json.md").read_text(encoding="utf-8")
 TOOLS = ("export", "head", "index", "list", "report", "rerun", "view")

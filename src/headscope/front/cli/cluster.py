@@ -9,8 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from headscope.errors import HeadscopeError
-from headscope.front.cli.functions import read
-from headscope.front.cli.inputs import made, reads_standard_input
+from headscope.front.from_options import reads_standard_input
+from headscope.front.inputs import from_options
+from headscope.front.signatures import read
 
 ENTRY = f"{__name__}:work"
 
@@ -51,7 +52,7 @@ def work(job: bytes, engine: Any) -> None:
     function = read(study, "study", "run")
     with TemporaryDirectory(prefix="headscope-") as scratch:
         given["out"] = Path(scratch)
-        ready = made(function.inputs, given)
+        ready = from_options(function.inputs, given)
         ready["settings"] = replace(ready["settings"], engine=engine)
         function.load()(**ready, **{name: given[name] for name in function.options})
 

@@ -15,11 +15,11 @@ import typer
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.cli.functions import read
-from headscope.front.cli.inputs import reads_standard_input
 from headscope.front.cli.options import shared
 from headscope.front.cli.study import command_calling
 from headscope.front.cli.usage import UsageError, usage_line
+from headscope.front.from_options import reads_standard_input
+from headscope.front.signatures import read
 
 if TYPE_CHECKING:
     import xarray as xr

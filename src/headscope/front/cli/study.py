@@ -17,16 +17,17 @@ from headscope.front.cli.cluster import engine_of, refuse_standard_input
 from headscope.front.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
 from headscope.front.cli.formats import formats
 from headscope.front.cli.former_names import hidden, renamed
-from headscope.front.cli.functions import Function, names, read, read_from
-from headscope.front.cli.inputs import made, options_of
 from headscope.front.cli.journal import FOLDER, journal_of
 from headscope.front.cli.json_output import print_json
 from headscope.front.cli.metavars import with_metavars
 from headscope.front.cli.options import shared
 from headscope.front.cli.output_folder import output_folder
+from headscope.front.cli.parameters import parameters
 from headscope.front.cli.progress import loading
 from headscope.front.cli.usage import WORDS
+from headscope.front.inputs import from_options, options_of
 from headscope.front.progress import n_inputs, progress_bar
+from headscope.front.signatures import Function, names, read, read_from
 
 Call = Callable[[dict[str, Any], list[str]], None]
 ALWAYS = {"json", "debug"}
@@ -56,10 +57,10 @@ def command_calling(study: str, call: Call) -> Callable[..., None]:
     return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without, former=dict(former))
 
 
-def _function_of(study: str) -> tuple[Function, dict[str, bool]]:
+def _function_of(study: str) -> tuple[Function, dict[str, str]]:
     """The function of a study and its inputs, with a folder for the result."""
     function = read(study, "study", "run")
-    return function, {"directory": False} | dict(function.inputs)
+    return function, {"directory": "Directory"} | dict(function.inputs)
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
@@ -76,7 +77,7 @@ def tool(place: str, name: str) -> Callable[..., None]:
 
 def _command(
     function: Function,
-    inputs: Mapping[str, bool],
+    inputs: Mapping[str, str],
     call: Call,
     further: Iterable[str] = ALWAYS,
     *,
@@ -95,13 +96,14 @@ def _command(
             call(renamed(given, former), command_context.meta.get(WORDS, []))
 
     wanted = {*options_of(inputs), *further} - {*without}
-    options = inspect.signature(shared, eval_str=True).parameters.items()
-    parameters = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
+    options = inspect.signature(shared).parameters.items()
+    common = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
+    own = parameters(function)
     context = inspect.Parameter("command_context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    old = [hidden(function.options[new], name) for name, new in former.items()]
-    parameters = [context, *function.options.values(), *old, *parameters]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    old = [hidden(own[new], name) for name, new in former.items()]
+    ordered = [context, *own.values(), *old, *common]
+    run.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
     run.__doc__ = function.summary
     return with_metavars(run)
 
@@ -119,7 +121,7 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     (function, inputs), quiet = _function_of(study), given["quiet"]
     show = False if quiet else None
     with loading("reading", quiet=quiet):
-        ready = made(inputs, given | {"kept": given["out"] / FOLDER})
+        ready = from_options(inputs, given | {"kept": given["out"] / FOLDER})
     clock.stop("loading")
     if "directory" not in function.inputs:
         ready.pop("directory")
@@ -174,7 +176,7 @@ def _run_verb(study: str, function: Function, given: dict[str, Any], words: list
     from headscope.front.cli.terminal import in_lines
 
     given["out"] = given.get("out") or Path("out") / study
-    ready = made(function.inputs, given)
+    ready = from_options(function.inputs, given)
     quiet = given.get("quiet", False)
     with progress_bar(function.name, None, show=False if quiet else None) as (progress, expect):
         if "settings" in ready:

@@ -3,7 +3,6 @@
 import json
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from headscope.outputs.gradient_importance import importance as by_gradient
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Directory
 from headscope.passes.provenance import provenance
 from headscope.studies.ablate.effects import Effects
 from headscope.studies.ablate.fingerprint import fingerprint
@@ -46,7 +46,7 @@ def run(
     task: Task,
     settings: Settings = DEFAULTS,
     *,
-    directory: Path,
+    directory: Directory,
     heads: list[str] | None = None,
     mode: Literal["uniform", "zero", "mean"] = "uniform",
     metrics: str = "",

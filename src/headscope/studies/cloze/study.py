@@ -17,10 +17,10 @@ from headscope import results
 from headscope.corpora.joint import joint_sha256
 from headscope.corpora.suites import Suite, read_suites
 from headscope.errors import HeadscopeError
-from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.outputs.words.logits import WordPredictor
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Directory, WordsModel
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.cloze.controls import CONTROLS, controlled
@@ -39,11 +39,11 @@ FORMER = (("each", "per_condition"),)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
-    model: Model,
+    model: WordsModel,
     suites: tuple[str | Path | Suite, ...],
     settings: Settings = DEFAULTS,
     *,
-    directory: Path | None = None,
+    directory: Directory | None = None,
     data: Path | None = None,
     items: bool = False,
     limit: Annotated[int, Range(1)] | None = None,

@@ -4,13 +4,13 @@ from typing import Annotated
 
 import xarray as xr
 
-from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.errors import HeadscopeError
 from headscope.measures import SURFACE
 from headscope.measures.comparisons.padded_similarity import PADDED_TO
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import ComparedCorpus
 from headscope.ranges import Range
 from headscope.results import check
 from headscope.studies.compare.measure import compare
@@ -23,7 +23,7 @@ REQUIRED = ("difference_entropy",)
 
 def run(
     models: tuple[Model, ...],
-    corpus: Corpus,
+    corpus: ComparedCorpus,
     settings: Settings = DEFAULTS,
     *,
     task: Task | None = None,

@@ -14,6 +14,7 @@ from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.finetune.scores import to_variables
@@ -30,12 +31,12 @@ WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options 
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
-    checkpoint: str,
+    checkpoint: ModelName,
     tasks: tuple[Task, ...],
     settings: Settings = DEFAULTS,
     *,
-    directory: Path,
-    loading: dict[str, Any],
+    directory: Directory,
+    loading: Loading,
     table: bool = False,
     init: Literal["finetuned", "pretrained", "random", "frozen"] = "finetuned",
     seeds: Annotated[int, Range(1)] = 1,

@@ -16,6 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Training, Treebank
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
@@ -36,10 +37,10 @@ REQUIRED = ("cumulative_score",)
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,
-    treebanks: tuple[Corpus, ...],
+    treebanks: tuple[Treebank, ...],
     settings: Settings = DEFAULTS,
     *,
-    trainings: tuple[Corpus, ...] | None = None,
+    trainings: tuple[Training, ...] | None = None,
     tasks_: str = "all",
     pooling: Literal["mean", "max", "first", "last", "cls"] = "mean",
     cases: Annotated[int, Range(20)] = 5000,

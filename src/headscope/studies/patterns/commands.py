@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from headscope import models
 from headscope.corpora import Corpus
-from headscope.passes import Settings
+from headscope.passes.arguments import Directory, Loading, ModelName, ReadingSettings, SeedSettings
 from headscope.ranges import Range
 from headscope.storage.files import remove_unfinished
 from headscope.storage.run_lock import run_lock
@@ -20,7 +20,7 @@ from headscope.studies.patterns.training import train as training
 from headscope.studies.patterns.training.recipe import RECIPE
 
 
-def train(maps: Path, directory: Path, settings: Settings) -> dict[str, Any]:
+def train(maps: Path, directory: Directory, settings: SeedSettings) -> dict[str, Any]:
     """Train a classifier on a folder of labelled maps.
 
     Returns: the paths of the weights and of their card, and the scores on texts that were held out.
@@ -57,11 +57,11 @@ def evaluate(maps: Path, weights: Path | None = None) -> dict[str, Any]:
 
 
 def label(
-    checkpoint: str,
-    loading: dict[str, Any],
+    checkpoint: ModelName,
+    loading: Loading,
     read_corpora: Callable[[], tuple[Corpus, ...]],
-    directory: Path,
-    settings: Settings,
+    directory: Directory,
+    settings: ReadingSettings,
     *,
     number: Annotated[int, Range(1)] = 100,
     annotator: str = "",

@@ -3,7 +3,6 @@
 import json
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import xarray as xr
@@ -15,6 +14,7 @@ from headscope.corpora.tasks import masked
 from headscope.encoding.masking import Masking
 from headscope.models.masked_lm import mark_adapted
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.pretrain_head.scores import to_variables
@@ -32,12 +32,12 @@ REQUIRED = ("perplexity",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
-    checkpoint: str,
+    checkpoint: ModelName,
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    directory: Path,
-    loading: dict[str, Any],
+    directory: Directory,
+    loading: Loading,
     encoder: Literal["trained", "frozen"] = "trained",
     held_out: Annotated[float, Range(0, 1)] = 0.1,
     batch: Annotated[int, Range(1)] = 16,

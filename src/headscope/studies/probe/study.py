@@ -16,6 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Training
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
@@ -35,7 +36,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    training: Corpus | None = None,
+    training: Training | None = None,
     vectors: str | None = None,
     random: bool = True,
     seeds: Annotated[int, Range(1)] = 3,

@@ -19,6 +19,7 @@ from headscope.models.pruned_folder import save
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Directory
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.prune.card_notes import scores_and_size
@@ -38,7 +39,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task: Task,
     settings: Settings = DEFAULTS,
     *,
-    directory: Path,
+    directory: Directory,
     by: Literal["importance", "sweep"] = "importance",
     estimator: Literal["michel", "michel_code", "text_pruner", "run_bertology"] = "michel",
     from_: Path | None = None,

@@ -7,10 +7,11 @@ from typer.testing import CliRunner
 
 from headscope import HeadscopeError
 from headscope.front.cli.app import application
-from headscope.front.cli.inputs import INPUTS, made, options_of
 from headscope.front.cli.options import shared
+from headscope.front.inputs import INPUT_TYPES, from_options, options_of
 from support.tiny import save_tiny
 
+CORPORA = {"corpora": "tuple[Corpus, ...]"}
 TABLE = "sentence\tlabel\nThe cat slept.\tyes\nThe dog ran.\tno\nA bird sat.\tyes\n"
 
 
@@ -31,20 +32,20 @@ def _parameters():
 
 
 def test_every_option_that_an_input_needs_is_there():
-    assert {option for each in INPUTS.values() for option in each.options} <= set(_parameters())
+    assert {option for kind in INPUT_TYPES.values() for option in kind.options} <= set(_parameters())
 
 
 def test_options_of_inputs():
-    assert "corpus" in options_of({"model": False, "corpus": False})
-    assert "data" not in options_of({"model": False, "corpus": False})
-    assert {"corpus", "data"} <= options_of({"model": False, "task": False})  # masked words of a corpus
-    assert "corpus" not in options_of({"checkpoint": False, "tasks": False})
-    compared = options_of({"models": False, "corpus": False, "task": True})
+    assert "corpus" in options_of({"model": "Model", "corpus": "Corpus"})
+    assert "data" not in options_of({"model": "Model", "corpus": "Corpus"})
+    assert {"corpus", "data"} <= options_of({"model": "Model", "task": "Task"})  # masked words of a corpus
+    assert "corpus" not in options_of({"checkpoint": "ModelName", "tasks": "tuple[Task, ...]"})
+    compared = options_of({"models": "tuple[Model, ...]", "corpus": "ComparedCorpus", "task": "Task | None"})
     assert {"models", "other", "data"} <= compared and not {"model", "corpus"} & compared
 
 
 def test_task_is_read_from_its_folder(given):
-    task = made({"task": False}, given | {"task": "mine"})["task"]
+    task = from_options({"task": "Task"}, given | {"task": "mine"})["task"]
     assert (task.name, task.labels, task.dev.n_examples) == ("mine", ("no", "yes"), 3)
 
 
@@ -61,70 +62,75 @@ def test_a_full_disk_for_standard_input_has_a_remedy(monkeypatch):
 
 
 def test_without_a_task_the_words_of_a_corpus_are_masked(given):
-    task = made({"task": False}, given | {"corpus": "sample", "limit": 4})["task"]
+    task = from_options({"task": "Task"}, given | {"corpus": "sample", "limit": 4})["task"]
     assert (task.kind, task.dev.n_examples) == ("masked", 4)
 
 
 def test_task_may_be_left_out_where_the_study_allows_it(given):
-    assert made({"task": True}, given)["task"] is None
+    assert from_options({"task": "Task | None"}, given)["task"] is None
 
 
 def test_several_tasks(given):
-    tasks = made({"tasks": False}, given | {"task": "mine, yours"})["tasks"]
+    tasks = from_options({"tasks": "tuple[Task, ...]"}, given | {"task": "mine, yours"})["tasks"]
     assert [task.name for task in tasks] == ["mine", "yours"]
 
 
 def test_corpora_are_read_by_name_or_are_the_dev_splits_of_tasks(given):
-    named = made(
-        {"corpora": False}, given | {"corpora": ["sample", str(given["data"] / "dev.tsv")], "limit": 2, "data": None}
+    named = from_options(
+        CORPORA,
+        given | {"corpora": ["sample", str(given["data"] / "dev.tsv")], "limit": 2, "data": None},
     )
     assert [(corpus.name.rpartition("/")[2], corpus.n_examples) for corpus in named["corpora"]] == [
         ("sample", 2), ("dev.tsv", 2),
     ]  # fmt: skip
-    tasks = made({"corpora": False}, given | {"task": "mine, yours"})["corpora"]
+    tasks = from_options(CORPORA, given | {"task": "mine, yours"})["corpora"]
     assert [(corpus.name, corpus.n_examples) for corpus in tasks] == [("mine", 3), ("yours", 3)]
-    split = made({"corpora": False}, given | {"task": "mine", "split": "train", "limit": 1})["corpora"]
+    split = from_options(CORPORA, given | {"task": "mine", "split": "train", "limit": 1})["corpora"]
     assert [corpus.n_examples for corpus in split] == [1]
 
 
 def test_corpora_may_be_read_later_or_not_at_all(given):
-    read = made({"read_corpora": False}, given | {"corpora": ["no-such-file.txt"], "data": None})["read_corpora"]
+    read = from_options(
+        {"read_corpora": "Callable[[], tuple[Corpus, ...]]"}, given | {"corpora": ["no-such-file.txt"], "data": None}
+    )["read_corpora"]
     with pytest.raises(HeadscopeError, match="no-such-file"):
         read()
 
 
 def test_compared_models_read_the_task_unless_a_corpus_is_named(given):
-    inputs = {"task": True, "corpus": False}
-    assert made(inputs, given | {"task": "mine"})["corpus"].n_examples == 3
-    assert made(inputs, given | {"task": "mine", "other": "sample", "limit": 2})["corpus"].name == "sample"
-    assert made(inputs, given | {"limit": 2})["corpus"].name == "sample"
+    inputs = {"task": "Task | None", "corpus": "ComparedCorpus"}
+    assert from_options(inputs, given | {"task": "mine"})["corpus"].n_examples == 3
+    assert from_options(inputs, given | {"task": "mine", "other": "sample", "limit": 2})["corpus"].name == "sample"
+    assert from_options(inputs, given | {"limit": 2})["corpus"].name == "sample"
 
 
 def test_checkpoint_is_not_loaded(given):
-    ready = made({"checkpoint": False, "loading": False}, given | {"model": "whatever", "device": "cpu"})
+    ready = from_options(
+        {"checkpoint": "ModelName", "loading": "Loading"}, given | {"model": "whatever", "device": "cpu"}
+    )
     assert ready["checkpoint"] == "whatever"
     assert ready["loading"] == {"device": "cpu", "revision": None, "remote_code": False}
 
 
 def test_models_are_loaded(given):
-    assert len(made({"models": False}, given)["models"]) == 2
+    assert len(from_options({"models": "tuple[Model, ...]"}, given)["models"]) == 2
 
 
 @pytest.mark.parametrize(
     ("inputs", "changes", "message"),
     [
-        ({"task": False}, {"task": "mrpc", "data": None}, "--data"),
-        ({"tasks": False}, {}, "--task"),
-        ({"corpora": False}, {"task": "mine", "data": None}, "--data"),
-        ({"corpora": False}, {}, "--task"),
-        ({"corpora": False}, {"task": "mine", "corpora": ["sample"]}, "without CORPUS"),
-        ({"corpora": False}, {"task": "mine", "split": "test"}, "no split 'test'"),
-        ({"models": False}, {"models": ["minilm"]}, "two or more"),
+        ({"task": "Task"}, {"task": "mrpc", "data": None}, "--data"),
+        ({"tasks": "tuple[Task, ...]"}, {}, "--task"),
+        (CORPORA, {"task": "mine", "data": None}, "--data"),
+        (CORPORA, {}, "--task"),
+        (CORPORA, {"task": "mine", "corpora": ["sample"]}, "without CORPUS"),
+        (CORPORA, {"task": "mine", "split": "test"}, "no split 'test'"),
+        ({"models": "tuple[Model, ...]"}, {"models": ["minilm"]}, "two or more"),
     ],
 )
 def test_what_is_missing_is_named(given, inputs, changes, message):
     with pytest.raises(HeadscopeError, match=message):
-        made(inputs, given | changes)
+        from_options(inputs, given | changes)
 
 
 def test_a_run_that_goes_on_does_not_check_its_corpus_again(tmp_path, monkeypatch):

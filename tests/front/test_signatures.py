@@ -13,14 +13,14 @@ from typer.testing import CliRunner, Result
 
 from headscope import catalog, studies
 from headscope.front.cli.app import application
-from headscope.front.cli.functions import documented, names, read
+from headscope.front.signatures import documented, names, read
 
 STUDY = '''"""Run the study."""
 
 OPTIONS = {"limit": 1000}
 
 
-def run(corpora: tuple, settings: object = None, *, deep: Annotated[int, Range(1, 3)] | None = None):
+def run(corpora: tuple[Corpus, ...], settings: Settings = DEFAULTS, *, deep: Annotated[int, Range(1, 3)] | None = None):
     """Sort heads.
 
     Arguments:
@@ -34,8 +34,12 @@ COMMANDS = '''"""Further commands."""
 
 from pathlib import Path
 
+from headscope.passes.arguments import Directory, ModelName, SeedSettings
 
-def sort(maps: Path, directory: Path, settings, *, number: int = 3, quick: bool = True, all_: bool = False) -> dict:
+
+def sort(
+    maps: Path, directory: Directory, settings: SeedSettings, *, number: int = 3, quick: bool = True, all_: bool = False
+):
     """Sort maps.
 
     Arguments:
@@ -46,7 +50,7 @@ def sort(maps: Path, directory: Path, settings, *, number: int = 3, quick: bool 
     return {"maps": str(maps), "number": number, "seed": settings.seed, "out": directory.name, "all": all_}
 
 
-def show(checkpoint: str) -> dict:
+def show(checkpoint: ModelName) -> dict:
     """Show the name of a model."""
     return {"model": checkpoint, "nan": float("nan")}
 '''
@@ -97,14 +101,14 @@ def test_every_argument_of_every_study_is_documented_and_plain(study: str) -> No
     assert set(function.inputs) | set(function.options) == set(parameters)
     for name, option in function.options.items():
         assert option.default == parameters[name].default
-        assert re.fullmatch(r"[A-Z].*\.", option.annotation.__metadata__[0].help, re.DOTALL)
+        assert re.fullmatch(r"[A-Z].*\.", option.help, re.DOTALL)
 
 
 @pytest.mark.parametrize("study", catalog.names("studies"))
 def test_every_argument_of_further_commands_is_documented(study: str) -> None:
     for name in names(study, "commands"):
         function = read(study, "commands", name)
-        assert all(option.annotation.__metadata__[0].help for option in function.options.values())
+        assert all(option.help for option in function.options.values())
 
 
 @pytest.mark.parametrize(

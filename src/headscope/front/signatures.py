@@ -1,44 +1,57 @@
-"""The functions that commands call, read from their source: nothing is imported until a function is called.
+"""Signatures of studies and their verbs, read from their source: nothing is imported until a function is called.
 
-The type of an argument is a plain Python type: `bool`, `int`, `float`, `str`, `Path`, `list[str]`, a `Literal`, one of
-these `| None`, or a number `Annotated` with its `Range`. Its line in the docstring is its help.
+An argument is an input if its annotation is in `INPUT_TYPES`, else an option. The type of an option is a plain Python
+type: `bool`, `int`, `float`, `str`, `Path`, `list[str]`, a `Literal`, one of these `| None`, or a number `Annotated`
+with its `Range`. Its line in the docstring is its help.
 """
 
 import ast
 import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
-from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from headscope import catalog
 from headscope.front import annotations
-from headscope.front.cli.inputs import INPUTS
-from headscope.front.cli.metavars import flag
+from headscope.front.inputs import INPUT_TYPES
+from headscope.ranges import Range
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[1]
 LINE = re.compile(r"^\* `(\w+)`: (.+?)$(?=\n[^ ]|\n*\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
+class Argument:
+    """An argument of a function that is given as it is.
+
+    * `kind`: its plain type; `bounds`: the range of a number.
+    * `default`: `Parameter.empty` if there is none.
+    * `help`: its line in the docstring.
+    """
+
+    kind: Any
+    bounds: Range | None
+    default: Any
+    help: str
+
+
+@dataclass(frozen=True)
 class Function:
-    """A function that a command calls.
+    """A study or a verb.
 
     * `summary`: the first line of its docstring.
-    * `inputs`: the arguments in `headscope.front.cli.inputs.INPUTS`, and whether each may be left out.
-    * `options`: the other arguments, as parameters of a command.
+    * `inputs`: the arguments that are made, and the type of each in `INPUT_TYPES`.
+    * `options`: the other arguments.
     """
 
     module: str
     name: str
     summary: str
-    inputs: Mapping[str, bool]
-    options: Mapping[str, Parameter]
+    inputs: Mapping[str, str]
+    options: Mapping[str, Argument]
 
     def load(self) -> Callable[..., Any]:
         """Import the function."""
@@ -99,43 +112,19 @@ def _function(module: str, part: ast.FunctionDef) -> Function:
     helps, given = documented(docstring), part.args
     positional: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
     defaults = [*positional, *given.defaults, *given.kw_defaults]
-    inputs, options = {}, {}
+    inputs, options = dict[str, str](), dict[str, Argument]()
     for argument, default in zip([*given.args, *given.kwonlyargs], defaults, strict=True):
-        if argument.arg in INPUTS:
-            inputs[argument.arg] = default is not None and ast.unparse(default) == "None"
+        kind = ast.unparse(argument.annotation) if argument.annotation else ""
+        if kind in INPUT_TYPES:
+            inputs[argument.arg] = kind
         else:
-            help = _in_flags(helps.get(argument.arg, ""), helps)
-            options[argument.arg] = _parameter(argument, default, help, "Study" if part.name == "run" else None)
+            options[argument.arg] = _argument(f"{module}.{part.name}", argument, default, helps.get(argument.arg, ""))
     return Function(module, part.name, docstring.partition("\n")[0], inputs, options)
 
 
-def _in_flags(help: str, names: Iterable[str]) -> str:
-    """The help of an option, with the names of other options as a user writes them.
-
-    >>> _in_flags("Default: `learning_rate`; see `ablate`.", ["learning_rate"])
-    'Default: --learning-rate; see ablate.'
-    """
-    return re.sub("`([^`]*)`", lambda name: flag(name[1]) if name[1] in names else name[1], help)
-
-
-def _parameter(argument: ast.arg, default: ast.expr | None, help: str, panel: str | None) -> Parameter:
-    """An argument as a parameter of a command: an option, or without a default a positional argument."""
-    assert argument.annotation is not None
-    kind, bounds = annotations.read(argument.annotation)
-    written = flag(argument.arg)
-    limits: dict[str, Any] = {"min": bounds.least, "max": bounds.most} if bounds else {}
-    if default is None:
-        described, value = typer.Argument(metavar=argument.arg.upper(), help=help), Parameter.empty
-    else:
-        value = ast.literal_eval(default)
-        written = f"{written}/--no-{written[2:]}" if value is True else written
-        described = typer.Option(written, help=help, rich_help_panel=panel, callback=_finite, **limits)
-    hint = Annotated[kind, described]
-    return Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=value, annotation=hint)
-
-
-def _finite(value: Any) -> Any:
-    """The value of an option; an infinite number is refused."""
-    if isinstance(value, float) and not isfinite(value):
-        raise typer.BadParameter(f"'{value}' is no finite number")
-    return value
+def _argument(function: str, argument: ast.arg, default: ast.expr | None, help: str) -> Argument:
+    try:
+        kind, bounds = annotations.read(argument.annotation or ast.Name(argument.arg))
+    except TypeError as error:
+        raise TypeError(f"{function}: argument '{argument.arg}': {error}") from None
+    return Argument(kind, bounds, Parameter.empty if default is None else ast.literal_eval(default), help)

@@ -1,0 +1,221 @@
+"""Inputs of a study from the values of options of the command line, and from inputs that were made before."""
+
+import atexit
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from headscope.errors import HeadscopeError
+
+Given = Mapping[str, Any]
+
+LOADING = ("device", "dtype", "revision", "remote_code")
+FLOAT32 = ("device", "revision", "remote_code")  # without dtype: weights are trained in float32
+READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
+TREEBANK = tuple(name for name in READING if name != "task")
+TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
+TASKS = ("Task", "Task | None")
+STANDARD_INPUT = "-"
+RUNNING = ("long", "seed", "batch_tokens", "workers", "resamples")
+
+
+def directory(given: Given, made: Given) -> Path:
+    """The folder of the result, which can be written to."""
+    from headscope.front.cli.output_folder import writable
+
+    return writable(given["out"])
+
+
+def scores_task(inputs: Given) -> bool:
+    """Whether there may be a task among inputs by type."""
+    return any(kind in inputs for kind in TASKS)
+
+
+def task_of(inputs: Given) -> Any:
+    """The task among inputs by type; None if there is none."""
+    return next((inputs[kind] for kind in TASKS if kind in inputs), None)
+
+
+def task(given: Given, made: Given) -> Any:
+    """The task of --task; None without it."""
+    return _read_task(given["task"], given) if given["task"] else None
+
+
+def scored_task(given: Given, made: Given) -> Any:
+    """The task of --task, else the masked words of the corpus."""
+    from headscope.corpora import tasks
+
+    return task(given, made) or tasks.masked(_read_corpus(given["corpus"], given))
+
+
+def tasks(given: Given, made: Given) -> Any:
+    """The tasks of --task."""
+    return tuple(_read_task(name, given) for name in _names(given))
+
+
+def _names(given: Given) -> list[str]:
+    if not given["task"]:
+        raise HeadscopeError("no task is named; use --task NAME (mrpc, or several: rte,mrpc) and --data FOLDER")
+    return [name.strip() for name in given["task"].split(",")]
+
+
+def _read_task(name: str, given: Given) -> Any:
+    from headscope import corpora
+    from headscope.corpora import tasks
+
+    options = corpora.Options(**{option: given[option] for option in ("columns", "limit", "skip_bad")})
+    return tasks.read(name, given["data"], options, regression=given["regression"])
+
+
+def corpus(given: Given, made: Given) -> Any:
+    """The corpus of the command; the dev split of the task if there is one, and no corpus is named."""
+    if (scored := task_of(made)) and given.get("other") is None:
+        if given.get("corpus", "sample") != "sample":
+            raise HeadscopeError(f"task '{scored.name}' has its own examples; leave out '{given['corpus']}'")
+        return scored.dev
+    return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
+
+
+def training(given: Given, made: Given) -> Any:
+    """The corpus of --train; None without it."""
+    if given["training"]:
+        return _read_corpus(given["training"], {**given, "limit": given["training_limit"]})
+    if given["training_limit"] is not None:
+        raise HeadscopeError("--train-limit limits the corpus of --train; name that, or use --limit")
+    return None
+
+
+def trainings(given: Given, made: Given) -> Any:
+    """The corpora of --train, of which there may be several; None without it."""
+    one = [{**given, "training": source} for source in given["trainings"] or [None]]
+    return tuple(corpus for source in one if (corpus := training(source, made)) is not None) or None
+
+
+def treebanks(given: Given, made: Given) -> Any:
+    """One or more corpora."""
+    return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
+
+
+def read_corpora(given: Given, made: Given) -> Any:
+    """A function that reads the corpora when it is called, for what may not need them."""
+    return partial(corpora, given, made)
+
+
+def corpora(given: Given, made: Given) -> Any:
+    """One or more corpora, or with --task and --data the dev splits of tasks."""
+    if not (given["data"] or given["task"]):
+        return treebanks(given, made)
+    if given["corpora"] or given["data"] is None:
+        raise HeadscopeError(
+            "tasks are read with --task NAME,NAME --data FOLDER and without CORPUS; corpora without both"
+        )
+    from headscope import corpora
+    from headscope.corpora import tasks
+
+    options = corpora.Options(**{name: given[name] for name in ("columns", "limit", "skip_bad", "split")})
+    return tuple(tasks.texts(name, given["data"], options) for name in _names(given))
+
+
+def suites(given: Given, made: Given) -> Any:
+    """Suites of cloze items, by name or file."""
+    from headscope.corpora.suites import read_suites
+
+    options = {name: given[name] for name in ("limit", "per_condition", "skip_bad")}
+    return read_suites(given["suites"], given["data"], **options)
+
+
+def _read_corpus(source: str, given: Given) -> Any:
+    from headscope import corpora
+
+    options: dict[str, Any] = {name: given.get(name) for name in READING}
+    if "data" in given:  # then --task names the task that is scored
+        options["task"] = None
+    checkpoint = _checkpoint(given)
+
+    def offsets(text: str) -> list[tuple[int, int]]:
+        from headscope.encoding.encoder import offsets_of  # imports torch, which most corpora do not need
+
+        return cached.setdefault("offsets", offsets_of(checkpoint))(text)
+
+    cached: dict[str, Callable[[str], list[tuple[int, int]]]] = {}
+    return _read(source, corpora.Options(**options), offsets, given.get("kept"))
+
+
+def reads_standard_input(given: Mapping[str, Any]) -> bool:
+    """Whether a corpus is standard input, which can be read once, and by this process alone.
+
+    >>> reads_standard_input({"corpus": "texts.txt", "other": "-"})
+    True
+    """
+    one, several = ("corpus", "other", "training"), ("corpora", "trainings")
+    named = [given.get(name) for name in one] + [source for name in several for source in given.get(name) or ()]
+    return STANDARD_INPUT in named
+
+
+def _read(source: str, options: Any, offsets: Any, kept: Path | None) -> Any:
+    """A corpus; `-` is what standard input has, by default one text a line."""
+    from headscope import corpora
+
+    if source != STANDARD_INPUT:
+        return corpora.read(source, options, offsets=offsets, kept=kept)
+    with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+    atexit.register(os.unlink, copy.name)
+    options = replace(options, kind=options.kind or "text")
+    try:
+        return replace(corpora.read(copy.name, options, offsets=offsets), name="standard input")
+    except HeadscopeError as error:
+        name = Path(copy.name)
+        raise HeadscopeError(str(error).replace(f"{name.parent.name}/{name.name}", "standard input")) from error
+
+
+def model(given: Given, made: Given) -> Any:
+    """A loaded model, with its task head if there is a task; where there might be one, with a head for masked words."""
+    from headscope.models.masked_lm import has_words_head
+
+    checkpoint = _checkpoint(given)
+    return _loaded(checkpoint, given, scores_task(made) and (task_of(made) is not None or has_words_head(checkpoint)))
+
+
+def words_model(given: Given, made: Given) -> Any:
+    """A loaded model, with its head for masked or next words."""
+    from headscope.models.words_head import predicts_words
+
+    checkpoint = _checkpoint(given)
+    return _loaded(checkpoint, given, predicts_words(checkpoint))
+
+
+def _checkpoint(given: Given) -> Any:
+    from headscope.models.checkpoint import locate
+
+    name = given["model"] if "model" in given else given["models"][0]
+    return locate(name, revision=given["revision"], remote_code=given["remote_code"])
+
+
+def _loaded(checkpoint: Any, given: Given, head: bool) -> Any:
+    from headscope import models
+
+    return models.load(checkpoint, head=head, **{option: given[option] for option in LOADING})
+
+
+def models(given: Given, made: Given) -> Any:
+    """Two or more loaded models, with their task heads if there is a task."""
+    names = given["models"]
+    if len(names) < 2:
+        raise HeadscopeError(f"model '{names[0]}' is compared with nothing; name two or more models")
+    # The first is what a model was before it was trained, and needs no task head.
+    scored = task_of(made) is not None
+    return tuple(_loaded(name, given, scored and n > 0) for n, name in enumerate(names))
+
+
+def settings(given: Given, made: Given) -> Any:
+    """How a pass runs."""
+    from headscope.passes import Settings
+
+    return Settings(**{name: given[name] for name in RUNNING if name in given})

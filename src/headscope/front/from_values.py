@@ -1,0 +1,95 @@
+"""Inputs of a study from what a Python function is called with: names, paths, and objects of other libraries."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from headscope.errors import HeadscopeError
+from headscope.front.from_options import scores_task, task_of
+
+Others = Mapping[str, Any]
+
+ALLOWED = "use a name, a folder, a Hugging Face model with tokenizer=, or a SentenceTransformer"
+
+
+def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) -> Any:
+    """The model that a name, a folder or an object of another library stands for.
+
+    * `head`: keep the task head of a model that is loaded; None keeps a head for masked words, if there is one.
+
+    Raises `HeadscopeError` for an object that stands for no model.
+    """
+    from headscope.models import Model, load, wrap
+    from headscope.models.masked_lm import has_words_head
+
+    kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(value).__mro__]
+    if isinstance(value, Model):
+        return value
+    if isinstance(value, str | os.PathLike):
+        return load(str(value), head=has_words_head(str(value)) if head is None else head)
+    if "sentence_transformers.SentenceTransformer" in kinds:
+        return wrap(value[0].auto_model, value.tokenizer, "SentenceTransformer")
+    if "transformers.PreTrainedModel" not in kinds:
+        raise HeadscopeError(f"model: a {type(value).__name__} is no model; {ALLOWED}")
+    if tokenizer is None:
+        raise HeadscopeError(f"model: a {type(value).__name__} has no tokenizer of its own; give it as tokenizer=")
+    return wrap(value, tokenizer, type(value).__name__)
+
+
+def model(value: Any, others: Others) -> Any:
+    """A model, with its task head if there is a task."""
+    head = (task_of(others) is not None or None) if scores_task(others) else False
+    return as_model(value, others["tokenizer"], head=head)
+
+
+def words_model(value: Any, others: Others) -> Any:
+    """A model, with its head for masked or next words if it is loaded by name."""
+    from headscope.models.checkpoint import locate
+    from headscope.models.words_head import predicts_words
+
+    head = isinstance(value, str | os.PathLike) and predicts_words(locate(str(value)))
+    return as_model(value, others["tokenizer"], head=head)
+
+
+def models(value: Any, others: Others) -> Any:
+    """Several models; those after the first with their task heads if there is a task."""
+    task = task_of(others) is not None
+    return tuple(as_model(model, others["tokenizer"], head=task and n > 0) for n, model in enumerate(value))
+
+
+def tasks(value: Any, others: Others) -> Any:
+    """One or more tasks."""
+    return value if isinstance(value, tuple | list) else (value,)
+
+
+def corpus(value: Any, others: Others) -> Any:
+    """A corpus; pairs of paragraphs are counted in the pieces of the model's tokenizer."""
+    from headscope import corpora
+
+    def offsets(text: str) -> list[tuple[int, int]]:
+        pieces = _tokenizer(others)(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
+        return pieces["offset_mapping"]
+
+    return corpora.read(value, offsets=offsets)
+
+
+def corpora(value: Any, others: Others) -> Any:
+    """One or more corpora."""
+    return tuple(corpus(source, others) for source in (value if isinstance(value, tuple) else (value,)))
+
+
+def directory(value: Any, others: Others) -> Path:
+    """The folder of the result."""
+    return Path(value)
+
+
+def _tokenizer(others: Others) -> Any:
+    """The tokenizer of the model, or of its checkpoint where a study loads that itself."""
+    from headscope.models.checkpoint import locate
+    from headscope.models.tokenizer import load_tokenizer
+
+    if "ModelName" in others:
+        return load_tokenizer(locate(others["ModelName"]))
+    several = others.get("tuple[Model, ...]") or [others[kind] for kind in ("Model", "WordsModel") if kind in others]
+    return several[0].tokenizer
