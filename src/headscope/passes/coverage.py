@@ -8,8 +8,15 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.encoding.encoded import Encoded
-from headscope.results.variables import Variables
+from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import TOKEN_CLASSES
+
+LABELS = {
+    "token_share": Label(
+        "share of tokens of each class: what uniform attention gives it", "share of tokens", ("token_class",)
+    ),
+    "uniform_entropy": Label("entropy of uniform attention over all tokens", "nats"),
+}
 
 
 @dataclass
@@ -43,18 +50,8 @@ class Coverage:
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The references that a profile is read against."""
-        variables = Variables({"token_class": TOKEN_CLASSES}, "each input's tokens, averaged over inputs")
-        variables.add(
-            "token_share",
-            self.share / self.inputs,
-            ("token_class",),
-            long_name="share of tokens of each class: what uniform attention gives it",
-            units="share of tokens",
-        )
-        variables.add(
-            "uniform_entropy",
-            self.log_length / self.inputs,
-            long_name="entropy of uniform attention over all tokens",
-            units="nats",
-        )
+        source = "each input's tokens, averaged over inputs"
+        variables = Variables({"token_class": TOKEN_CLASSES}, source, LABELS)
+        variables.add("token_share", self.share / self.inputs)
+        variables.add("uniform_entropy", self.log_length / self.inputs)
         return variables.arrays

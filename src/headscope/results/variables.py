@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import xarray as xr
@@ -43,8 +43,15 @@ class Label:
     source: str | None = None
 
 
+class FirstWords(TypedDict):
+    """First words of the long names of intervals and of numbers of cases."""
+
+    interval: str
+    cases: str
+
+
 # Results of a paired bootstrap: `Variables(coords, source, labels, **PAIRED)`.
-PAIRED = {"interval": "95% paired bootstrap interval of", "cases": "examples of"}
+PAIRED: FirstWords = {"interval": "95% paired bootstrap interval of", "cases": "examples of"}
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,24 @@ from jaxtyping import Bool, Float, Int
 
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
-from headscope.results.variables import Count, Variables
+from headscope.results.variables import Count, Label, Variables
 from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.cloze.variables import NEAR, by_group, grouped
 
 FILTERS = ("no string match", "no name guess")
 SHARE = "share of facts"
+LABELS = {
+    "precision_at_10": Label(f"items whose answer is among the first {NEAR} of the vocabulary", SHARE, ("phenomenon",)),
+    "accuracy_by_name_filter": Label(
+        "items whose answer comes first, without those that the subject's name gives away",
+        SHARE,
+        ("phenomenon", "name_filter"),
+    ),
+    "consistency": Label(
+        "pairs of wordings of a fact that have the same best answer of the phenomenon's answers", SHARE, ("phenomenon",)
+    ),
+    "right_in_all": Label("facts that are right in all wordings", SHARE, ("phenomenon",)),
+}
 
 
 def fact_variables(
@@ -32,21 +44,18 @@ def fact_variables(
     if not own.rank.any():
         return {}
     phenomena, group = grouped([item.phenomenon for item in items])
-    variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, "Petroni et al. 2019")
+    variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, "Petroni et al. 2019", LABELS)
     near = np.where(own.rank > 0, own.rank <= NEAR, np.nan)[:, None]
-    long_name = f"items whose answer is among the first {NEAR} of the vocabulary"
-    _add(variables, "precision_at_10", near, group, long_name, settings)
+    _add(variables, "precision_at_10", near, group, settings)
     if any(item.subject for item in items):
         right = np.where(own.rank > 0, own.correct, np.nan)
         kept = np.stack([np.where(matched, np.nan, right), np.where(matched | guessed, np.nan, right)], axis=1)
-        long_name = "items whose answer comes first, without those that the subject's name gives away"
-        _add(variables, "accuracy_by_name_filter", kept, group, long_name, settings, ("name_filter",))
+        _add(variables, "accuracy_by_name_filter", kept, group, settings)
     facts = [f"{item.phenomenon} {item.fact}" if item.fact else "" for item in items]
     agreement, every = _over_wordings(facts, own)
     if np.isfinite(agreement).any():
-        long_name = "pairs of wordings of a fact that have the same best answer of the phenomenon's answers"
-        _add(variables, "consistency", agreement[:, None], group, long_name, settings)
-        _add(variables, "right_in_all", every[:, None], group, "facts that are right in all wordings", settings)
+        _add(variables, "consistency", agreement[:, None], group, settings)
+        _add(variables, "right_in_all", every[:, None], group, settings)
     return variables.arrays
 
 
@@ -71,18 +80,9 @@ def _add(
     name: str,
     values: Float[np.ndarray, "item statistic"],
     group: Int[np.ndarray, " item"],
-    long_name: str,
     settings: Settings,
-    dims: tuple[str, ...] = (),
 ) -> None:
-    estimates = by_group(values, group, int(group.max()) + 1, settings)
-    column: slice | int = slice(None) if dims else 0
-    variables.add(
-        name,
-        estimates.mean[:, column],
-        ("phenomenon", *dims),
-        long_name=long_name,
-        units=SHARE,
-        interval=estimates.interval[:, column],
-        count=Count(estimates.count[:, column], f"facts of {long_name}", "facts", ("phenomenon", *dims)),
-    )
+    estimates, label = by_group(values, group, int(group.max()) + 1, settings), LABELS[name]
+    column: slice | int = slice(None) if len(label.dims) > 1 else 0
+    count = Count(estimates.count[:, column], f"facts of {label.long_name}", "facts", label.dims)
+    variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)

@@ -9,13 +9,23 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
-from headscope.results.variables import Count, Variables
+from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
 from headscope.studies.cloze.item_scores import ItemScores
 
 SOURCE = "Salazar et al. 2020; Kauf and Ivanova 2023"
 SHARE = "share of items"
 RIGHT = "items whose good text has the higher score"
+LABELS = {
+    "accuracy": Label(RIGHT, SHARE, ("phenomenon",)),
+    "accuracy_by_lemma": Label(f"{RIGHT}, lemmas resampled whole", SHARE, ("phenomenon",)),
+    "margin": Label("score of the good text less that of the best other", "nats", ("phenomenon",)),
+    "chance": Label("accuracy of a choice at random", SHARE, ("phenomenon",)),
+    "accuracy_baseline": Label(f"{RIGHT}, of baselines", SHARE, ("phenomenon", "baseline")),
+    "accuracy_control": Label(f"{RIGHT}, of changed texts", SHARE, ("phenomenon", "control")),
+    "accuracy_by_condition": Label(f"{RIGHT}, by condition", SHARE, ("condition",)),
+    "accuracy_by_suite": Label(f"{RIGHT}, by suite", SHARE, ("suite",)),
+}
 # The first answers among which precision is read, beside the first alone.
 NEAR = 10
 
@@ -52,7 +62,7 @@ def to_variables(
         "baseline": list(baselines),
         "control": list(controls),
     }
-    variables = Variables(coords, SOURCE)
+    variables = Variables(coords, SOURCE, LABELS)
     scored = ~np.isnan(own.correct)
     columns = {
         "own": own.correct,
@@ -62,26 +72,20 @@ def to_variables(
     columns |= {name: scores.correct for name, scores in [*baselines.items(), *controls.items()]}
     values = np.stack([np.where(scored, column, np.nan) for column in columns.values()], axis=1)
     estimates = by_group(values, group, len(phenomena), settings)
-    _add(variables, "accuracy", estimates, 0, ("phenomenon",), RIGHT, SHARE)
+    _add(variables, "accuracy", estimates, 0)
     _add_by_lemma(variables, own.correct, [item.lemma for item in items], group, settings)
-    long_name = "score of the good text less that of the best other"
-    _add(variables, "margin", estimates, 1, ("phenomenon",), long_name, "nats")
-    long_name = "accuracy of a choice at random"
-    variables.add("chance", estimates.mean[:, 2], ("phenomenon",), long_name=long_name, units=SHARE)
-    for dim, scores, first, words in (
-        ("baseline", baselines, 3, "baselines"),
-        ("control", controls, 3 + len(baselines), "changed texts"),
-    ):
+    _add(variables, "margin", estimates, 1)
+    variables.add("chance", estimates.mean[:, 2])
+    for dim, scores, first in (("baseline", baselines, 3), ("control", controls, 3 + len(baselines))):
         if scores:
-            part = slice(first, first + len(scores))
-            _add(variables, f"accuracy_{dim}", estimates, part, ("phenomenon", dim), f"{RIGHT}, of {words}", SHARE)
+            _add(variables, f"accuracy_{dim}", estimates, slice(first, first + len(scores)))
     if coords["condition"]:
         here = np.array([bool(name) for name in conditions])
         fine = by_group(values[:, :1], condition, len(conditions), settings)
         fine = Estimates(fine.mean[here], fine.interval[here], fine.count[here])
-        _add(variables, "accuracy_by_condition", fine, 0, ("condition",), f"{RIGHT}, by condition", SHARE)
-    whole = by_group(values, suite, len(names), settings)
-    _add(variables, "accuracy_by_suite", whole, 0, ("suite",), f"{RIGHT}, by suite", SHARE)
+        _add(variables, "accuracy_by_condition", fine, 0)
+    overall = by_group(values, suite, len(names), settings)
+    _add(variables, "accuracy_by_suite", overall, 0)
     return variables.arrays
 
 
@@ -134,32 +138,11 @@ def _add_by_lemma(
         clustered = tally_by_input(correct[index][:, None], places, draws)
         made.append((clustered.mean[0], clustered.interval[0], len(present)))
     mean, interval, count = zip(*made, strict=True)
-    variables.add(
-        "accuracy_by_lemma",
-        mean,
-        ("phenomenon",),
-        long_name=f"{RIGHT}, lemmas resampled whole",
-        units=SHARE,
-        interval=np.array(interval),
-        count=Count(count, "lemmas of each phenomenon", "lemmas", ("phenomenon",)),
-    )
+    lemma_count = Count(count, "lemmas of each phenomenon", "lemmas", ("phenomenon",))
+    variables.add("accuracy_by_lemma", mean, interval=np.array(interval), count=lemma_count)
 
 
-def _add(
-    variables: Variables,
-    name: str,
-    estimates: Estimates,
-    column: int | slice,
-    dims: tuple[str, ...],
-    long_name: str,
-    units: str,
-) -> None:
-    variables.add(
-        name,
-        estimates.mean[:, column],
-        dims,
-        long_name=long_name,
-        units=units,
-        interval=estimates.interval[:, column],
-        count=Count(estimates.count[:, column], f"items of {long_name}", "items", dims),
-    )
+def _add(variables: Variables, name: str, estimates: Estimates, column: int | slice) -> None:
+    label = LABELS[name]
+    count = Count(estimates.count[:, column], f"items of {label.long_name}", "items", label.dims)
+    variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)

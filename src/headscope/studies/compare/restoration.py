@@ -13,7 +13,7 @@ from headscope.models import Model
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes.settings import Settings
-from headscope.results.variables import Variables
+from headscope.results.variables import Label, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.compare.restore_layers import restoring
 
@@ -52,23 +52,24 @@ def restored_scores(
         answers = _answers(model, first, own, layers, settings, embeddings)
         scored.append(_scored(own, answers, draws))
     scores, resamples = (np.stack(each, axis=-3) for each in zip(*scored, strict=True))
-    variables = Variables({"model": names, "restored": range(layers + 1), "metric": task.metrics}, SOURCE)
-    what = f"score of {task.name} with the lowest layers as in the first model"
+    variables = Variables(
+        {"model": names, "restored": range(layers + 1), "metric": task.metrics}, SOURCE, _labels(task)
+    )
     changes, of_changes = scores - scores[:, :1], resamples - resamples[:, :, :1]
-    for name, long_name, values, of_resamples in (
-        ("restored_score", what, scores, resamples),
-        ("restored_change", f"change of the {what}", changes, of_changes),
+    for name, values, of_resamples in (
+        ("restored_score", scores, resamples),
+        ("restored_change", changes, of_changes),
     ):
-        variables.add(
-            name,
-            values,
-            ("model", "restored", "metric"),
-            long_name=long_name,
-            units="score",
-            interval=interval(of_resamples),
-            count=task.dev.n_examples,
-        )
+        variables.add(name, values, interval=interval(of_resamples), count=task.dev.n_examples)
     return variables.arrays
+
+
+def _labels(task: Task) -> dict[str, Label]:
+    words, dims = f"score of {task.name} with the lowest layers as in the first model", ("model", "restored", "metric")
+    return {
+        "restored_score": Label(words, "score", dims),
+        "restored_change": Label(f"change of the {words}", "score", dims),
+    }
 
 
 def _own(task: Task, model: Model) -> Task:

@@ -12,7 +12,7 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
-from headscope.results.variables import PAIRED, Variable, Variables, label
+from headscope.results.variables import PAIRED, Label, Variable, Variables, label
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.gradients.attention_gradients import MEASURES, gradients
 from headscope.studies.gradients.correlations import correlation, relative
@@ -37,6 +37,17 @@ FROM = Variable(
     source=SOURCE,
     coords={"query_group": ("sep", "cls"), "token_class": TOKEN_CLASSES},
 )
+
+LABELS = {
+    "relative_gradient": Label(
+        "gradient by attention to a class, by that to other tokens", "ratio", ("layer", "token_class")
+    ),
+    "rank_correlation": Label(
+        "rank correlation over heads of attention to a class with its gradient",
+        "Spearman correlation",
+        ("token_class",),
+    ),
+}
 
 
 def run(
@@ -83,28 +94,12 @@ def run(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
     result = gradients(Pass(model, corpus, settings, words), objective)
     tallies, heads = result.value, model.capture.heads
-    variables = Variables({"token_class": TOKEN_CLASSES}, SOURCE, **PAIRED)
+    variables = Variables({"token_class": TOKEN_CLASSES}, SOURCE, LABELS, **PAIRED)
     variables.arrays.update(label(GRADIENT, tallies["gradient"], heads) | label(FROM, tallies["gradient_from"], heads))
     values, bounds = relative(tallies["gradient"], heads)
-    variables.add(
-        "relative_gradient",
-        values,
-        ("layer", "token_class"),
-        long_name="gradient by attention to a class, by that to other tokens",
-        units="ratio",
-        interval=bounds,
-        count=result.coverage.inputs,
-    )
+    variables.add("relative_gradient", values, interval=bounds, count=result.coverage.inputs)
     values, bounds = correlation(tallies["attention_to"], tallies["gradient"])
-    variables.add(
-        "rank_correlation",
-        values,
-        ("token_class",),
-        long_name="rank correlation over heads of attention to a class with its gradient",
-        units="Spearman correlation",
-        interval=bounds,
-        count=result.coverage.inputs,
-    )
+    variables.add("rank_correlation", values, interval=bounds, count=result.coverage.inputs)
     for name in MEASURES:
         variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
     attributes |= {"loss": objective.name} | ({"task": task.name} if task else {})

@@ -5,7 +5,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.passes import Settings
-from headscope.results.variables import Count, Variables
+from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.pretrain_head.unigrams import unigram_outputs
 from headscope.training import TrainedOutputs
@@ -13,6 +13,19 @@ from headscope.training.loop import MaskedExamples
 from headscope.training.loss_curve import PARTS, loss_curve
 
 SOURCE = "masked tokens of the held-out text"
+LOSS, PERPLEXITY, ACCURACY = "loss of masked tokens", "perplexity of masked tokens", "masked tokens predicted right"
+UNIGRAMS = "by frequency of the pieces alone"
+LABELS = {
+    "loss": Label(LOSS, "nats", ("epoch",)),
+    "unigram_loss": Label(f"{LOSS}, {UNIGRAMS}", "nats"),
+    "perplexity": Label(PERPLEXITY, "pieces", ("epoch",)),
+    "unigram_perplexity": Label(f"{PERPLEXITY}, {UNIGRAMS}", "pieces"),
+    "accuracy": Label(ACCURACY, "fraction", ("epoch",)),
+    "unigram_accuracy": Label(f"{ACCURACY}, {UNIGRAMS}", "fraction"),
+    "train_loss": Label(
+        "loss in training", "nats", ("progress",), "mean over the steps of each fiftieth of the training"
+    ),
+}
 Outputs = Float[np.ndarray, "epoch example 3"]
 
 
@@ -31,23 +44,13 @@ def to_variables(
     epochs = np.concatenate([before[None], trained.epoch_outputs]).astype(np.float64)  # [epoch, example, 3]
     draws = poisson_draws(range(len(before)), settings.seed, settings.resamples)
     coords = {"epoch": range(len(epochs)), "progress": [(part + 1) / PARTS for part in range(PARTS)]}
-    variables, unigrams = Variables(coords, SOURCE), unigram_outputs(examples.pieces, frequencies)
+    variables, unigrams = Variables(coords, SOURCE, LABELS), unigram_outputs(examples.pieces, frequencies)
     masked = Count(int(before[:, 1].sum()), "masked tokens of the held-out text", "tokens")
-    for name, (long_name, units) in LABELS.items():
+    for name in SCORES:
         values, bounds = _with_interval(name, epochs, draws)
-        variables.add(name, values, ("epoch",), long_name=long_name, units=units, interval=bounds, count=masked)
-        chance = SCORES[name](unigrams.sum(0))
-        variables.add(
-            f"unigram_{name}", chance, long_name=f"{long_name}, by frequency of the pieces alone", units=units
-        )
-    variables.add(
-        "train_loss",
-        loss_curve(trained.train_loss),
-        ("progress",),
-        long_name="loss in training",
-        units="nats",
-        source="mean over the steps of each fiftieth of the training",
-    )
+        variables.add(name, values, interval=bounds, count=masked)
+        variables.add(f"unigram_{name}", SCORES[name](unigrams.sum(0)))
+    variables.add("train_loss", loss_curve(trained.train_loss))
     return xr.Dataset(variables.arrays)
 
 
@@ -63,9 +66,4 @@ SCORES = {
     "loss": lambda totals: totals[..., 0] / totals[..., 1],
     "perplexity": lambda totals: np.exp(totals[..., 0] / totals[..., 1]),
     "accuracy": lambda totals: totals[..., 2] / totals[..., 1],
-}
-LABELS = {
-    "loss": ("loss of masked tokens", "nats"),
-    "perplexity": ("perplexity of masked tokens", "pieces"),
-    "accuracy": ("masked tokens predicted right", "fraction"),
 }

@@ -9,17 +9,31 @@ from jaxtyping import Float
 from headscope.corpora.tasks import LOWER_IS_BETTER, Task, resampled, score
 from headscope.models.model_size import TOKENS, megabytes, multiplications
 from headscope.passes.settings import Settings
-from headscope.results.variables import Count, Variables
+from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.prune.removal import PrunedModel, places
 
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5
 PRUNED = "the pruned model"
-SIZES = {
-    "parameters": "parameters of the model",
-    "megabytes": "size of the parameters",
-    "multiplications": f"multiplications per token in the layers, for {TOKENS} tokens",
+SIZES = ("parameters", "megabytes", "multiplications")
+STEP, SCORES = ("share_removed",), ("share_removed", "metric")
+LABELS = {
+    "pruned_score": Label("score of the pruned model", "score", SCORES, "dev examples"),
+    "score_change": Label(
+        "change of the score by pruning", "score", SCORES, "pruned less unpruned, on the same dev examples"
+    ),
+    "heads_left": Label("heads left", "heads", ("share_removed", "layer")),
+    "parameters": Label("parameters of the model", "parameters", STEP),
+    "megabytes": Label("size of the parameters", "megabytes", STEP),
+    "multiplications": Label(f"multiplications per token in the layers, for {TOKENS} tokens", "multiplications", STEP),
+    "removed_at": Label(
+        "place in the order of removal, least important first",
+        "place, from 1",
+        ("layer", "head"),
+        "heads that stay have none",
+    ),
+    "reloaded_score": Label("score of the saved model", "score", ("metric",), "loaded from its folder, dev examples"),
 }
 
 
@@ -80,44 +94,15 @@ class ScoreCurve:
         order = np.full(kept.left.shape, np.nan)
         order[places(kept.gone)] = np.arange(1, len(kept.gone) + 1)
         share = [1 - sum(each.heads) / sum(self.points[0].heads) for each in self.points]
-        variables, dims = (
-            Variables({"share_removed": share, "metric": task.metrics}, PRUNED),
-            ("share_removed", "metric"),
-        )
-        variables.add(
-            "pruned_score",
-            scores,
-            dims,
-            long_name="score of the pruned model",
-            units="score",
-            source="dev examples",
-            interval=interval(resamples),
-            count=Count(
-                np.full(scores.shape, len(self.targets)), "examples behind score of the pruned model", dims=dims
-            ),
-        )
-        variables.add(
-            "score_change",
-            scores - scores[0],
-            dims,
-            long_name="change of the score by pruning",
-            units="score",
-            source="pruned less unpruned, on the same dev examples",
-            interval=interval(resamples - resamples[:, :1]),
-        )
-        left = np.array([each.heads for each in self.points])
-        variables.add("heads_left", left, ("share_removed", "layer"), long_name="heads left", units="heads")
-        for name, long_name in SIZES.items():
-            sizes = [getattr(each, name) for each in self.points]
-            variables.add(name, sizes, ("share_removed",), long_name=long_name, units=name)
-        variables.add(
-            "removed_at",
-            order,
-            ("layer", "head"),
-            long_name="place in the order of removal, least important first",
-            units="place, from 1",
-            source="heads that stay have none",
-        )
+        variables = Variables({"share_removed": share, "metric": task.metrics}, PRUNED, LABELS)
+        examples = np.full(scores.shape, len(self.targets))
+        count = Count(examples, "examples behind score of the pruned model", dims=SCORES)
+        variables.add("pruned_score", scores, interval=interval(resamples), count=count)
+        variables.add("score_change", scores - scores[0], interval=interval(resamples - resamples[:, :1]))
+        variables.add("heads_left", np.array([step.heads for step in self.points]))
+        for name in SIZES:
+            variables.add(name, [getattr(step, name) for step in self.points])
+        variables.add("removed_at", order)
         return variables.arrays
 
     def reloaded(self, outputs: Float[np.ndarray, "example output"]) -> xr.DataArray:
@@ -129,8 +114,7 @@ class ScoreCurve:
         if not difference <= SAME * scale:
             raise RuntimeError(f"outputs of the saved model differ by {difference:.1e} after loading")
         scores = np.array([score(metric, outputs, self.targets) for metric in self.task.metrics])
-        variables = Variables({"metric": self.task.metrics}, "loaded from its folder, dev examples")
-        return variables.add("reloaded_score", scores, ("metric",), long_name="score of the saved model", units="score")
+        return Variables({"metric": self.task.metrics}, PRUNED, LABELS).add("reloaded_score", scores)
 
 
 def curve(
