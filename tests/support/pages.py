@@ -9,7 +9,7 @@ from unittest.mock import patch
 from headscope import report
 from headscope.report.cards import card, gather, write_card, write_heads
 
-WITHOUT_FILES = ("headscope.report.page.saving", "headscope.report.cards.page.save_spec")
+WITHOUT_FILES = ("headscope.report.result_page.saving", "headscope.report.cards.page.save_spec")
 
 
 def page_of(directory: Path) -> str:

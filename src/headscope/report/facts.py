@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping
+from typing import Any
 
 import xarray as xr
 
@@ -22,6 +23,20 @@ TERMS = {
     "[CLS], [SEP]": "The start token of an input and the separator at the end of each segment (for RoBERTa <s> and "
     "</s>).",
 }
+
+
+def described(result: xr.Dataset) -> dict[str, Any]:
+    """The description of a result, as values of the template of its page."""
+    return {
+        "attrs": result.attrs,
+        "model_title": model_title(result),
+        "lead": lead(result),
+        "facts": summary(result),
+        "n_heads": result.sizes.get("layer", 0) * result.sizes.get("head", 0),
+        "glossary": glossary(result),
+        "provenance": provenance(result),
+        "command_line": command_line(result),
+    }
 
 
 def model_title(result: xr.Dataset) -> str:

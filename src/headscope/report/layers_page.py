@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.layer_parts import layer_parts
-from headscope.report.render import rendered
-from headscope.storage.files import write_atomically
+from headscope.report.page import Page
 
 
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path | None:
@@ -16,16 +14,11 @@ def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
-    contents = [
-        {"model": model, "parts": layer_parts(model, f"layers-{place}")}
-        for place, model in enumerate(models, 1)
-        if model.layers
-    ]
+    named = [(model, f"layers-{number}") for number, model in enumerate(models, 1) if model.layers]
+    contents = [{"model": model, "parts": layer_parts(model, name)} for model, name in named]
     if not contents:
         return None
-    figures = [figure for each in contents for part in each["parts"] for figure in part.figures]
-    specs = {} if missing("vl_convert") else {each.name: each.chart.to_dict(validate=False) for each in figures}
-    for name, spec in specs.items():
-        save_spec(spec, Path(directory) / "figures" / name)
-    page = rendered("layers.html", specs, models=contents, formats=DEFAULT_FORMATS)
-    return write_atomically(Path(directory) / "layers.html", page)
+    figures = [figure for model in contents for part in model["parts"] for figure in part.figures]
+    page = Page(Path(directory) / "layers.html", "layers.html", {"models": contents, "formats": DEFAULT_FORMATS})
+    page.draw(figures, save_spec)
+    return page.write()

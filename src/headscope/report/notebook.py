@@ -5,7 +5,7 @@ from markupsafe import Markup
 
 from headscope import results
 from headscope.report.atlas import atlas_of
-from headscope.report.facts import lead, model_title, summary
+from headscope.report.facts import described
 from headscope.report.kinds import COLOURS
 from headscope.report.render import TEMPLATES, fragment
 from headscope.report.study_page import study_page
@@ -30,10 +30,7 @@ def result_html(result: xr.Dataset) -> str:
     page = study_page(results.check(result))
     return fragment(
         "notebook.html",
-        attrs=result.attrs,
-        model_title=model_title(result),
-        lead=lead(result),
-        facts=summary(result),
+        **described(result),
         highlights=page.highlights(),
         findings=page.findings(),
         atlas=atlas_of(result),

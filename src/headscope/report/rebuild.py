@@ -10,7 +10,7 @@ from headscope.figures.export import DEFAULT_FORMATS
 from headscope.report.cards import MeasuredModel, write_heads
 from headscope.report.cards.model_results import models_in, read_all
 from headscope.report.layers_page import write_layers
-from headscope.report.page import write
+from headscope.report.result_page import write
 
 
 def rebuild(directory: str | Path, *, formats: Sequence[str] = DEFAULT_FORMATS) -> Path:

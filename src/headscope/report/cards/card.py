@@ -84,6 +84,11 @@ class Card:
         """The head as the papers write it."""
         return head_name(self.layer, self.head)
 
+    def read(self) -> "Card":
+        """Make all sentences now, where one that cannot be made is noted, and not while a page is rendered."""
+        _ = self.findings, [part.findings for part in self.parts]
+        return self
+
     @cached_property
     def parts(self) -> list[CardPart]:
         """The part of each result, without empty ones."""

@@ -14,10 +14,10 @@ from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.cards.tables import index, of_card
 from headscope.report.kinds import COLOURS
 from headscope.report.layer_numbers import highlights
+from headscope.report.page import Page
 from headscope.report.parts import Figure
-from headscope.report.render import fragment, rendered
+from headscope.report.render import fragment
 from headscope.report.tables import Table
-from headscope.storage.files import write_atomically
 
 # Beyond so many heads the page of all of them has no maps: it would be too large to open.
 MOST_DRAWN = 200
@@ -32,13 +32,10 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     directory = Path(directory)
     stem = f"head-{card.name}" + ("" if alone else f"-{_safe(card.model)}")
     figures = _figures(card, stem)
-    specs = {figure.name: figure.chart.to_dict(validate=False) for figure in figures}
-    for name, spec in specs.items():
-        save_spec(spec, directory / "figures" / name)
-    page = rendered(
-        "card.html", specs, card=card, model=card.model, formats=DEFAULT_FORMATS, figures=figures, tables=_tables(card)
-    )
-    return write_atomically(directory / f"{stem}.html", page)
+    contents = {"card": card, "model": card.model, "figures": figures, "tables": _tables(card)}
+    page = Page(directory / f"{stem}.html", "card.html", contents | {"formats": DEFAULT_FORMATS})
+    page.draw(figures, save_spec)
+    return page.write()
 
 
 def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
@@ -47,14 +44,16 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
     Where results have numbers of every layer, it names the best layers and links `layers.html`; see `write_layers`.
     Raises `HeadscopeError` if the folder cannot be written to.
     """
-    contents, specs = [], {}
-    for place, model in enumerate(models):
-        figures = _all_maps(model, f"m{place}") if len(model.heads) <= MOST_DRAWN else {}
-        specs |= {figure.name: figure.chart.to_dict(validate=False) for each in figures.values() for figure in each}
+    contents: list[dict[str, Any]] = []
+    page = Page(Path(directory) / "heads.html", "heads.html", {"models": contents})
+    page.contents |= {"most": MOST_DRAWN, "colours": COLOURS}
+    for number, model in enumerate(models):
+        figures = _all_maps(model, f"m{number}") if len(model.heads) <= MOST_DRAWN else {}
+        page.draw([figure for maps in figures.values() for figure in maps])
         contents.append(
             {
                 "model": model,
-                "prefix": f"m{place}",
+                "prefix": f"m{number}",
                 "index": index(model),
                 "cards": head_cards(model, model.heads, figures),
                 "atlas": atlas_of_heads([source.result for source in model.sources], model.heads),
@@ -62,15 +61,14 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
                 "layers": list(highlights(model.layers)),
             }
         )
-    page = rendered("heads.html", specs, models=contents, most=MOST_DRAWN, colours=COLOURS)
-    return write_atomically(Path(directory) / "heads.html", page)
+    return page.write()
 
 
 def head_cards(
     model: MeasuredModel, heads: Iterable[Place], figures: Mapping[Place, list[Figure]] | None = None
 ) -> list[dict[str, Any]]:
     """The card of each head with its tables, and with charts where there are any."""
-    cards = [Card(model, *head) for head in heads]
+    cards = [Card(model, *head).read() for head in heads]
     return [
         {"card": card, "figures": (figures or {}).get((card.layer, card.head), []), "tables": _tables(card)}
         for card in cards
