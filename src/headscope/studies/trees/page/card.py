@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import xarray as xr
 
+from headscope.report.best_heads.chosen import ARROWS
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.wording import number
-from headscope.studies.trees.page.summary import ROOTS, SPECIAL, arrow, baseline
+from headscope.studies.trees.page.summary import ROOTS, SPECIAL, baseline
 
 MAIN = ("dependent_to_head", "left_out", "gold")
 
@@ -27,6 +28,6 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         beside = f"; right-branching trees have {number(right)}" if right == right else ""
         yield Finding(
             "As a parser",
-            f"The spanning tree of its attention ({arrow(direction)}, {ROOTS[root]}, {SPECIAL[special]}) gives "
+            f"The spanning tree of its attention ({ARROWS[direction]}, {ROOTS[root]}, {SPECIAL[special]}) gives "
             f"{value(row)} of the words their syntactic head ({ranked(row)}){beside}; {cases(row)}.",
         )

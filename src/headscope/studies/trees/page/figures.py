@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
+from headscope.report.best_heads.chosen import ARROWS
 from headscope.report.parts import Figure, LayerNumber
-from headscope.studies.trees.page.summary import BASELINES, DISTANCES, ROOTS, SPECIAL, arrow, baseline
+from headscope.studies.trees.page.summary import BASELINES, DISTANCES, ROOTS, SPECIAL, baseline
 
 WITHOUT_MODEL = ("right_branching", "fixed_offset")
 TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
@@ -43,8 +44,7 @@ def _without_model(result: xr.Dataset) -> str:
 
 
 def _heads(result: xr.Dataset) -> Iterator[Figure]:
-    place = {"root": "gold", "special_tokens": "left_out"}
-    uas = with_interval(result, "uas").sel(place, drop=True)
+    uas = with_interval(result, "uas").sel(root="gold", special_tokens="left_out", drop=True)
     caption = "UAS of the spanning tree of each head from the gold root, words alone. After Htut et al. (2019)."
     yield Figure("uas", HEADS, heatmap(uas), caption, "uas")
     reference = baseline(result, "uas", "right_branching").value
@@ -70,6 +70,6 @@ def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
         directions = part["direction"].values.tolist()
         for direction in directions if metric == "uas" else directions[:1]:
             array = part.sel(direction=direction, drop=True)
-            words = f"UAS, {arrow(direction)}" if metric == "uas" else "UUAS"
+            words = f"UAS, {ARROWS[direction]}" if metric == "uas" else "UUAS"
             if bool(array.notnull().any()):
                 yield LayerNumber("Trees by mean attention", words, array)

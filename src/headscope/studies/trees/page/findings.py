@@ -5,6 +5,7 @@ from typing import Any
 
 import xarray as xr
 
+from headscope.report.best_heads.chosen import ARROWS, ChosenHead
 from headscope.report.parts import Finding
 from headscope.report.random_weights import beside_random_weights
 from headscope.report.wording import estimate
@@ -14,11 +15,11 @@ from headscope.studies.trees.page.summary import (
     METRICS,
     ROOTS,
     SPECIAL,
-    ChosenTree,
-    arrow,
     baseline,
     chosen,
     chosen_phrases,
+    direction_of,
+    words_of,
 )
 
 
@@ -30,7 +31,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, each with its baseline and interval."""
     return [
-        *(each for metric in METRICS for each in _scores(result, metric)),
+        *(finding for metric in METRICS for finding in _scores(result, metric)),
         *_roots(result),
         *_special(result),
         *_means(result),
@@ -40,52 +41,53 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 
 def _best(result: xr.Dataset) -> Iterator[Finding]:
-    for each in chosen(result, "uas")[:1]:
+    for head in chosen(result, "uas")[:1]:
         other = baseline(result, "uas", "fixed_offset")
         yield Finding(
-            f"Head {each.head} draws the best trees",
-            f"Its spanning tree ({each.words}) gives {each.score.value:.0%} of the words their syntactic head; the "
+            f"Head {head.head} draws the best trees",
+            f"Its spanning tree ({words_of(head)}) gives {head.score.value:.0%} of the words their syntactic head; the "
             f"best fixed offset gives {other.value:.0%}.",
         )
 
 
 def _random(result: xr.Dataset) -> Iterator[Finding]:
-    for each in chosen(result, "uas")[:1]:
-        if each.random is not None:
-            text = f"With random weights the best head gives {each.random.value:.0%} of the words their syntactic head."
-            yield beside_random_weights(each.score, each.random, text)
+    for head in chosen(result, "uas")[:1]:
+        if head.random is not None:
+            text = f"With random weights the best head gives {head.random.value:.0%} of the words their syntactic head."
+            yield beside_random_weights(head.score, head.random, text)
 
 
 def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
-    for each in chosen_phrases(result)[:1]:
+    for head in chosen_phrases(result)[:1]:
         right = estimate(result, "baseline_f1", baseline="right_branching")
         yield Finding(
-            f"Head {each.head} draws the best phrases",
-            f"They have an F1 of {100 * each.score.value:.0f}, those of right-branching trees {100 * right.value:.0f}.",
+            f"Head {head.head} draws the best phrases",
+            f"They have an F1 of {100 * head.score.value:.0f}, those of right-branching trees {100 * right.value:.0f}.",
         )
 
 
 def _scores(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    for each in chosen(result, metric)[:1]:
+    for head in chosen(result, metric)[:1]:
         others = ", ".join(
             f"{BASELINES[name]} {baseline(result, metric, name).percent}"
             for name in ("right_branching", "left_branching", "fixed_offset")
         )
-        random = f"; the best head with random weights has {each.random.percent}" if each.random is not None else ""
+        random = f"; the best head with random weights has {head.random.percent}" if head.random is not None else ""
         yield Finding(
             METRICS[metric],
-            f"Head {each.head} ({_how(each)}) has {each.score.percent} of "
-            f"{int(result['chosen_score_n_examples'].max()):,} held-out words, a gain of {each.gain.points} points "
+            f"Head {head.head} ({_how(head)}) has {head.score.percent} of "
+            f"{int(result['chosen_score_n_examples'].max()):,} held-out words, a gain of {head.gain.points} points "
             f"over the best fixed offset. Trees without a model: {others}{random}.",
         )
 
 
-def _how(each: ChosenTree) -> str:
-    return each.words if each.direction == "both" else f"{each.direction}, {each.words}"
+def _how(tree: ChosenHead) -> str:
+    direction = direction_of(tree)
+    return words_of(tree) if direction == "both" else f"{direction}, {words_of(tree)}"
 
 
 def _roots(result: xr.Dataset) -> Iterator[Finding]:
-    by_root = {each.root: each for each in reversed(chosen(result, "uas"))}
+    by_root = {tree.labels["root"]: tree for tree in reversed(chosen(result, "uas"))}
     if {"gold", "best"} <= set(by_root):
         gold, best = by_root["gold"], by_root["best"]
         accuracy = result["root_accuracy"].max()
@@ -98,7 +100,7 @@ def _roots(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _special(result: xr.Dataset) -> Iterator[Finding]:
-    by_special = {each.special: each for each in reversed(chosen(result, "uas"))}
+    by_special = {tree.labels["special_tokens"]: tree for tree in reversed(chosen(result, "uas"))}
     if set(SPECIAL) <= set(by_special):
         kept, without = by_special["kept"], by_special["left_out"]
         yield Finding(
@@ -113,31 +115,32 @@ def _means(result: xr.Dataset) -> Iterator[Finding]:
     layers = result["layer_uas"]
     if bool(layers.notnull().any()):
         best = layers[layers.argmax(...)]
-        place: dict[str, Any] = {str(dim): best[dim].item() for dim in layers.dims}
+        labels: dict[str, Any] = {str(dim): best[dim].item() for dim in layers.dims}
         model = result["model_uas"]
         top = model[model.argmax(...)]
         yield Finding(
             "Averages of heads",
-            f"Of the means of a layer's heads layer {place['layer']} has the highest UAS, "
-            f"{estimate(result, 'layer_uas', **place).percent} ({arrow(place['direction'])}, "
-            f"{ROOTS[place['root']]}, {SPECIAL[place['special_tokens']]}); the mean of all heads has "
+            f"Of the means of a layer's heads layer {labels['layer']} has the highest UAS, "
+            f"{estimate(result, 'layer_uas', **labels).percent} ({ARROWS[labels['direction']]}, "
+            f"{ROOTS[labels['root']]}, {SPECIAL[labels['special_tokens']]}); the mean of all heads has "
             f"{100 * float(top):.1f}%. These are scores on all sentences.",
         )
 
 
 def _phrases(result: xr.Dataset) -> Iterator[Finding]:
-    for each in chosen_phrases(result)[:1]:
+    for head in chosen_phrases(result)[:1]:
         others = ", ".join(
             f"{BASELINES[name]} {estimate(result, 'baseline_f1', baseline=name).cell('.1f', 100)[0]}"
             for name in BASELINES
             if name != "fixed_offset"
         )
-        random = f", best head with random weights {each.random.cell('.1f', 100)[0]}" if each.random else ""
-        score, bounds = each.score.cell(".1f", 100)
+        random = f", best head with random weights {head.random.cell('.1f', 100)[0]}" if head.random else ""
+        score, bounds = head.score.cell(".1f", 100)
+        distance, special = head.labels["distance"], head.labels["special_tokens"]
         yield Finding(
             "Phrases",
-            f"Head {each.head} ({DISTANCES[each.distance]}, {SPECIAL[each.special]}) has an F1 of {score} [{bounds}] "
-            f"on held-out sentences, {each.gain.points} points from right-branching. Trees without a model: "
+            f"Head {head.head} ({DISTANCES[distance]}, {SPECIAL[special]}) has an F1 of {score} [{bounds}] "
+            f"on held-out sentences, {head.gain.points} points from right-branching. Trees without a model: "
             f"{others}{random}.",
         )
 

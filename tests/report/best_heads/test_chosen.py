@@ -1,0 +1,46 @@
+"""Best heads are read from the variables that a study names."""
+
+import numpy as np
+import xarray as xr
+
+from headscope.report.best_heads.chosen import BestHeads, by_gain, chosen_heads, special_heads
+
+STUDY = BestHeads(
+    ("relation",), "score", ("over_one", "over_other"), direction="way", random="random", cases="n", held_out="n"
+)
+
+
+def result() -> xr.Dataset:
+    """Head 1-2 is the best for all but "cc", which a half lacks; a head with random weights is better for "obj"."""
+    dims, names = ("relation",), ["all", "det", "obj", "cc"]
+    special = np.zeros((1, 2, 4))
+    special[0, 1, 0] = special[0, 0, 2] = 1
+    variables = {
+        "chosen_layer": (dims, [1, 1, 1, np.nan]),
+        "chosen_head": (dims, [2, 2, 2, np.nan]),
+        "way": (dims, ["either"] * 3 + [""]),
+        "score": (dims, [0.5, 0.5, 0.5, np.nan]),
+        "over_one": (dims, [0.5, 0.25, 0.375, np.nan]),
+        "over_other": (dims, [0.25, 0.375, 0.5, np.nan]),
+        "n": (dims, [500, 50, 60, 1]),
+        "random": (("head", "relation", "direction"), [[[0.0], [0.25], [0.75], [0.0]]] * 2),
+        "q_value": (("layer", "head", "relation", "direction"), np.full((1, 2, 4, 1), 0.001)),
+        "special": (("layer", "head", "relation"), special),
+    }
+    return xr.Dataset(variables, {"layer": [1], "head": [1, 2], "relation": names, "direction": ["either"]})
+
+
+def test_a_gain_is_over_the_higher_baseline_and_special_heads_beat_random_weights() -> None:
+    overall, det, obj = chosen_heads(result(), STUDY)
+    assert [head.head for head in (overall, det, obj)] == ["1-2"] * 3 and overall.labels == {"relation": "all"}
+    assert (overall.gain.value, det.gain.value, obj.gain.value) == (0.25, 0.25, 0.375)
+    assert det.special and not obj.special and obj.random is not None and obj.random.value == 0.75
+
+
+def test_the_largest_gain_is_first_without_that_of_all_cases() -> None:
+    assert [head.name for head in by_gain(chosen_heads(result(), STUDY))] == ["obj", "det"]
+
+
+def test_special_heads_are_counted_with_or_without_a_label() -> None:
+    assert special_heads(result(), "relation") == (2, 2, ["all", "obj"])
+    assert special_heads(result(), "relation", without="all") == (1, 2, ["obj"])
