@@ -19,7 +19,14 @@ WITHOUT_VALUES = {
         *(["anisotropy_without_top"], ["embeddings_anisotropy"]),
     ),
 }
-ABSENT = {"geometry": (["embeddings_anisotropy_ci"], ["anisotropy_ci"], ["embeddings_norm_ci"])}
+ABSENT = {
+    "geometry": (
+        ["embeddings_anisotropy_ci"],
+        ["anisotropy_ci"],
+        ["embeddings_norm_ci"],
+        ["self_similarity_ci", "embeddings_self_similarity_ci"],
+    )
+}
 
 
 def incomplete(study: str, result: xr.Dataset) -> list[xr.Dataset]:
@@ -56,6 +63,11 @@ def said(result: xr.Dataset) -> Sequence[str]:
 def test_page_of_missing_values_is_whole(study: str, ended: Callable[[str, str], Run]) -> None:
     for result in incomplete(study, results.read(ended(study, "annotated").directory).load()):
         assert [text for text in said(result) if "nan" in text.replace(",", " ").replace(".", " ").split()] == []
+
+
+def test_scores_without_an_interval_stand_beside_baselines(ended: Callable[[str, str], Run]) -> None:
+    result = results.read(ended("structure", "annotated").directory).load()
+    assert said(result.drop_vars("uuas_ci"))
 
 
 def test_pattern_without_a_share_is_named(ended: Callable[[str, str], Run]) -> None:

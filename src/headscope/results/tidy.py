@@ -1,5 +1,7 @@
 """A labelled array as rows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -22,6 +24,26 @@ def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
         beside["n_examples"] = result[f"{name}_n_examples"].variable
     # variables, not arrays: to align them with the array takes longer than all else
     return xr.DataArray(array.variable, {**array.coords, **beside}, name=array.name)
+
+
+def same_bounds(arrays: Sequence[xr.DataArray]) -> list[xr.DataArray]:
+    """The arrays, to be put together: where one has a bound of its interval, the others have it too, as NaN.
+
+    >>> one, other = same_bounds([xr.DataArray([0.5], dims="layer"), xr.DataArray(0.5, {"lower": 0.25})])
+    >>> one["lower"].values.tolist()
+    [nan]
+    """
+    bounds = {bound for array in arrays for bound in ("lower", "upper") if bound in array.coords}
+    return [
+        array.assign_coords(
+            {
+                bound: array.variable.copy(data=np.full(array.shape, np.nan))
+                for bound in bounds
+                if bound not in array.coords
+            }
+        )
+        for array in arrays
+    ]
 
 
 def tidy(array: xr.DataArray) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import xarray as xr
 from headscope.figures import curve, matrix
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
+from headscope.results.tidy import same_bounds
 from headscope.studies.geometry.page.summary import CORRECTED, NAMES, from_embeddings
 
 COSINES, LENGTHS, LAYERS = "How alike vectors are", "Lengths and dimensions", "Alike layers"
@@ -45,7 +46,7 @@ def _cosines(result: xr.Dataset) -> Iterator[Figure]:
             words: array.drop_vars("n_examples", errors="ignore") for words, array in parts.items() if array is not None
         }
         if there:
-            whole = xr.concat(list(there.values()), xr.Variable("pair", list(there)))
+            whole = xr.concat(same_bounds(list(there.values())), xr.Variable("pair", list(there)))
             whole = whole.rename("mean_cosine").assign_attrs(long_name=long_name, units="1")
             yield Figure(variable, COSINES, curve(whole.transpose("layer", "pair"), "layer"), caption, variable)
 

@@ -1,9 +1,9 @@
 """Variables from the embeddings, layer 0, to the last layer, and the published numbers of BERT-base."""
 
-import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
+from headscope.results.tidy import same_bounds
 
 NAMES = {
     "anisotropy": "two random tokens",
@@ -28,12 +28,6 @@ def from_embeddings(result: xr.Dataset, name: str) -> xr.DataArray | None:
         return None
     layers = with_interval(result, name)
     first = with_interval(result, f"embeddings_{name}").expand_dims(layer=[0])
-    bounds = {bound for part in (first, layers) for bound in ("lower", "upper") if bound in part.coords}
-    parts = [_with_bounds(part, bounds) for part in (first, layers)]
-    return xr.concat(parts, "layer").transpose("layer", ...).rename(name).assign_attrs(layers.attrs)
-
-
-def _with_bounds(array: xr.DataArray, bounds: set[str]) -> xr.DataArray:
-    """The array with these bounds beside it, NaN where it has none."""
-    empty = array.variable.copy(data=np.full(array.shape, np.nan))
-    return array.assign_coords({bound: empty for bound in bounds - set(map(str, array.coords))})
+    return (
+        xr.concat(same_bounds([first, layers]), "layer").transpose("layer", ...).rename(name).assign_attrs(layers.attrs)
+    )

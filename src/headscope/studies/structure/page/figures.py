@@ -11,6 +11,7 @@ from headscope.figures import curve, with_interval
 from headscope.figures.dependency_trees import dependency_trees
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
+from headscope.results.tidy import same_bounds
 from headscope.studies.structure.page.summary import BASELINES, NAMES, SHARES, chosen
 
 SCORES, RANKS, TREES = "Scores by layer", "Scores by rank", "Trees"
@@ -31,7 +32,7 @@ def _by_layer(result: xr.Dataset, name: str) -> Figure:
     for label, words in BASELINES.items():
         constant = result[f"{name}_baseline"].sel(baseline=label, drop=True).expand_dims(layer=layers)
         series[words] = constant.assign_coords(lower=constant, upper=constant)
-    array = xr.concat(list(series.values()), "series", coords="different", compat="equals")
+    array = xr.concat(same_bounds(list(series.values())), "series", coords="different", compat="equals")
     array = array.assign_coords(series=list(series)).rename(name).assign_attrs(result[name].attrs)
     array = array.assign_attrs(long_name=NAMES[name])
     caption = (
