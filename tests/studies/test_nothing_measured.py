@@ -12,6 +12,9 @@ from support.tiny import save_tiny
 
 PUNCTUATION = "1\tSlept\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n2\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
 
+# Studies with words of their own for a result without a value.
+OWN = {"patterns": ("No maps", "use longer texts")}
+
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_result_without_a_value_has_a_page_that_says_so(study: str, ended: Callable, tmp_path: Path) -> None:
@@ -21,7 +24,8 @@ def test_a_result_without_a_value_has_a_page_that_says_so(study: str, ended: Cal
     results.save(result.assign({name: result[name].where(False, np.nan) for name in numbers}), tmp_path)
     assert run("report", tmp_path, "--no-figures").status == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Nothing was measured" in page and "Read more examples" in page
+    topic, remedy = OWN.get(study, ("Nothing was measured", "Read more examples"))
+    assert topic in page and remedy in page
     assert run("export", tmp_path).status == 0
     assert run("head", tmp_path).errors.count("\n") <= 1
 

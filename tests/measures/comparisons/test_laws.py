@@ -13,7 +13,7 @@ from headscope.results.variables import Variable
 from headscope.statistics.bootstrap import poisson_draws, tally
 from support.hand_made import WHOLE, Block, Map, batch_of, compared, padded, tokens
 
-COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in catalog.names("comparisons")}
+COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in catalog.names("measures/comparisons")}
 WITHOUT_PADDING = {name: module for name, module in COMPARISONS.items() if name != "padded_similarity"}
 HEADS = 3
 quick = settings(max_examples=15, deadline=None, derandomize=True, database=None)

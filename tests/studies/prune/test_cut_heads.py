@@ -312,7 +312,9 @@ def test_transformers_alone_refuses_the_folder(kind, folder):
 def test_a_configuration_that_makes_no_sense(stored, folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {KEY: stored}))
-    with pytest.raises(HeadscopeError, match=f"config.json: {KEY} is no list of removed heads .*; prune the original"):
+    with pytest.raises(
+        HeadscopeError, match=f"{KEY} in config.json is no list of removed heads .*; prune the original"
+    ):
         headscope.load(str(folder))
 
 

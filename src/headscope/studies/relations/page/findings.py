@@ -14,7 +14,7 @@ from headscope.studies.relations.page.summary import ELSEWHERE, OTHERS, filtered
 
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}
 
-NOTHING = Finding(
+NOT_COMPARED = Finding(
     "Nothing could be compared",
     "In no sentence can the links of any relation stand elsewhere, and other words look at the same end, as the "
     "baselines need. Read longer sentences, or more of them.",
@@ -24,7 +24,7 @@ NOTHING = Finding(
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The best head of all links, the special heads, and the clearest relation."""
     if not _is_compared(result):
-        return [NOTHING]
+        return [NOT_COMPARED]
     heads = relations(result)
     return [*_best_head(heads), *_special_heads(result), *_clearest(heads), *_random_weights(result)]
 
@@ -32,7 +32,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, each with the baselines, the interval and the number of sentences."""
     if not _is_compared(result):
-        return [NOTHING, *_filter(result)]
+        return [NOT_COMPARED, *_filter(result)]
     heads = relations(result)
     rule = "The chosen head does not gain 0.1 over both baselines, or the difference may be chance. Gain"
     return [
