@@ -86,7 +86,8 @@ class StudyPage:
             return []
         with debug_mode(False):  # Altair would check every part of a chart against its schema: half of the time
             figures = self._made("figures", "figures", default_parts.figures)
-        return [figure for figure in figures if self.result[figure.variable].notnull().any()]
+        with refusing_incomplete(self.result):
+            return [figure for figure in figures if self.result[figure.variable].notnull().any()]
 
     def tables(self) -> list[Table]:
         """Tables that the study lays out itself; the first is printed in the terminal too."""

@@ -14,7 +14,7 @@ MOST_FIELDS = 100
 DELTA_BYTE_ARRAY = 7
 
 
-class Page(NamedTuple):
+class ParquetPage(NamedTuple):
     """The bytes of a page once it is unpacked, and the number of its values.
 
     * `shared`: whether several rows may have the same bytes of it: it is a dictionary, or each of its texts repeats the
@@ -26,7 +26,7 @@ class Page(NamedTuple):
     shared: bool
 
 
-def pages(file: BinaryIO, start: int, length: int) -> Iterator[Page]:
+def pages(file: BinaryIO, start: int, length: int) -> Iterator[ParquetPage]:
     """The pages of a column, which stand in these bytes of a file.
 
     Raises `ValueError` if a header is damaged.
@@ -45,11 +45,11 @@ def pages(file: BinaryIO, start: int, length: int) -> Iterator[Page]:
         at = file.tell() + packed
 
 
-def _page(fields: dict[int, Any]) -> Page:
+def _page(fields: dict[int, Any]) -> ParquetPage:
     if DICTIONARY in fields:
-        return Page(fields[UNPACKED], fields[DICTIONARY][N_VALUES], True)
+        return ParquetPage(fields[UNPACKED], fields[DICTIONARY][N_VALUES], True)
     data, encoding = (fields[DATA_V2], ENCODING_V2) if DATA_V2 in fields else (fields[DATA], ENCODING)
-    return Page(fields[UNPACKED], data[N_VALUES], data[encoding] == DELTA_BYTE_ARRAY)
+    return ParquetPage(fields[UNPACKED], data[N_VALUES], data[encoding] == DELTA_BYTE_ARRAY)
 
 
 def _struct(file: BinaryIO) -> dict[int, Any]:

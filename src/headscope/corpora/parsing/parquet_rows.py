@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from headscope.corpora.parsing.limits import LARGEST_BATCH, LARGEST_PAGE, LONGEST_NAME
-from headscope.corpora.parsing.parquet_pages import Page, pages
+from headscope.corpora.parsing.parquet_pages import ParquetPage, pages
 
 ROWS = 1000
 # A batch may have so many pages of this size as it has rows.
@@ -45,15 +45,15 @@ def _flat(table: Any) -> dict[str, int]:
     }
 
 
-def _pages(column: Any, file: BinaryIO) -> Iterator[Page]:
+def _pages(column: Any, file: BinaryIO) -> Iterator[ParquetPage]:
     start, dictionary = column.data_page_offset, column.dictionary_page_offset
     return pages(file, min(start, dictionary) if dictionary else start, column.total_compressed_size)
 
 
-def _rows(page: Page) -> int:
+def _rows(page: ParquetPage) -> int:
     """The number of rows that a batch may have on account of a page.
 
-    >>> _rows(Page(10_000_000, 1, shared=True)), _rows(Page(1_000_000, 200, shared=False))
+    >>> _rows(ParquetPage(10_000_000, 1, shared=True)), _rows(ParquetPage(1_000_000, 200, shared=False))
     (6, 200)
     """
     if page.size > LARGEST_PAGE:

@@ -31,6 +31,7 @@ class BestHeads:
     * `direction`: in which it is best; `reference`: the baseline that it is compared with.
     * `random`: the score with random weights; of many heads, the highest.
     * `cases`, `held_out`: numbers of cases in all inputs, and in the half that gives the scores.
+    * `rate`: the false discovery rate of a head.
     * `place`: the start of the variables of its layer and head.
     """
 
@@ -43,6 +44,7 @@ class BestHeads:
     random: str = ""
     cases: str = ""
     held_out: str = ""
+    rate: str = "q_value"
     place: str = "chosen"
 
 
@@ -114,7 +116,7 @@ def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> 
         min((estimate(here, name) for name in study.gains), key=lambda gain: gain.value),
         here[study.reference].item() if study.reference else None,
         _random(part.sel(direction=direction) if direction else part, study.random),
-        float(here["q_value"]) if "q_value" in here else float("nan"),
+        float(here[study.rate]) if study.rate else float("nan"),
         int(here[study.cases]) if study.cases else 0,
         int(here[study.held_out]) if study.held_out else 0,
     )
@@ -127,7 +129,7 @@ def _chosen(part: xr.Dataset, study: BestHeads) -> ChosenHead:
 
 
 def _random(part: xr.Dataset, name: str) -> Estimate | None:
-    if name not in part:
+    if not name or name not in part:
         return None
     return Estimate(float(part[name].max())) if part[name].ndim else estimate(part, name)
 

@@ -23,9 +23,15 @@ TREES = BestHeads(
     gains=("chosen_gain",),
     direction="chosen_direction",
     random="random_score",
+    rate="",
 )
 PHRASES = BestHeads(
-    ("distance", "special_tokens"), score="chosen_f1", gains=("gain_f1",), random="random_f1", place="chosen_f1"
+    ("distance", "special_tokens"),
+    score="chosen_f1",
+    gains=("gain_f1",),
+    random="random_f1",
+    rate="",
+    place="chosen_f1",
 )
 
 
