@@ -129,7 +129,8 @@ def in_digits(values: np.ndarray, spec: str) -> list[str]:
     (['0.25', '0.00'], ['0.0025', '4e-05'])
     """
     largest = np.nanmax(np.abs(values), initial=0)
-    few = 0 < largest < 10 ** (1 - int(spec[-2]))
+    signed = bool((values < 0).any())  # of a difference, one digit says enough
+    few = 0 < largest < 10 ** (1 - signed - int(spec[-2]))
     return ["" if np.isnan(value) else number(value) if few else _number(value, spec) for value in values]
 
 
