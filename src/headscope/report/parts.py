@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from headscope.report.claims import Claim, Verdict
+
 if TYPE_CHECKING:
     from headscope.report.tables import Table
 
@@ -13,12 +15,42 @@ if TYPE_CHECKING:
 class Finding:
     """Sentences about one topic, made from the numbers of a result.
 
-    >>> Finding("Neighbours", "No head puts more than half of its attention on the next token.").topic
-    'Neighbours'
+    Without a claim it describes: its topic names what was measured, and no best or first of many.
+
+    >>> Finding("Neighbours", "No head puts more than half of its attention on the next token.").record()["verdict"]
     """
 
     topic: str
     text: str
+    claim: Claim | None = None
+
+    @classmethod
+    def judged(cls, claim: Claim, text: str, *, holds: str, fails: str, undecided: str) -> "Finding":
+        """A claim with its topic for each verdict: no topic says more than the test gave.
+
+        >>> from headscope.report.claims import above
+        >>> from headscope.report.wording import Estimate
+        >>> claim = above(Estimate(0.2, 0.1, 0.3), 0.5, 100)
+        >>> Finding.judged(claim, "20%.", holds="Most do", fails="Few do", undecided="Too few to tell").topic
+        'Few do'
+        """
+        return cls({"holds": holds, "fails": fails, "undecided": undecided}[claim.verdict], text, claim)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict of the claim; None for a description."""
+        return self.claim and self.claim.verdict
+
+    def record(self) -> dict[str, Any]:
+        """The finding with the numbers of its claim, as programs read it; None for what a description lacks."""
+        claim = self.claim
+        numbers: dict[str, Any] = dict.fromkeys(("value", "baseline", "difference", "interval", "n", "q"))
+        if claim:
+            bounds = claim.difference
+            numbers = {"value": claim.value, "baseline": claim.baseline, "difference": bounds.value}
+            numbers |= {"interval": [bounds.lower, bounds.upper] if bounds.tested else None}
+            numbers |= {"n": claim.n, "q": claim.q}
+        return {"topic": self.topic, "text": self.text, "verdict": self.verdict} | numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The page of a result's study: its findings, figures and tables, and what the card of a head says of it.
 
 They are read from `studies/NAME/page/`: `findings.py` has `findings(result)`, perhaps `highlights(result)`, the few
-that stand first, and `NOTHING`, the finding of a result without a number; `figures.py` has `figures(result)`,
+that stand first, `NO_CLAIM`, what is said first where no claim holds, and `NOTHING`, the finding of a result without
+a number; `figures.py` has `figures(result)`,
 perhaps `layer_numbers(result)` and `layer_figures(result)`: numbers of every layer, for the page `layers.html`, and
 figures beside them. `tables.py` has `tables(result)` and perhaps `BY_LAYER`, the variables that the terminal prints by
 layer. A study without findings or figures gets those of `report/default_parts`. `card.py` may have any of these:
@@ -29,17 +30,20 @@ from altair.utils.schemapi import debug_mode
 from headscope import catalog, results
 from headscope.errors import HeadscopeError
 from headscope.report import default_parts
+from headscope.report.claims import Verdict
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 
 Hook = Callable[[xr.Dataset], Iterable[Any]]
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
 MOST = 4
-HIGHLIGHTS = 4
+HIGHLIGHTS, FIRST_SCREEN = 4, 5
 NOTHING = Finding(
     "Nothing was measured",
     "No example gives a value to any number of this study. Read more examples, longer ones, or another corpus.",
 )
+NO_CLAIM = Finding("Nothing stands out", "No difference that this study looks for is beyond chance here.")
+ORDER: list[Verdict | None] = ["holds", "fails", None, "undecided"]
 # The endings of variables that say how sure a number is, and are none themselves.
 TESTS = ("p_value", "q_value", "special")
 
@@ -69,10 +73,10 @@ class StudyPage:
     study: str | None
 
     def highlights(self) -> list[Finding]:
-        """The three to five findings that matter most, in plain words."""
+        """The three to five findings that matter most: claims that hold first, the largest effect before the others."""
         if self._is_empty() or self._hook("findings", "highlights") is None:
             return self.findings()[:HIGHLIGHTS]
-        return self._made("findings", "highlights")
+        return strongest_first(self._made("findings", "highlights"), self._hook("findings", "NO_CLAIM") or NO_CLAIM)
 
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""
@@ -141,6 +145,20 @@ def study_page(result: xr.Dataset) -> StudyPage:
     """The page of a result; that of `default_parts` where its study is not one of headscope's."""
     study = str(result.attrs["study"])  # looked up, never imported as it is: a result file may hold anything
     return StudyPage(result, study if study in [*catalog.names("studies"), "_template"] else None)
+
+
+def strongest_first(findings: list[Finding], no_claim: Finding) -> list[Finding]:
+    """Claims that hold by their effects, those that fail, descriptions, and what could not be told; at most five.
+
+    * `no_claim`: what is said first where there are claims, and none holds.
+    """
+    ranked = sorted(findings, key=lambda finding: (ORDER.index(finding.verdict), -_effect(finding)))
+    nothing = any(finding.claim for finding in findings) and ranked[0].verdict != "holds"
+    return ([no_claim] if nothing else []) + ranked[: FIRST_SCREEN - nothing]
+
+
+def _effect(finding: Finding) -> float:
+    return finding.claim.effect if finding.claim and finding.verdict == "holds" else 0.0
 
 
 @contextmanager

@@ -1,0 +1,172 @@
+"""Claims of a page: a number beside what it is compared with, and whether the difference is sure.
+
+Each function here is a test that a sentence may rest on. `Finding.judged` gives a claim its words.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, hypot, isnan, nan, sqrt
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from scipy.stats import norm, t
+
+from headscope.report.wording import Estimate
+from headscope.statistics.interval_tests import WIDTH
+from headscope.statistics.thresholds import RATE
+
+Verdict = Literal["holds", "fails", "undecided"]
+# A difference of shares that is worth a sentence, and the examples and seeds without which nothing is said.
+POINT = 0.01
+LEAST_EXAMPLES, LEAST_SEEDS = 10, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A number, what it is compared with, and their difference with its 95% interval.
+
+    * `n`: how many cases the interval rests on; `q`: the false discovery rate, if the claim is one of many tests.
+    * `least`: the smallest difference that the sentence speaks of.
+    """
+
+    value: float
+    baseline: float
+    difference: Estimate
+    n: int
+    q: float = nan
+    least: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the difference is above 0 and large enough, surely not that large, or neither.
+
+        >>> Claim(0.09, 0.33, Estimate(-0.24, -0.26, -0.22), 900).verdict
+        'fails'
+        >>> Claim(0.5, 0.4, Estimate(0.1, -0.1, 0.3), 12).verdict, Claim(0.5, 0.4, Estimate(0.1), 1).verdict
+        ('undecided', 'undecided')
+        """
+        if not self.difference.tested or self.n < LEAST_EXAMPLES:
+            return "undecided"
+        if self.difference.lower > 0 and self.difference.value >= self.least and not self.q >= RATE:
+            return "holds"
+        return "fails" if self.difference.upper <= self.least else "undecided"
+
+    @property
+    def effect(self) -> float:
+        """The size of the difference beside the larger of both numbers, by which claims are put in order."""
+        size = max(abs(self.value), abs(self.baseline))
+        return abs(self.difference.value) / size if size else 0.0
+
+
+def paired(value: Estimate, baseline: Estimate, gain: Estimate, n: int, least: float = POINT) -> Claim:
+    """A score above a baseline on the same cases: `gain` is their paired difference."""
+    return Claim(value.value, baseline.value, gain, n, least=least)
+
+
+def above(value: Estimate, limit: float, n: int, q: float = nan, least: float = 0.0) -> Claim:
+    """A number above a limit that has no error of its own, such as chance.
+
+    >>> above(Estimate(0.6, 0.55, 0.65), 0.5, 400).verdict
+    'holds'
+    """
+    return Claim(value.value, limit, _less(value, limit), n, q, least)
+
+
+def apart(one: Estimate, other: Estimate, n: int, least: float = POINT) -> Claim:
+    """A number above another that was measured on other cases, or not paired with it.
+
+    The error of the difference is that of independent numbers: too large where both rise and fall together.
+
+    >>> claim = apart(Estimate(0.5, 0.4, 0.6), Estimate(0.2, 0.1, 0.3), 100)
+    >>> claim.verdict, round(claim.difference.lower, 3)
+    ('holds', 0.159)
+    """
+    difference = one.value - other.value
+    lower = difference - hypot(one.value - one.lower, other.upper - other.value)
+    upper = difference + hypot(one.upper - one.value, other.value - other.lower)
+    return Claim(one.value, other.value, Estimate(difference, lower, upper), n, least=least)
+
+
+def most_of_many(array: xr.DataArray, n: int, *, times: float = 0.0, least: float = 0.0) -> Claim:
+    """The highest head of an array [layer, head] above the median head, corrected for having been chosen among all.
+
+    The highest of m equal heads lies above their median by chance; the interval has the width that covers all of
+    them at once (Bonferroni).
+
+    * `times`: how many times the median the highest head must have to be named, beside `least`.
+
+    >>> bounds = {"lower": ("head", [0.1, 0.1, 0.4]), "upper": ("head", [0.3, 0.3, 0.6])}
+    >>> most_of_many(xr.DataArray([0.2, 0.2, 0.5], bounds, ["head"]), 100).verdict
+    'holds'
+    """
+    flat = array.stack(place=array.dims).dropna("place")
+    top, median = flat.isel(place=int(flat.argmax("place"))), float(flat.median())
+    difference = float(top) - median
+    least = max(least, (times - 1) * median) if times else least
+    if "lower" not in array.coords:
+        return Claim(float(top), median, Estimate(difference), n, least=least)
+    error = (float(top["upper"]) - float(top["lower"])) / WIDTH
+    half = error * float(norm.ppf(1 - RATE / 2 / flat.size))
+    return Claim(float(top), median, Estimate(difference, difference - half, difference + half), n, least=least)
+
+
+def above_random_weights(trained: Estimate, random: Iterable[float], n: int, least: float = POINT) -> Claim:
+    """A score of the model above that of models with random weights, one score a seed.
+
+    The interval is that of the model's score and of one more draw of random weights (t distribution).
+
+    >>> above_random_weights(Estimate(0.5, 0.48, 0.52), [0.2, 0.21, 0.19], 400).verdict
+    'holds'
+    >>> above_random_weights(Estimate(0.07, 0.05, 0.09), [0.08], 400).verdict
+    'undecided'
+    """
+    scores = np.array([score for score in random if not isnan(score)])
+    mean = float(scores.mean()) if len(scores) else nan
+    difference = trained.value - mean
+    if len(scores) < LEAST_SEEDS or not trained.tested:
+        return Claim(trained.value, mean, Estimate(difference), n, least=least)
+    spread = float(scores.std(ddof=1)) * sqrt(1 + 1 / len(scores)) * float(t.ppf(0.975, len(scores) - 1))
+    lower = difference - hypot(spread, trained.value - trained.lower)
+    upper = difference + hypot(spread, trained.upper - trained.value)
+    return Claim(trained.value, mean, Estimate(difference, lower, upper), n, least=least)
+
+
+def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:
+    """A change that is surely no loss of more than a tolerance (a test of non-inferiority).
+
+    >>> unsure, sure = Estimate(-0.007, -0.03, 0.01), Estimate(0.0, -0.01, 0.01)
+    >>> no_worse(unsure, 0.02, 300).verdict, no_worse(sure, 0.02, 900).verdict
+    ('undecided', 'holds')
+    """
+    return Claim(change.value, -tolerance, _less(change, -tolerance), n)
+
+
+def examples_wanted(claim: Claim) -> int | None:
+    """How many cases would make a difference of this size sure; None where none would, or there is no interval.
+
+    >>> examples_wanted(no_worse(Estimate(-0.01, -0.03, 0.01), 0.02, 300))
+    1200
+    """
+    difference = claim.difference
+    if not difference.tested or difference.value <= 0:
+        return None
+    return ceil(round(claim.n * ((difference.value - difference.lower) / difference.value) ** 2, 6))
+
+
+def tied(means: dict[int, Estimate]) -> list[int]:
+    """The layers that cannot be told from the highest, in order; the highest alone where all others are surely lower.
+
+    >>> tied({1: Estimate(0.2, 0.1, 0.3), 2: Estimate(0.5, 0.4, 0.6), 3: Estimate(0.45, 0.35, 0.55)})
+    [2, 3]
+    """
+    best = max(means, key=lambda layer: means[layer].value)
+    return [
+        layer
+        for layer in sorted(means)
+        if layer == best or apart(means[best], means[layer], LEAST_EXAMPLES, least=0).verdict != "holds"
+    ]
+
+
+def _less(value: Estimate, limit: float) -> Estimate:
+    return Estimate(value.value - limit, value.lower - limit, value.upper - limit)

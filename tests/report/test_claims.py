@@ -1,0 +1,114 @@
+"""Verdicts: known effects are found, and no effect is claimed, in the share of runs that the tests promise."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report.claims import (
+    Claim,
+    above_random_weights,
+    apart,
+    examples_wanted,
+    most_of_many,
+    no_worse,
+    paired,
+    tied,
+)
+from headscope.report.parts import Finding
+from headscope.report.study_page import NO_CLAIM, strongest_first
+from headscope.report.wording import Estimate
+
+RUNS = 2000
+
+
+def estimates(mean: float, n: int, seed: int, spread: float = 0.5) -> list[Estimate]:
+    """The means of RUNS samples with their normal 95% intervals."""
+    samples = np.random.default_rng(seed).normal(mean, spread, (RUNS, n))
+    means, errors = samples.mean(1), 1.96 * samples.std(1, ddof=1) / np.sqrt(n)
+    return [Estimate(m, m - e, m + e) for m, e in zip(means.tolist(), errors.tolist(), strict=True)]
+
+
+def share(claims: list[Claim], verdict: str) -> float:
+    return float(np.mean([claim.verdict == verdict for claim in claims]))
+
+
+@pytest.mark.parametrize(("difference", "verdict", "least"), [(0.2, "holds", 0.95), (-0.2, "fails", 0.95)])
+def test_a_clear_difference_has_its_verdict(difference, verdict, least):
+    gains = estimates(difference, 200, seed=1)
+    assert share([paired(Estimate(0.5), Estimate(0.4), gain, 200) for gain in gains], verdict) >= least
+
+
+def test_no_difference_is_claimed_in_at_most_a_twentieth():
+    gains = estimates(0.0, 100, seed=2)
+    assert share([paired(Estimate(0.5), Estimate(0.5), gain, 100) for gain in gains], "holds") <= 0.05
+    pairs = zip(estimates(0.3, 100, seed=3), estimates(0.3, 100, seed=4), strict=True)
+    assert share([apart(one, other, 100) for one, other in pairs], "holds") <= 0.05
+
+
+def heads(means: np.ndarray, errors: float) -> xr.DataArray:
+    bounds = {"lower": ("head", means - 1.96 * errors), "upper": ("head", means + 1.96 * errors)}
+    return xr.DataArray(means, bounds, ["head"])
+
+
+def test_the_highest_of_seventy_equal_heads_does_not_stand_out():
+    rng = np.random.default_rng(5)
+    equal = [most_of_many(heads(rng.normal(0.3, 0.02, 72), 0.02), 100) for _ in range(RUNS)]
+    assert share(equal, "holds") <= 0.05
+    planted = rng.normal(0.3, 0.02, 72)
+    planted[7] = 0.5
+    assert most_of_many(heads(planted, 0.02), 100).verdict == "holds"
+    assert most_of_many(heads(planted, 0.02), 100, times=3).verdict != "holds"
+
+
+def test_random_weights_of_few_seeds_are_not_compared():
+    trained = Estimate(0.5, 0.48, 0.52)
+    assert above_random_weights(trained, [0.2, 0.2], 400).verdict == "undecided"
+    rng = np.random.default_rng(6)
+    none = [above_random_weights(score, rng.normal(0.2, 0.02, 3), 400) for score in estimates(0.2, 400, 7, 0.4)]
+    assert share(none, "holds") <= 0.05
+
+
+def test_a_loss_above_the_tolerance_is_called_harmless_in_at_most_a_twentieth():
+    at_tolerance = [no_worse(change, 0.02, 300) for change in estimates(-0.02, 300, seed=8, spread=0.2)]
+    assert share(at_tolerance, "holds") <= 0.05
+    harmless = [no_worse(change, 0.02, 3000) for change in estimates(0.0, 3000, seed=9, spread=0.2)]
+    assert share(harmless, "holds") >= 0.95
+
+
+def test_as_many_examples_as_are_wanted_decide():
+    half = 1.96 * 0.2 / 10
+    claim = no_worse(Estimate(0.0, -half, half), 0.02, 100)
+    wanted = examples_wanted(claim)
+    assert claim.verdict == "undecided" and wanted == 385
+    more = [no_worse(change, 0.02, 2 * wanted) for change in estimates(0.0, 2 * wanted, 11, 0.2)]
+    assert share(more, "holds") > 0.5
+    assert examples_wanted(no_worse(Estimate(-0.1, -0.2, 0.0), 0.02, 300)) is None
+
+
+def test_layers_that_cannot_be_told_apart_are_named_together():
+    means = {1: Estimate(0.2, 0.19, 0.21), 2: Estimate(0.40, 0.38, 0.42), 3: Estimate(0.41, 0.39, 0.43)}
+    assert tied(means) == [2, 3]
+    assert tied({1: Estimate(0.2), 2: Estimate(0.3)}) == [1, 2]
+
+
+def judged(value: float, lower: float, upper: float) -> Finding:
+    claim = Claim(value, 0.1, Estimate(value - 0.1, lower - 0.1, upper - 0.1), 100)
+    return Finding.judged(claim, "text", holds=f"holds {value}", fails=f"fails {value}", undecided=f"may {value}")
+
+
+def test_the_first_screen_has_the_strongest_claims_first():
+    plain = Finding("Plain", "A number.")
+    order = strongest_first([plain, judged(0.05, 0, 0.08), judged(0.3, 0.2, 0.4), judged(0.9, 0.8, 1)], NO_CLAIM)
+    assert [finding.topic for finding in order] == ["holds 0.9", "holds 0.3", "fails 0.05", "Plain"]
+    assert strongest_first([plain, judged(0.1, 0, 0.2)], NO_CLAIM)[0] == NO_CLAIM
+    assert strongest_first([plain], NO_CLAIM) == [plain]
+
+
+def test_a_record_has_the_numbers_of_its_claim():
+    record = judged(0.3, 0.2, 0.4).record()
+    assert record["verdict"] == "holds" and record["interval"] == pytest.approx([0.1, 0.3]) and record["n"] == 100
+    assert Finding("Plain", "A number.").record() == {
+        **dict.fromkeys(("verdict", "value", "baseline", "difference", "interval", "n", "q")),
+        "topic": "Plain",
+        "text": "A number.",
+    }
