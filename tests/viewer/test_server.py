@@ -213,7 +213,7 @@ def test_numbers_and_cards_are_those_of_the_results() -> None:
     assert all(kind in numbers["colours"] for _, _, kind, _ in numbers["kinds"])
     assert numbers["names"]["vertical_diagonal"] == "vertical + diagonal"
     card = client.get("/api/card/2/3")
-    assert card.headers["content-type"].startswith("text/html") and "Stands out" in card.text
+    assert card.headers["content-type"].startswith("text/html") and 'class="ranks"' in card.text
     assert client.get("/api/card/9/9").status_code == 404
 
 

@@ -46,6 +46,8 @@ def test_a_card_is_printed_for_each_model(folder: Path) -> None:
     assert "Patterns" in result.stdout and "Neighbours" in result.stdout
     only = invoke("head", "4-1", folder).stdout
     assert "Head 4-1 of tiny" in only and "Head 4-1 of other" not in only
+    bars = [line for line in only.splitlines() if line.startswith("━")]
+    assert bars and all(" of 12 " in line or " of 4 " in line for line in bars)
     assert "0.88 [0.86, 0.89]" in " ".join(invoke("head", "2-3", folder).stdout.split())
 
 

@@ -190,7 +190,6 @@ def test_a_card_says_what_was_planted() -> None:
     texts = told(Card(model_of(profile_result(), patterns_result()), 2, 3))
     median = float(profile_result()["attention_offset"].sel(offset=-1).median())
     assert f"previous token 0.88 [0.86, 0.89] (1st of 12, the median head has {median:.2f})" in texts["Neighbours"]
-    assert "attention to the token at each offset: previous token 0.88 [0.86, 0.89], 1st" in texts["Stands out"]
     assert "uniform attention 3.25" in texts["Breadth"] and "n = 50 examples" in texts["Breadth"]
     texts = told(Card(model_of(profile_result(), patterns_result()), 1, 1))
     assert "Share of its maps: vertical 0.90 [0.89, 0.91] (1st of 4, " in texts["Patterns"]
@@ -210,13 +209,43 @@ def test_standing_out_is_compared_with_the_average_head() -> None:
     assert sum(first for first, _ in counts) == 3 * 32 and {average for _, average in counts} == {8}
 
 
+def test_a_row_has_the_highest_rank_of_a_head_in_a_number() -> None:
+    rows = Card(model_of(profile_result()), 2, 3).rank_rows
+    assert [row.rank for row in rows] == sorted(row.rank for row in rows)
+    (offset,) = [row for row in rows if row.words.startswith("attention to the token at each offset")]
+    assert offset.words.endswith(": previous token") and offset.value == "0.88 [0.86, 0.89]"
+    assert (offset.rank_words, offset.share, offset.stands_out) == ("1st of 12", 1, True)
+    assert len({row.words.partition(":")[0] for row in rows}) == len(rows)
+
+
+def test_a_bar_is_as_long_as_the_share_of_heads_without_a_higher_value() -> None:
+    model = model_of(made(score=(("layer", "head"), np.array([[4.0, 3.0], [2.0, 1.0]]))))
+    rows = [row for head in model.heads for row in Card(model, *head).rank_rows]
+    assert [row.share for row in rows] == [1, 3 / 4, 1 / 2, 1 / 4]
+    assert [row.stands_out for row in rows] == [True, True, False, False]
+
+
+def test_what_a_head_shares_with_the_median_head_has_no_row() -> None:
+    shares = np.array([[[0.0, 0.9], [0.0, 0.8]], [[0.0, 0.7], [0.1, 0.0]]])  # [layer, head, relation]: det is 0 for 3
+    model = model_of(made(share=(("layer", "head", "relation"), shares), same=(("layer", "head"), np.zeros((2, 2)))))
+    rows = {head: [row.words for row in Card(model, *head).rank_rows] for head in model.heads}
+    assert [words[0].rpartition(": ")[2] for words in rows.values()] == ["obj", "obj", "obj", "det"]
+    assert {len(words) for words in rows.values()} == {1}
+
+
+def test_rows_of_two_results_of_a_study_are_told_apart() -> None:
+    rows = Card(model_of(profile_result(), profile_result(corpus="wiki")), 2, 3).rank_rows
+    words = [row.words for row in rows if row.words.startswith("attention from separators")]
+    assert words == [f"attention from separators to separators (profile on {corpus})" for corpus in ("sample", "wiki")]
+
+
 def test_numbers_of_few_cases_do_not_stand_out() -> None:
     result = profile_result()
     for name in results.means(result):
         if f"{name}_n_examples" in result:
             result[f"{name}_n_examples"] = result[f"{name}_n_examples"] - 1
-    (finding,) = Card(model_of(result), 2, 3).findings
-    assert finding.text.startswith("Among the 3 highest heads in 0 of 0 numbers")
+    few = Card(model_of(result), 2, 3)
+    assert few.findings[0].text.startswith("Among the 3 highest heads in 0 of 0 numbers") and not few.rank_rows
 
 
 def test_the_page_of_all_heads_names_the_best_layers_and_links_their_page(tmp_path: Path) -> None:

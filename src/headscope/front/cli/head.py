@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress_bar import ProgressBar
 from rich.table import Table as Laid
 
 from headscope.errors import HeadscopeError
@@ -18,9 +19,11 @@ from headscope.front.cli.printable import cell, printable
 
 if TYPE_CHECKING:
     from headscope.report.cards import Card, MeasuredModel
+    from headscope.report.cards.wording import RankRow
     from headscope.report.parts import Finding
     from headscope.report.tables import Table
 
+BAR = 16  # characters
 HEAD = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 Places = Annotated[
@@ -114,6 +117,16 @@ class Printer:
         if not self.as_json and findings:
             self.console.print(grid)
 
+    def ranks(self, rows: "Sequence[RankRow]") -> None:
+        """The rank of a head in each number for people: a bar, then words."""
+        grid = Laid.grid(padding=(0, 2, 0, 0))
+        for row in rows:
+            style = "yellow" if row.stands_out else "blue"
+            bar = ProgressBar(1, row.share, width=BAR, complete_style=style, finished_style=style)
+            grid.add_row(bar, cell(row.rank_words), cell(row.value), cell(row.words))
+        if not self.as_json and rows:
+            self.console.print(grid)
+
     def add(self, value: dict[str, Any]) -> None:
         """A value for programs."""
         self.values.append(value)
@@ -141,6 +154,7 @@ def _print_card(card: "Card", show: Printer) -> None:
     from headscope.report.cards import of_card
 
     show.line(f"Head {card.name} of {card.model.name}", "bold underline")
+    show.ranks(card.rank_rows)
     show.facts(card.findings)
     for part in card.parts:
         show.line("")

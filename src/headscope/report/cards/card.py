@@ -11,8 +11,8 @@ from headscope.errors import HeadscopeError
 from headscope.figures.labels import head_name
 from headscope.figures.standing import among
 from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
-from headscope.report.cards.model_results import FIRST, MeasuredModel, Source
-from headscope.report.cards.wording import ordinal, value
+from headscope.report.cards.model_results import MeasuredModel, Source
+from headscope.report.cards.wording import FIRST, RankRow, rank_rows, stands_out
 from headscope.report.layer_numbers import best_of, words_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
@@ -66,11 +66,6 @@ def _most(numbers: list[Row]) -> list[Row]:
     return sorted(numbers, key=lambda row: row.baseline - row.value)[:MOST]
 
 
-def _named(row: Row) -> str:
-    labels = f": {row.words}" if row.words else ""
-    return f"{row.long_name}{labels} {value(row)}, {ordinal(row.rank)}"
-
-
 @dataclass(frozen=True)
 class Card:
     """One head in all results of a model."""
@@ -86,7 +81,7 @@ class Card:
 
     def read(self) -> "Card":
         """Make all sentences now, where one that cannot be made is noted, and not while a page is rendered."""
-        _ = self.findings, [part.findings for part in self.parts]
+        _ = self.findings, self.rank_rows, [part.findings for part in self.parts]
         return self
 
     @cached_property
@@ -101,13 +96,21 @@ class Card:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """The numbers of all results in which the head is among the first, and the count of the average head."""
-        own = [row for part in self.parts for row in part.rows if not row.n < LEAST_CASES]
-        first = sorted((row for row in own if row.rank <= FIRST and row.value > row.median), key=lambda row: row.rank)
-        text = f"Among the {FIRST} highest heads in {len(first)} of {len(own)} numbers with enough cases"
+        """The count of numbers in which the head is among the first, beside that of the average head."""
+        count = sum(map(stands_out, self._tested))
+        text = f"Among the {FIRST} highest heads in {count} of {len(self._tested)} numbers with enough cases"
         average = f"{self.model.first_on_average:.0f} for the average head"
-        named = "; ".join(map(_named, first[:MOST]))
-        return [Finding("Stands out", f"{text} ({average}){': ' if named else ''}{named}."), *self._layer()]
+        return [Finding("Stands out", f"{text} ({average})."), *self._layer()]
+
+    @cached_property
+    def rank_rows(self) -> list[RankRow]:
+        """A row for each question of the studies: the rank of the head among all heads."""
+        return rank_rows(self._tested, [source.name for source in self.model.sources])
+
+    @cached_property
+    def _tested(self) -> list[Row]:
+        """Its numbers with enough cases."""
+        return [row for part in self.parts for row in part.rows if not row.n < LEAST_CASES]
 
     def _layer(self) -> Iterator[Finding]:
         """The numbers of layers for which that of the head was chosen as the best."""

@@ -14,13 +14,11 @@ from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.report.cards.head_numbers import Row, numbers, rows, where
 from headscope.report.cards.main_numbers import main_numbers
+from headscope.report.cards.wording import FIRST
 from headscope.report.layer_numbers import layer_numbers
 from headscope.report.parts import LayerNumber
 from headscope.statistics.thresholds import LEAST_CASES
 from headscope.storage.files import files_within, opening
-
-# Heads of these ranks stand out.
-FIRST = 3
 
 
 @dataclass(frozen=True)
