@@ -15,7 +15,7 @@ from headscope.storage.lines import line_of, read_lines
 CONTENT = "sentence\tlabel\n" + "A text.\t1\n\none column\nZoë.\t2\n" * 20
 
 
-CHECK = kept_check.Check(1, {}, 1, [(0, 0, 0, 0, 0)], [()])
+CHECK = kept_check.Check(1, 0, {}, 1, [(0, 0, 0, 0, 0)], [()])
 
 
 @pytest.fixture(autouse=True)

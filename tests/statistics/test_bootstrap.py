@@ -132,3 +132,32 @@ def test_a_mean_over_words_weighs_examples_by_their_words_and_resamples_them_who
     assert (found.interval[0, 0] > [0.5, 0.7]).all() and (found.interval[0, 0] < [0.55, 0.76]).all()
     apart = [tally(right[part, :, None], words[part, None], draws[:, part]) for part in ([0], [1, 2])]
     np.testing.assert_allclose(merge(apart).mean, found.mean)
+
+
+def test_units_are_drawn_together() -> None:
+    draws = poisson_draws([9, 4, 9], seed=0, resamples=50)
+    assert np.array_equal(draws[:, 0], draws[:, 2]) and not np.array_equal(draws[:, 0], draws[:, 1])
+    assert np.array_equal(draws[:, 1:2], poisson_draws([4], seed=0, resamples=50))
+
+
+@pytest.mark.parametrize(("documents", "least"), [(15, 0.90), (40, 0.92)])
+def test_intervals_over_few_documents_contain_the_mean_of_all(documents: int, least: float) -> None:
+    random, covered = np.random.default_rng(documents), []
+    draws = [poisson_draws(np.repeat(range(documents), 20), seed, 500) for seed in range(8)]
+    for run in range(400):
+        values = random.normal(0, 1, (documents, 1)).repeat(20, 1).reshape(-1, 1) + random.normal(
+            0, 1, (documents * 20, 1)
+        )
+        lower, upper = tally(values, np.ones(len(values), bool), draws[run % 8]).interval[0]
+        covered.append(lower <= 0 <= upper)
+    assert np.mean(covered) >= least
+
+
+def test_none_of_n_is_not_none_to_none() -> None:
+    draws = poisson_draws(range(150), seed=0)
+    none = tally(np.stack([np.zeros(150), np.ones(150), np.arange(150) % 2], axis=1), np.ones(150, bool), draws)
+    assert none.interval[:2].tolist() == [[0, 0], [1, 1]]
+    lower, upper = none.share_interval.T
+    assert lower[0] == 0 and upper[0] == pytest.approx(1 - 0.025 ** (1 / 150), rel=0.15)
+    assert upper[1] == 1 and lower[1] == pytest.approx(0.025 ** (1 / 150), rel=0.01)
+    np.testing.assert_array_equal(none.share_interval[2], none.interval[2])

@@ -61,12 +61,12 @@ def _whole(pipeline: str) -> Iterator[None]:
 
 
 def _segment(sentences: tuple[Sentence, ...], nlp: Pipeline) -> tuple[Sentence, ...]:
-    return tuple(new for old in sentences for new in ([old] if old.words else _sentences(nlp(old.text))))
+    return tuple(new for old in sentences for new in ([old] if old.words else _sentences(nlp(old.text), old.document)))
 
 
-def _sentences(doc: Any) -> list[Sentence]:
+def _sentences(doc: Any, document: str) -> list[Sentence]:
     spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-    return [_sentence(span, doc) for span in spans if span.text.strip()]
+    return [replace(_sentence(span, doc), document=document) for span in spans if span.text.strip()]
 
 
 def _sentence(span: Span, doc: Any) -> Sentence:

@@ -23,12 +23,14 @@ from headscope.corpora.options import DEFAULTS, Offsets, Options
 from headscope.corpora.reading import Sources
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError, suggest
-from headscope.linguistics.sentence import Example, segment_text
+from headscope.linguistics.sentence import Example, number_of, segment_text
 from headscope.storage.files import opening, refuse_text
 from headscope.storage.source_files import SourceFiles, Stamps, source_files, stamps_of
 
 # Most examples of a corpus that is kept in memory, and most bytes of their texts.
 IN_MEMORY, BYTES_IN_MEMORY = 4_000, 1 << 24
+# With fewer documents, examples are resampled as if they were independent.
+LEAST_DOCUMENTS = 5
 # A check that takes longer is kept.
 SECONDS = 5.0
 
@@ -39,7 +41,7 @@ class Corpus:
 
     * `name`: as a result names it.
     * `sha256`: of its files' bytes, or of its texts where it has no files.
-    * `n_examples`: how many there are.
+    * `n_examples`: how many there are; `n_documents`: in how many documents, 0 if that is not known.
     * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
@@ -58,6 +60,12 @@ class Corpus:
     files: SourceFiles | None = None
     text_bytes: int = 0
     stream: Callable[[], Stream] | None = None
+    n_documents: int = 0
+
+    @property
+    def by_document(self) -> bool:
+        """Whether whole documents are resampled: there are enough, and some have several examples."""
+        return LEAST_DOCUMENTS <= self.n_documents < self.n_examples
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file is no longer the one that was hashed."""
@@ -141,10 +149,12 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
     * `before`: the state of its files, if it has some.
     """
     stream, marks, few, texts, text_bytes = Stream(sources), Marks(), list[Example](), sha256(), 0
+    documents = set[int]()
     reading = stream.reading
     for example in stream:
         marks.note(stream.number, reading.source, reading.cursor)
         content = _content(example)
+        documents.add(number_of(example.document))
         if before is None:
             texts.update(content)
         text_bytes += len(content)
@@ -155,7 +165,9 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
     files = _hashed(sources.sources, before, name) if before is not None else None
     # an id is repeated only within the whole corpus, which then has to be read from its start
-    check = kept_check.check_of(n, skipped, text_bytes, Marks() if reading.repeated else marks)
+    check = kept_check.check_of(
+        n, len(documents - {number_of("")}), skipped, text_bytes, Marks() if reading.repeated else marks
+    )
     corpus = _streamed(name, files.sha256 if files else texts.hexdigest(), check, files, sources)
     return (corpus if len(few) < n else replace(corpus, again=partial(iter, few), stream=None)), check
 
@@ -163,7 +175,9 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
 def _streamed(name: str, digest: str, check: kept_check.Check, files: SourceFiles | None, sources: Sources) -> Corpus:
     """A corpus that is read anew for each pass."""
     again = partial(Stream, sources, check.marks())
-    return Corpus(name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, again)
+    return Corpus(
+        name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, again, check.n_documents
+    )
 
 
 def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:

@@ -22,7 +22,7 @@ def examples(source: Any, options: Options) -> Iterator[Example | Bad]:
     """
     name, chosen = type(source).__name__, None
     for number, row in enumerate(_rows(source), 1):
-        chosen = chosen or columns.choose(list(row), options.columns, name)
+        chosen = chosen or columns.choose(list(row), options.columns, name, options.document)
         try:
             yield columns.example(name, number, row, chosen)
         except Bad as bad:

@@ -27,6 +27,7 @@ class Check:
     """
 
     n_examples: int
+    n_documents: int
     skipped: dict[str, int]
     text_bytes: int
     rows: list[Row]
@@ -37,14 +38,14 @@ class Check:
         return Marks([Mark(*row[:2], FilePosition(*row[2:4], self.known[row[4]])) for row in self.rows])
 
 
-def check_of(n_examples: int, skipped: dict[str, int], text_bytes: int, marks: Marks) -> Check:
+def check_of(n_examples: int, n_documents: int, skipped: dict[str, int], text_bytes: int, marks: Marks) -> Check:
     """What was found, with its marks as rows."""
     known = {known: number for number, known in enumerate(dict.fromkeys(each.place.known for each in marks.marks))}
     rows = [
         (each.examples, each.source, each.place.offset, each.place.line, known[each.place.known])
         for each in marks.marks
     ]
-    return Check(n_examples, skipped, text_bytes, rows, list(known))
+    return Check(n_examples, n_documents, skipped, text_bytes, rows, list(known))
 
 
 def keep(folder: Path, kind: str, options: Options, files: SourceFiles, check: Check) -> None:
@@ -92,7 +93,7 @@ def _path(folder: Path, key: Key) -> Path:
 def _is_sound(check: Check, files: int) -> bool:
     """Whether the marks are in order, from the start of the corpus on, and each is in its file."""
     numbers = (each for row in check.rows for each in row)
-    counts = (check.n_examples - 1, check.text_bytes, *check.skipped.values(), *numbers)
+    counts = (check.n_examples - 1, check.n_documents, check.text_bytes, *check.skipped.values(), *numbers)
     in_order = all(one[0] < other[0] and one[1:3] <= other[1:3] for one, other in pairwise(check.rows))
     begins = check.rows[:1] == [(0, 0, 0, 0, 0)] and check.known[:1] == [()]
     return begins and in_order and min(counts) >= 0 and all(_fits(row, check, files) for row in check.rows)

@@ -15,6 +15,7 @@ class Options:
     * `kind`: the reader; None tells it from the source.
     * `columns`: of a table, "FIRST,SECOND,LABEL" ("text", "premise,hypothesis", "sentence,,label"); numbers
       ("4,,2", from 1) mean that the table has no header. None guesses from the header.
+    * `document`: the column of a table that names the document of a row: intervals are then over documents.
     * `skip_bad`: leave out and count what cannot be read, instead of raising.
     * `limit`: stop after so many examples.
     * `annotate`: an installed spaCy pipeline that annotates sentences without words.
@@ -29,6 +30,7 @@ class Options:
 
     kind: str | None = None
     columns: str | None = None
+    document: str | None = None
     skip_bad: bool = False
     limit: int | None = None
     annotate: str | None = None

@@ -22,7 +22,8 @@ class Batch:
     """Examples that go through the model together, padded on the right.
 
     * `inputs`: what the model is called with, each [example, token].
-    * `index`: the number of each example in its corpus, from 0; it seeds the bootstrap.
+    * `index`: the number of each example in its corpus, from 0; `unit`: of what is resampled with it, its document or
+      itself, which seeds the bootstrap.
     * `real`: which tokens are not padding.
     * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`; -1 for padding.
     * `class_exists`: which classes the tokenizer has at all (GPT-2 has no cls).
@@ -41,6 +42,7 @@ class Batch:
     features: Int[Tensor, "feature_row 3"]
     links: Int[Tensor, "link_row 4"]
     link_ends: tuple[int, ...]
+    unit: Int[Tensor, " example"]
     examples: tuple[Example, ...] = ()
     pieces: Int[Tensor, "piece_row 3"] | None = None
 

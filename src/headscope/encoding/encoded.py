@@ -22,6 +22,7 @@ class Encoded:
     """An input of the model, without padding.
 
     * `index`: the number of the input in its corpus, from 0.
+    * `document`: the number of its document (`sentence.number_of`), where whole documents are resampled.
     * `inputs`: what the model is called with, each [token].
     * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`.
     * `features`: rows (feature, token); `links`: rows (relation, query token, key token).
@@ -36,9 +37,15 @@ class Encoded:
     links: Int[np.ndarray, "link_row 3"]
     example: Example | None = None
     pieces: Int[np.ndarray, "piece_row 2"] = field(default_factory=lambda: NO_PIECES)
+    document: int | None = None
 
     def __len__(self) -> int:
         return len(self.token_class)
+
+    @property
+    def unit(self) -> int:
+        """The number of what is resampled as a whole: its document if that is known, else itself."""
+        return self.index if self.document is None else self.document
 
 
 def encoded(

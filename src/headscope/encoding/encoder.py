@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded, encoded, special_roles
 from headscope.linguistics.features import Span
-from headscope.linguistics.sentence import Example, segment_text
+from headscope.linguistics.sentence import Example, number_of, segment_text
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.loading import load_tokenizer
 
@@ -32,6 +32,7 @@ class Words:
     * `aligned`: whether inputs say which tokens their words have, for measures of attention between words; then
       `counts` also has the `words without a token` of the examples that are read, which the tokenizer drops or that
       are cut off, and the `words that share a token` with another.
+    * `by_document`: whether the inputs of a document are resampled together.
     """
 
     tokenizer: PreTrainedTokenizerBase
@@ -39,6 +40,7 @@ class Words:
     long: Long = "skip"
     counts: Counter[str] = field(default_factory=Counter)
     aligned: bool = False
+    by_document: bool = False
 
     def encode(self, examples: Iterable[Example], first: int = 0) -> Iterator[Encoded]:
         """The inputs in the order of the examples; `counts` counts those left out or cut, by reason.
@@ -61,7 +63,9 @@ class Words:
 
     def encoded(self, index: int, example: Example, encoding: Encoding) -> Encoded:
         """One input of an example; see `encoding.encoded`."""
-        return encoded(index, example, encoding, self.tokenizer, words=self.aligned)
+        input = encoded(index, example, encoding, self.tokenizer, words=self.aligned)
+        named = self.by_document and example.document
+        return replace(input, document=number_of(example.document)) if named else input
 
     @cached_property
     def _unknown(self) -> Any:

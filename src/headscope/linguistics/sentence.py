@@ -1,6 +1,8 @@
 """The values that pass between the parts: sentences and examples of a corpus."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Sentence:
     * `heads`: the syntactic head of each word, counted from 1; 0 is the root.
     * `deprel`: the relation of each word to its head.
     * `mentions`: the entity mentions of the sentence; None where the corpus has no coreference.
-    * `entity_scope`: within which document entity names are unique.
+    * `document`: the document that it stands in, within which names of entities are unique; "" if that is not known.
     * `links`: between words of the sentence, where the corpus has them beside its tree.
     * `question`: what the corpus asks about one of its pronouns, if anything.
     * `phrases`: the words [start, end), counted from 0, of each phrase of two or more words, the longest first; None
@@ -91,7 +93,7 @@ class Sentence:
     heads: tuple[int, ...] = ()
     deprel: tuple[str, ...] = ()
     mentions: tuple[Mention, ...] | None = None
-    entity_scope: str = ""
+    document: str = ""
     links: tuple[Link, ...] = ()
     question: Question | None = None
     phrases: tuple[tuple[int, int], ...] | None = None
@@ -130,9 +132,24 @@ class Example:
         return (*self.first, *self.second)
 
     @property
+    def document(self) -> str:
+        """The document of its first sentence; "" if that is not known."""
+        return self.first[0].document if self.first else ""
+
+    @property
     def n_words(self) -> int:
         """The number of words of the example; they are numbered through all of its sentences."""
         return sum(len(sentence.words) for sentence in self.sentences)
+
+
+@lru_cache
+def number_of(document: str) -> int:
+    """A number for the name of a document, which is not that of an example.
+
+    >>> number_of("letter-7") == number_of("letter-7") > 1 << 62
+    True
+    """
+    return int.from_bytes(blake2b(document.encode(), digest_size=8).digest()) >> 2 | 1 << 62
 
 
 def segment_text(sentences: tuple[Sentence, ...]) -> str:

@@ -12,7 +12,7 @@ from headscope.statistics.bootstrap import Tally
 
 Value = TypeVar("Value")
 Tallies = dict[str, Tally]
-# The numbers of the inputs of a batch, and their values by name.
+# The units of the inputs of a batch, which are resampled, and their values by name.
 IndexedValues = tuple[Tensor, dict[str, Values]]
 
 

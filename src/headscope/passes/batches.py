@@ -90,6 +90,7 @@ def collate(
         rows([encoded.features for encoded in group], 3),
         rows([encoded.links for encoded in group], 4),
         (0, *np.cumsum([len(encoded.links) for encoded in group]).tolist()),
+        torch.tensor([encoded.unit for encoded in group]),
         examples,
         rows([encoded.pieces for encoded in group], 3) if examples else None,
     )

@@ -78,12 +78,12 @@ class Pass:
 
             def values(group: list[Encoded]) -> IndexedValues:
                 observed = observe(group)
-                return observer.batch.index, observed
+                return observer.batch.unit, observed
 
             return self.tally(values)
 
     def tally(self, values: Callable[[list[Encoded]], IndexedValues]) -> PassResult[dict[str, Tally]]:
-        """Tallies, by name, of the values that a function reads off each batch, beside the numbers of its inputs."""
+        """Tallies, by name, of the values that a function reads off each batch, beside the units of its inputs."""
         start = partial(TallyAccumulator, values, self.settings.seed, self.settings.resamples)
         return self.fold(Fold(start, added, dict[str, Tally]))
 

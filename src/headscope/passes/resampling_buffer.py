@@ -27,11 +27,11 @@ class Buffer:
     tallies: dict[str, Tally] = field(default_factory=dict)
     pending: list[tuple[list[int], dict[str, Arrays]]] = field(default_factory=list)
 
-    def add(self, index: Tensor, values: dict[str, Values]) -> None:
-        """Take in the values of a batch of examples, whose numbers in the corpus are `index`."""
+    def add(self, unit: Tensor, values: dict[str, Values]) -> None:
+        """Take in the values of a batch of examples; those of one `unit` are resampled together."""
         if sum(len(numbers) for numbers, _ in self.pending) >= TOGETHER:
             self.flush()
-        self.pending.append((index.tolist(), _to_host(values)))
+        self.pending.append((unit.tolist(), _to_host(values)))
 
     def flush(self) -> dict[str, Tally]:
         """The tallies of all examples so far."""

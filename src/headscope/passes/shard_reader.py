@@ -54,6 +54,7 @@ class ShardReader(Generic[State]):
         self.together = 1 if self.fold.listed else shards_together(self.corpus.n_examples, self.size)
         self.nothing = self.sum = ReadShards(self.fold.start().state())
         self.counted_before = Counter(self.words.counts)
+        self.words = replace(self.words, by_document=self.corpus.by_document)
 
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums of neighbouring shards after those that are done, one after the other."""

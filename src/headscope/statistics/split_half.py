@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.columns import Columns
@@ -34,13 +34,19 @@ class BestHead:
     held_out: Tally
 
 
-def split_in_half(inputs: int, seed: int) -> Bool[np.ndarray, " input"]:
+def split_in_half(inputs: int | Int[np.ndarray, " input"], seed: int) -> Bool[np.ndarray, " input"]:
     """Mask of the inputs on which heads are selected: every other one, in an order that depends on the seed.
+
+    * `inputs`: their number; or the unit of each, of which no half has a part.
 
     >>> sorted(split_in_half(4, seed=0).tolist())
     [False, False, True, True]
+    >>> first, again, other = split_in_half(np.array([7, 7, 9]), seed=0).tolist()
+    >>> first == again != other
+    True
     """
-    return np.random.default_rng(seed).permutation(inputs) % 2 == 0
+    unit = np.unique(np.arange(inputs) if isinstance(inputs, int) else inputs, return_inverse=True)[1]
+    return (np.random.default_rng(seed).permutation(unit.max(initial=-1) + 1) % 2 == 0)[unit]
 
 
 def best_head(

@@ -114,7 +114,7 @@ def test_the_mentions_of_a_real_treebank(real_data):
     values = re.findall(r"[|\t]Entity=([^|\n]*)", gzip.decompress(path.read_bytes()).decode())
     sentences = [each.first[0] for each in read(path)]
     assert sum(len(each.mentions or ()) for each in sentences) == sum(value.count("(") for value in values) > 7000
-    assert len({each.entity_scope for each in sentences}) == 30
+    assert len({each.document for each in sentences}) == 30
 
 
 def test_mentions_have_the_kind_of_their_entity() -> None:

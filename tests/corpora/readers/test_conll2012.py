@@ -56,14 +56,14 @@ def test_a_document_with_its_trees_and_mentions() -> None:
     assert sentence.upos == ("DET", "NOUN", "ADP", "PROPN", "PART", "NOUN", "VERB", "PUNCT")
     assert sentence.heads == (2, 7, 2, 6, 4, 3, 0, 7) and sentence.deprel == ()
     assert sentence.mentions == (Mention("3", 0, 6), Mention("1", 3, 5))
-    assert sentence.entity_scope == "own/made_0001; part 000"
+    assert sentence.document == "own/made_0001; part 000"
     assert second.first[0].mentions == (Mention("3", 0, 1), Mention("1", 0, 1))
     assert second.first[0].forms[-1] == ")"
 
 
 def test_parts_and_documents_have_their_own_entities() -> None:
     content = document(SHE) + document(SHE, begin="#begin document (own/made_0001); part 001")
-    assert [each.first[0].entity_scope[-8:] for each in read_conll(content)] == ["part 000", "part 001"]
+    assert [each.first[0].document[-8:] for each in read_conll(content)] == ["part 000", "part 001"]
     assert read_conll(document(SHE, begin="#begin document (x);")).n_examples == 1
 
 

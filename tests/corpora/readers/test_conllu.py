@@ -106,7 +106,7 @@ def test_documents_are_scopes_of_entities():
         sentence((1, "Yes"), **comments) for comments in ({}, {"newdoc id": "a"}, {}, {"newdoc id": "b"}, {})
     )
     content += "# newdoc\n" + sentence((1, "Yes"))
-    scopes = [each.first[0].entity_scope for each in corpus("x.conllu", content)]
+    scopes = [each.first[0].document for each in corpus("x.conllu", content)]
     assert scopes == ["x.conllu", "a", "a", "b", "b", "x.conllu:13"]
 
 

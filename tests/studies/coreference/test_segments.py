@@ -40,7 +40,7 @@ def test_segments_are_filled() -> None:
 def mentioning(entity: str, scope: str = "d1", text: str = "the cat") -> Example:
     """One sentence of two words that is one mention."""
     mention = (entity, 0, 2)
-    return Example("x", (said(text, mention, entity_scope=scope),))
+    return Example("x", (said(text, mention, document=scope),))
 
 
 def planned(*examples: Example, room: int = 4, **options) -> Plan:

@@ -35,7 +35,7 @@ def said(text: str, scope: str) -> Sentence:
         for place, word in enumerate(words)
         if word in NOUNS or word in ANTECEDENTS
     )
-    return Sentence(text, spans, upos, mentions=found, entity_scope=scope)
+    return Sentence(text, spans, upos, mentions=found, document=scope)
 
 
 DOCUMENTS = (
@@ -152,7 +152,7 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
     sample = [example for example in read("sample") if not example.second][:60]
     # Each sentence is its own document, so that it fits into a tiny model.
     made = [
-        Example(each.id, (Sentence(*(getattr(each.first[0], name) for name in FIELDS), entity_scope=each.id),))
+        Example(each.id, (Sentence(*(getattr(each.first[0], name) for name in FIELDS), document=each.id),))
         for each in sample
     ]
     network, tokenizer = tiny_bert(max_position_embeddings=256), tiny_tokenizer(256)

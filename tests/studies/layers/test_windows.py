@@ -14,7 +14,7 @@ def sentence(document: int) -> Sentence:
     """Four words and two mentions."""
     words = ((0, 3), (4, 8), (9, 12), (13, 17))
     mentions = (Mention("dog", 0, 2), Mention("cat", 2, 4))
-    return Sentence("The dogs saw cats", words, mentions=mentions, entity_scope=f"document {document}")
+    return Sentence("The dogs saw cats", words, mentions=mentions, document=f"document {document}")
 
 
 def made(tested: frozenset[int] = frozenset()) -> Texts:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headscope.corpora.parsing.json_text import Number, first_repeated
 from headscope.corpora.parsing.limits import MOST_COLUMNS
@@ -28,11 +28,12 @@ LABELS = ("label", "gold_label", "quality", "is_duplicate", "score", "labels", "
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Names of the columns of the first sentence, the second and the label."""
+    """Names of the columns of the first sentence, the second, the label, and the name of the document."""
 
     first: str
     second: str | None = None
     label: str | None = None
+    document: str | None = None
 
 
 def check_header(header: Sequence[str], source: str) -> None:
@@ -50,17 +51,21 @@ def check_header(header: Sequence[str], source: str) -> None:
         raise HeadscopeError(f"corpus '{source}': two columns are named '{repeated}'; rename one")
 
 
-def choose(header: Sequence[str], wanted: str | None, source: str) -> TableColumns:
+def choose(header: Sequence[str], wanted: str | None, source: str, document: str | None = None) -> TableColumns:
     """The columns that are wanted ("FIRST,SECOND,LABEL"), or those that the header suggests.
+
+    * `document`: the column that names the document of a row.
 
     Raises `HeadscopeError` listing the columns if there are none such.
 
     >>> choose(["index", "question", "sentence", "label"], None, "dev.tsv")
-    TableColumns(first='question', second='sentence', label='label')
+    TableColumns(first='question', second='sentence', label='label', document=None)
     >>> choose(["1", "2", "3", "4"], "4,,2", "dev.tsv")
-    TableColumns(first='4', second=None, label='2')
+    TableColumns(first='4', second=None, label='2', document=None)
     """
-    return _named(header, wanted, source) if wanted else _guessed(header, source)
+    if document and document not in header:
+        raise HeadscopeError(f"corpus '{source}': no column '{document}' for --document; {suggest(document, header)}")
+    return replace(_named(header, wanted, source) if wanted else _guessed(header, source), document=document)
 
 
 def numbered(wanted: str | None) -> bool:
@@ -81,6 +86,8 @@ def example(name: str, line: int, row: Mapping[str, object], columns: TableColum
     'dev.tsv:2'
     """
     first = _sentence(row, columns.first, line)
+    if columns.document:
+        first = replace(first, document=str(_value(row, columns.document, line)))
     second = (_sentence(row, columns.second, line),) if columns.second else ()
     label = _value(row, columns.label, line) if columns.label else None
     if isinstance(label, float) and math.isinf(label):

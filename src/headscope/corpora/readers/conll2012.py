@@ -80,7 +80,7 @@ def _sentence(block: Block, scope: tuple[str, ...]) -> Sentence:
         heads=bracketed_phrases.heads(bits, tags, rows[0].line),
         phrases=bracketed_phrases.phrases(bits, tags, rows[0].line),
         mentions=_mentions(rows),
-        entity_scope=scope[0],
+        document=scope[0],
     )
 
 

@@ -74,7 +74,7 @@ def _sentence(block: Block, mentions: tuple[Mention, ...] | None, scope: str) ->
         deprel=dependency_columns.column(block.words, "deprel"),
         mentions=mentions,
         morphology=dependency_columns.morphology(block.words),
-        entity_scope=scope,
+        document=scope,
     )
 
 

@@ -31,7 +31,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad]:
     """
     chosen = None
     for number, row in enumerate(_rows(source, options.split), 1):
-        chosen = chosen or columns.choose(list(row), options.columns, source)
+        chosen = chosen or columns.choose(list(row), options.columns, source, options.document)
         try:
             yield columns.example(Path(source).name, number, row, chosen)
         except Bad as bad:

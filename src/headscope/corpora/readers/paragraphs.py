@@ -4,27 +4,28 @@ One paragraph a line; WikiText headings (` = Title = `, ` = = Section = = `) are
 not overlap, and do not cross a title. The longer paragraph is cut first, always after a word.
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora.options import Offsets, Options
+from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.problems import Skipped
+from headscope.corpora.readers.text import HEADING, is_title
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
-HEADING = re.compile(r"= .* =")
 SPECIAL_TOKENS = 3
 
 
 class Paragraph(NamedTuple):
-    """The number of a line, and its text."""
+    """The number of a line, its text, and the title that it stands under, "" for none."""
 
     line: int
     text: str
+    title: str = ""
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Skipped]:
@@ -37,7 +38,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Skipped]:
     room = options.segment - SPECIAL_TOKENS
     if room < 2:
         raise HeadscopeError(f"corpus '{source}': a segment of {options.segment} tokens is too short; use at least 5")
-    for pair in _pairs(lines(source, cursor=options.cursor)):
+    for pair in _pairs(source, options.cursor or Cursor()):
         if len(pair) < 2:
             yield Skipped("paragraph without a second")
             continue
@@ -45,7 +46,8 @@ def examples(source: str, options: Options) -> Iterator[Example | Skipped]:
         fitted = fit(first, second, room, options.offsets)
         if cut := len(f"{first} {second}".split()) - len(" ".join(fitted).split()):
             yield Skipped("words cut", cut)
-        yield Example(f"{Path(source).name}:{pair[0].line}", (Sentence(fitted[0]),), (Sentence(fitted[1]),))
+        one, other = (Sentence(text, document=pair[0].title) for text in fitted)
+        yield Example(f"{Path(source).name}:{pair[0].line}", (one,), (other,))
 
 
 def fit(first: str, second: str, room: int, offsets: Offsets) -> tuple[str, str]:
@@ -69,17 +71,16 @@ def shorten(text: str, most: int, offsets: Offsets) -> str:
     return shorten(text[:end], most, offsets)
 
 
-def _pairs(numbered: Iterable[tuple[int, str]]) -> Iterator[list[Paragraph]]:
+def _pairs(source: str, cursor: Cursor) -> Iterator[list[Paragraph]]:
     waiting: list[Paragraph] = []
-    for number, line in numbered:
+    for number, line in lines(source, cursor=cursor):
         text = line.strip()
-        title = HEADING.fullmatch(text)
-        if title and not text.startswith("= ="):
+        if is_title(text):
             if waiting:
                 yield waiting
-            waiting = []
-        elif text and not title:
-            waiting.append(Paragraph(number, text))
+            waiting, cursor.known = [], (f"{Path(source).name}:{number}",)
+        elif text and not HEADING.fullmatch(text):
+            waiting.append(Paragraph(number, text, *cursor.known))
         if len(waiting) == 2:
             yield waiting
             waiting = []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from headscope.corpora import kinds
-from headscope.corpora.options import Options
+from headscope.corpora.options import DEFAULTS, Options
 from headscope.corpora.parsing import columns, parquet_rows
 from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.json_lines import Record, records
@@ -42,29 +42,29 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     A file of another suffix is read as .tsv. Labels stay as written; a .parquet column of floats stays so.
     """
     cursor, chosen = options.cursor or Cursor(), None
-    for row in _ROWS.get(suffix(source), tsv)(source, options.columns, cursor):
+    for row in _ROWS.get(suffix(source), tsv)(source, options, cursor):
         if isinstance(row, Bad | Skipped):
             yield row
             continue
         line, values = row
         cursor.known = cursor.known or tuple(values)
-        chosen = chosen or columns.choose(cursor.known, options.columns, source)
+        chosen = chosen or columns.choose(cursor.known, options.columns, source, options.document)
         try:
             yield columns.example(Path(source).name, line, values, chosen)
         except Bad as bad:
             yield bad
 
 
-def tsv(source: str, wanted: str | None = None, cursor: Cursor | None = None) -> Rows:
+def tsv(source: str, options: Options = DEFAULTS, cursor: Cursor | None = None) -> Rows:
     """Each row of a .tsv with the number of its line, by the names in its header, or by numbers where it has none."""
     # quote marks are text in .tsv corpora, often unpaired: a quoting reader would silently merge rows
     cursor = cursor or Cursor()
     rows = ((number, line.split("\t") if line else []) for number, line in lines(source, cursor=cursor))
-    return _with_header(rows, source, wanted, cursor)
+    return _with_header(rows, source, options.columns, cursor)
 
 
-def _csv(source: str, wanted: str | None, cursor: Cursor) -> Rows:
-    return _with_header(_csv_fields(source, cursor), source, wanted, cursor)
+def _csv(source: str, options: Options, cursor: Cursor) -> Rows:
+    return _with_header(_csv_fields(source, cursor), source, options.columns, cursor)
 
 
 def _csv_fields(source: str, cursor: Cursor) -> Iterator[tuple[int, list[str]] | Bad]:
@@ -109,19 +109,20 @@ def _row(line: int, header: Sequence[str], fields: list[str]) -> Row | Bad:
     return line, dict(zip(header, fields, strict=True))
 
 
-def _jsonl(source: str, wanted: str | None, cursor: Cursor) -> Rows:
+def _jsonl(source: str, options: Options, cursor: Cursor) -> Rows:
     # a number is kept as written: 5 and 5.0 are labels, not measurements
     for record in records(source, as_written=True, cursor=cursor):
         yield (record.line, record.fields) if isinstance(record, Record) else record
 
 
-def _parquet(source: str, wanted: str | None, cursor: Cursor) -> Rows:
+def _parquet(source: str, options: Options, cursor: Cursor) -> Rows:
     import pyarrow
 
     def choose(header: list[str], flat: list[str]) -> list[str]:
         columns.check_header(header, source)
-        chosen = columns.choose(flat, wanted, source)
-        return list(filter(None, dict.fromkeys((chosen.first, chosen.second, chosen.label))))
+        chosen = columns.choose(flat, options.columns, source, options.document)
+        named = (chosen.first, chosen.second, chosen.label, chosen.document)
+        return list(filter(None, dict.fromkeys(named)))
 
     try:
         with opened(source) as file:
@@ -139,4 +140,4 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
     return io.BytesIO(content)
 
 
-_ROWS: dict[str, Callable[[str, str | None, Cursor], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+_ROWS: dict[str, Callable[[str, Options, Cursor], Rows]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

@@ -118,7 +118,7 @@ class ExplainedAccumulator:
         importance = self.explain.explain(batch, places, *_chosen(batch, sample))
         shares = {"importance_share": importance_shares(batch, importance.tokens)}
         scored = list(self._scored(batch, places, importance))
-        self.buffer.add(batch.index, shares | importance.heads)
+        self.buffer.add(batch.unit, shares | importance.heads)
         self.explained.rows += scored
         self.explained.shown += _shown(model, batch, importance, sample)
 

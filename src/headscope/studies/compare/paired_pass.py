@@ -33,7 +33,7 @@ def fold_pairs(
 
     def values(group: list[Encoded]) -> IndexedValues:
         batch = collate(group)
-        return batch.index, compared(models, batch, measures, comparisons)
+        return batch.unit, compared(models, batch, measures, comparisons)
 
     with torch.inference_mode():
         return first.tally(values)

@@ -65,7 +65,7 @@ def plan(corpus: Corpus, sizes: Sizes, room: int, context: Context = "segments",
     for unit, sentences in enumerate(documents):
         segments = parts(sizes([f" {sentence.text}" for sentence in sentences]), room, context)
         for part in segments:
-            inputs.append(Example(f"{sentences[0].entity_scope} ({len(inputs)})", sentences[part.start : part.stop]))
+            inputs.append(Example(f"{sentences[0].document} ({len(inputs)})", sentences[part.start : part.stop]))
             cases[inputs[-1].id] = tuple(_cases(sentences, part, unit))
         counts["sentences after the first segment"] += len(sentences) - segments[-1].stop
         counts["mentions whose antecedents are all cut off"] += len(list(anaphoric(list(mentions(sentences)))))
@@ -107,7 +107,7 @@ def parts(sizes: Sequence[int], room: int, context: Context) -> list[Part]:
 def _documents(corpus: Corpus) -> Iterator[tuple[Sentence, ...]]:
     """The sentences of each document; a pair of segments counts as its sentences."""
     sentences = (sentence for example in corpus for sentence in example.sentences)
-    for _, document in groupby(sentences, key=lambda sentence: sentence.entity_scope):
+    for _, document in groupby(sentences, key=lambda sentence: sentence.document):
         yield tuple(document)
 
 

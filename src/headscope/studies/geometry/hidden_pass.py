@@ -105,7 +105,7 @@ class HiddenAccumulator:
         batch, states = self.read(group)
         states = states.float()
         among, is_cls = is_word(batch), batch.token_class == CLS
-        self.buffer.add(batch.index, averages(states, among))
+        self.buffer.add(batch.unit, averages(states, among))
         for sample, tokens in ((self.words, among), (self.cls, is_cls), (self.repeated, among)):
             sample.offer(batch, states, tokens, self.seed)
 

@@ -100,7 +100,7 @@ def gradients(run: Pass, objective: Objective) -> PassResult[dict[str, Tally]]:
         loss, has_answer = objective.loss(model.network, batch, collated(answers, model.device))
         refuse_infinite(loss, batch, model)
         loss.sum().backward()
-        return batch.index, sizes.finish(has_answer)
+        return batch.unit, sizes.finish(has_answer)
 
     with frozen(model.network), model.intervened(sizes):
         return run.tally(values)

@@ -56,7 +56,7 @@ def _documents(texts: Texts) -> Iterator[list[int]]:
     ]
 
     def document(number: int) -> tuple[bool, str]:
-        return number in texts.tested, texts.sentences[number].entity_scope
+        return number in texts.tested, texts.sentences[number].document
 
     return (list(each) for _, each in groupby(numbers, document))
 

@@ -33,7 +33,7 @@ class PatternAccumulator:
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`."""
         values = self.observe(group)
-        self.buffer.add(self.observer.batch.index, values)
+        self.buffer.add(self.observer.batch.unit, values)
         self.clearest.add(self.task, group, self.observer.probability, self.observer.valid)
         self.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
 

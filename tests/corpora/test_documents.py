@@ -1,0 +1,81 @@
+"""Documents of a corpus: each reader names them, and intervals are over them."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from headscope.corpora import Options, read
+from headscope.errors import HeadscopeError
+from headscope.models import load
+from headscope.passes import Settings
+from headscope.passes.passes import Pass
+from support.written import corpus
+
+TREE = "1\tIt\t_\tPRON\t_\t_\t0\troot\t_\t_\n\n"
+
+
+def documents(found) -> list[str]:
+    return [example.document for example in found]
+
+
+def test_titles_of_running_text_begin_documents():
+    text = " = One = \n\nA b.\n\n = = Part = = \n\nC d.\n\n = Two = \n\nE f.\n"
+    found = corpus("x.txt", text)
+    assert documents(found) == ["x.txt:1"] * 4 + ["x.txt:9"] * 2 and found.n_documents == 2
+
+
+def test_without_titles_blank_lines_part_documents():
+    assert documents(corpus("x.txt", "A.\nB.\n\n\nC.\n")) == ["x.txt:1", "x.txt:1", "x.txt:5"]
+    assert corpus("x.txt", "A.\nB.\n").n_documents == 1
+
+
+def test_a_text_that_is_read_from_its_middle_has_the_same_documents(tmp_path, monkeypatch):
+    path = tmp_path / "x.txt"
+    path.write_text("\n\n".join(f"A {n}.\nB {n}." for n in range(40)))
+    in_memory = documents(read(str(path)))
+    monkeypatch.setattr("headscope.corpora.corpus.IN_MEMORY", 0)
+    found = read(str(path))
+    assert found.stream and [example.document for example in found.since(31)] == in_memory[31:]
+
+
+def test_documents_of_a_treebank():
+    found = corpus("x.conllu", f"# newdoc id = a\n{TREE}{TREE}# newdoc id = b\n{TREE}")
+    assert documents(found) == ["a", "a", "b"] and found.n_documents == 2
+    assert corpus("x.conllu", TREE * 2).n_documents == 1
+
+
+def test_a_column_names_documents(tmp_path):
+    table = pd.DataFrame({"text": ["It rained.", "We stayed.", "They left."], "review": [3, 4, 3]})
+    assert documents(read(table, document="review")) == ["3", "4", "3"]
+    table.to_csv(tmp_path / "x.tsv", sep="\t", index=False)
+    table.to_parquet(tmp_path / "x.parquet")
+    for name in ("x.tsv", "x.parquet"):
+        assert documents(read(str(tmp_path / name), Options(document="review"))) == ["3", "4", "3"]
+    with pytest.raises(HeadscopeError, match="no column 'revue' for --document; did you mean 'review'"):
+        read(table, document="revue")
+
+
+def interval_width(path: Path, texts: str) -> tuple[float, str]:
+    path.write_text(texts)
+    found = read(str(path))
+    done = Pass(load("minilm"), found, Settings(resamples=400)).measure(["entropy"])
+    lower, upper = np.moveaxis(done.value["entropy"].interval, -1, 0)
+    return float((upper - lower).mean()), str(found.by_document)
+
+
+def test_sentences_of_a_document_are_resampled_together(tmp_path):
+    sentences = ["It rained.", "The old dog that they had found slept by the door all day long.", "No."] * 4
+    alike = "\n\n".join("\n".join([sentence] * 6) for sentence in sentences)
+    apart = "\n".join(sentence for sentence in sentences for _ in range(6))
+    (by_document, grouped), (by_sentence, single) = (
+        interval_width(tmp_path / f"{number}.txt", text) for number, text in enumerate((alike, apart))
+    )
+    assert (grouped, single) == ("True", "False")
+    assert by_document > 2 * by_sentence  # six equal sentences tell no more than one
+
+
+def test_few_documents_are_not_resampled():
+    assert not corpus("x.txt", "A.\nB.\n\nC.\nD.\n").by_document
+    assert not corpus("x.txt", "\n\n".join("ABCDEFGH")).by_document  # each example is its own
