@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headscope.statistics import bootstrap
-from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.statistics.split_half import Selection
 from headscope.studies.relations.link_attention import MOST, LinkAttention, with_either
 from headscope.studies.relations.scores import best, largest_gain, least_gain, score
@@ -52,7 +52,7 @@ def test_means_are_over_rows_and_resampled_with_them(known: LinkAttention, draws
             sum(three[row].astype(float) * int(draw[row]) for row in its) / sum(int(draw[row]) for row in its)
             for draw in draws
         ]
-        expected = np.moveaxis(np.quantile(resampled, [0.025, 0.975], axis=0), 0, -1)
+        expected = interval(np.array(resampled), tally.units)
         np.testing.assert_allclose(tally.interval, expected, atol=1e-6, err_msg=name)
 
 

@@ -65,7 +65,7 @@ def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray,
         for row in draws
     ]
     np.testing.assert_allclose(
-        found.accuracy.interval, np.moveaxis(np.quantile(resampled, [0.025, 0.975], axis=0), 0, -1), atol=1e-12
+        found.accuracy.interval, bootstrap.interval(np.array(resampled), found.accuracy.units), atol=1e-12
     )
     assert found.offset == best_offset(words[its])
     np.testing.assert_allclose(found.baseline.mean, [hits(words[its], found.offset).mean()])
