@@ -22,3 +22,12 @@ class Range:
         if not self.least <= value <= (float("inf") if self.most is None else self.most) or value == float("inf"):
             allowed = f"at least {self.least}" if self.most is None else f"a number from {self.least} to {self.most}"
             raise HeadscopeError(f"{name} {value}: use {allowed}")
+
+
+# Of the settings of a pass, in Python and on the command line.
+SETTINGS = {
+    "batch_tokens": Range(1),
+    "seed": Range(0, 2**32 - 1),
+    "resamples": Range(1, 100_000),
+    "workers": Range(1, 256),
+}

@@ -25,8 +25,8 @@ from headscope import results
 from headscope.cluster import ray_liveness
 from headscope.front.cli import cluster
 from headscope.front.cli.app import application
+from headscope.front.cli.compute import FOLDER
 from headscope.front.cli.errors import INCOMPLETE
-from headscope.front.cli.journal import FOLDER
 from headscope.passes import pass_journal, shards
 from support import small_shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer

@@ -15,6 +15,7 @@ from transformers import AutoModel, AutoTokenizer
 import headscope
 from headscope import HeadscopeError, catalog
 from headscope.corpora import Corpus
+from support.planted_words import copying_model
 from support.tiny import save_tiny
 
 TEXTS = ["The cat slept.", "A dog ran to the house."]
@@ -83,7 +84,7 @@ def test_progress_is_a_bar_on_stderr(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("headscope.front.progress._interactive", lambda: interactive)
+    monkeypatch.setattr("headscope.front.progress.interactive", lambda: interactive)
     done = list[int]()
     settings = headscope.Settings(resamples=5, on_progress=done.append)
     headscope.profile(folder, TEXTS, settings, examples=0, progress=progress)
@@ -137,3 +138,18 @@ def test_representations_are_short(folder: Path) -> None:
     assert repr(headscope.read(TEXTS)) == "Corpus('list', 2 examples)"
     assert len(repr(headscope.load(str(folder)))) < len(str(folder)) + 60
     assert "lambda" not in str(inspect.signature(headscope.profile))
+
+
+def test_a_function_is_told_of_progress(folder: Path) -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    headscope.profile(folder, TEXTS, examples=0, progress=lambda *phase: seen.append(phase))
+    assert ("loading", 1, 1) in seen and seen[-1] == ("profile", 2, 2)
+
+
+def test_a_former_name_is_read_with_a_warning() -> None:
+    model, options = copying_model(), {"random": False, "controls": False, "progress": False}
+    with pytest.warns(FutureWarning, match=r"headscope\.cloze: each= is now per_condition=") as warned:
+        result = headscope.cloze(model, ("numeracy",), each=2, **options)
+    assert warned[0].filename == __file__ and result.attrs["n_examples"] == 14
+    with pytest.raises(HeadscopeError, match="each= is the former name of per_condition=; give one of them"):
+        headscope.cloze(model, ("numeracy",), each=2, per_condition=2)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from headscope import HeadscopeError
 from headscope.front.cli.app import application
-from headscope.front.cli.options import shared
+from headscope.front.cli.options import DEFAULTS, SHARED
 from headscope.front.inputs import INPUT_TYPES, from_options, options_of
 from support.tiny import save_tiny
 
@@ -20,19 +20,12 @@ def given(tmp_path):
     """What the command line gives if only a folder, a tiny model and a task are named."""
     (tmp_path / "train.tsv").write_text(TABLE, encoding="utf-8")
     (tmp_path / "dev.tsv").write_text(TABLE, encoding="utf-8")
-    defaults = {name: parameter.default for name, parameter in _parameters().items()}
     model = str(save_tiny(tmp_path / "model"))
-    return defaults | {"out": tmp_path / "out", "model": model, "models": [model, model], "data": tmp_path}
-
-
-def _parameters():
-    import inspect
-
-    return inspect.signature(shared).parameters
+    return DEFAULTS | {"out": tmp_path / "out", "model": model, "models": [model, model], "data": tmp_path}
 
 
 def test_every_option_that_an_input_needs_is_there():
-    assert {option for kind in INPUT_TYPES.values() for option in kind.options} <= set(_parameters())
+    assert {option for kind in INPUT_TYPES.values() for option in kind.options} <= SHARED.keys()
 
 
 def test_options_of_inputs():

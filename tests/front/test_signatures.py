@@ -1,5 +1,6 @@
 """Commands are made from the source of a study: from its signatures and docstrings."""
 
+import ast
 import inspect
 import json
 import re
@@ -7,13 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from headscope import catalog, studies
 from headscope.front.cli.app import application
-from headscope.front.signatures import documented, names, read
+from headscope.front.signatures import annotated, documented, names, read
+from headscope.ranges import Range
 
 STUDY = '''"""Run the study."""
 
@@ -150,3 +153,25 @@ def test_help_and_what_is_mistyped_import_nothing_heavy(arguments: list[str], tm
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == (0 if "--help" in arguments else 2)
     assert done.stdout.strip().endswith("imported"), done.stdout[-200:]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "bounds"),
+    [
+        ("bool", bool, None),
+        ("Path | None", Path | None, None),
+        ("list[str] | None", list[str] | None, None),
+        ("Literal['a', 'b']", Literal["a", "b"], None),
+        ("Literal['a', 'b'] | None", Literal["a", "b"] | None, None),
+        ("Annotated[float, Range(0, 1)]", float, Range(0, 1)),
+        ("Annotated[int, Range(least=-1)] | None", int | None, Range(-1)),
+    ],
+)
+def test_type_and_range_of_an_annotation(text: str, kind: Any, bounds: Range | None) -> None:
+    assert annotated(ast.parse(text, mode="eval").body) == (kind, bounds)
+
+
+@pytest.mark.parametrize("text", ["Corpus", "list[exit(3)]", "Literal[exit(3)]", "Annotated[int, exit(3)]", "set[int]"])
+def test_nothing_else_is_read_or_run(text: str) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        annotated(ast.parse(text, mode="eval").body)

@@ -31,6 +31,7 @@ from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
+from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.rerun import rerun
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
@@ -153,7 +154,7 @@ def read_command(content: bytes, folder: Path) -> object:
         redirect_stdout(io.StringIO()),
         redirect_stderr(io.StringIO()),
     ):
-        rerun(folder, debug=True)
+        rerun(folder, **{name: DEFAULTS[name] for name in ANEW}, debug=True)
     assert HARMLESS.items() <= given.items() and given["out"] != Path("x"), given
     return given
 
@@ -465,6 +466,7 @@ COMMAND = (
     "profile minilm sample --limit 3 --engine ray --address=10.9.9.9:1 -ox --trust-remote-code --workers 9 "
     "--annotate x --overwrite --figures pdf --seed 1"
 ).split()
+ANEW = ("workers", "engine", "address", "gpus_per_worker", "annotate", "remote_code")
 HARMLESS = {"engine": "local", "address": "local", "workers": 1, "annotate": None, "remote_code": False, "quiet": True}
 
 TSV = b"sentence1\tsentence2\tlabel\nIt rained.\tWe slept.\tno\nIt did.\tWe did.\tyes\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headscope.front.cli.json_output import SCHEMA
+from headscope.front.cli.printing import SCHEMA
 from support.every_study import CASES, JSON, STUDIES, Run
 
 NO_TASK = "gives no task"

@@ -1,6 +1,7 @@
 """The studies as Python functions: a model or a corpus may be a name, a path, or an object of another library."""
 
 import inspect
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -11,8 +12,9 @@ from typing import Any, get_args
 import xarray as xr
 
 from headscope import catalog
+from headscope.errors import HeadscopeError
 from headscope.front.inputs import from_values
-from headscope.front.progress import n_inputs, progress_bar
+from headscope.front.progress import OnProgress, n_inputs, progress_bar
 from headscope.front.signatures import Argument, read
 from headscope.passes.settings import Settings
 from headscope.storage.files import opening
@@ -29,18 +31,21 @@ def study(name: str) -> Study:
       `tokenizer`, or a `SentenceTransformer`.
     * A corpus: whatever `headscope.read` reads. Several corpora are given as a tuple.
     * `examples`: typical inputs whose attention maps are kept for the atlas of the page; 0 for none.
-    * `progress`: show progress bars; by default only in a terminal or a notebook.
+    * `progress`: show progress bars; by default only in a terminal or a notebook. A function is called in their place:
+      with the name of a phase, the number of inputs that are done, and their total (None: not known yet).
 
     >>> study("profile")("minilm", ["It rained.", "We stayed in."])["entropy"].dims
     ('layer', 'head')
     """
     run, function = catalog.load("studies", name).run, read(name, "study", "run")
     signature, names = inspect.signature(run), {kind: name for name, kind in function.inputs.items()}
+    former = dict(catalog.constant("studies", name, "FORMER") or ())
     measured = not names.keys().isdisjoint(("Model", "tuple[Model, ...]"))
 
     @opening()
     @wraps(run)
-    def call(*args: Any, tokenizer: Any = None, progress: bool | None = None, **kwargs: Any) -> xr.Dataset:
+    def call(*args: Any, tokenizer: Any = None, progress: bool | OnProgress | None = None, **kwargs: Any) -> xr.Dataset:
+        kwargs = _renamed(name, kwargs, former)
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
         if "Loading" in names:
             kwargs.setdefault(names["Loading"], {})
@@ -48,8 +53,9 @@ def study(name: str) -> Study:
         options = {key: _option(key, given[key], option) for key, option in function.options.items() if key in given}
         folder = given.get("directory")
         with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
-            with progress_bar("loading", 1, show=progress, leave=False):
+            with progress_bar("loading", 1, show=progress, leave=False) as (advance, _):
                 inputs = from_values(function.inputs, given, tokenizer)
+                advance(1)
             with progress_bar(name, n_inputs(inputs), show=progress) as (advance, expect):
                 settings = given.get("settings", signature.parameters["settings"].default)
                 result = run(**inputs | options | {"settings": _with_bar(settings, advance, expect)})
@@ -60,6 +66,19 @@ def study(name: str) -> Study:
     call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *parameters])  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name
     return call
+
+
+def _renamed(study: str, given: dict[str, Any], former: dict[str, str]) -> dict[str, Any]:
+    """The arguments of a call, those of former names under the names of today, with a warning that says so.
+
+    Raises `HeadscopeError` for an argument that is given under both.
+    """
+    for old in former.keys() & given.keys():
+        if former[old] in given:
+            raise HeadscopeError(f"{old}= is the former name of {former[old]}=; give one of them")
+        line = f"headscope.{study}: {old}= is now {former[old]}="
+        warnings.warn(line, FutureWarning, stacklevel=4)  # the caller of the function that `opening` wraps
+    return {former.get(name, name): value for name, value in given.items()}
 
 
 def _with_bar(settings: Settings, advance: Callable[[int], None], expect: Callable[[int], None]) -> Settings:

@@ -10,15 +10,17 @@ import importlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from inspect import Parameter
+from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from headscope import catalog
-from headscope.front import annotations
 from headscope.front.inputs import INPUT_TYPES
 from headscope.ranges import Range
 
+PLAIN = {"bool": bool, "int": int, "float": float, "str": str, "Path": Path, "None": None}
 PACKAGE = Path(__file__).parents[1]
 LINE = re.compile(r"^\* `(\w+)`: (.+?)$(?=\n[^ ]|\n*\Z)", re.MULTILINE | re.DOTALL)
 
@@ -124,7 +126,39 @@ def _function(module: str, part: ast.FunctionDef) -> Function:
 
 def _argument(function: str, argument: ast.arg, default: ast.expr | None, help: str) -> Argument:
     try:
-        kind, bounds = annotations.read(argument.annotation or ast.Name(argument.arg))
+        kind, bounds = annotated(argument.annotation or ast.Name(argument.arg))
     except TypeError as error:
         raise TypeError(f"{function}: argument '{argument.arg}': {error}") from None
     return Argument(kind, bounds, Parameter.empty if default is None else ast.literal_eval(default), help)
+
+
+def annotated(node: ast.expr) -> tuple[Any, Range | None]:
+    """The plain type of an annotation, and the range of its numbers if it has one.
+
+    Raises `TypeError` for an annotation that is none of an option.
+
+    >>> annotated(ast.parse("Annotated[int, Range(1, 3)] | None", mode="eval").body)
+    (int | None, Range(least=1, most=3))
+    """
+    match node:
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            kinds, ranges = zip(annotated(left), annotated(right), strict=True)
+            return reduce(or_, kinds), next((bounds for bounds in ranges if bounds), None)
+        case ast.Subscript(value=ast.Name("Annotated"), slice=ast.Tuple([kind, bounds])):
+            return annotated(kind)[0], _range(bounds)
+        case ast.Subscript(value=ast.Name("Literal")):
+            return Literal[ast.literal_eval(node.slice)], None
+        case ast.Subscript(value=ast.Name("list")):
+            return list[annotated(node.slice)[0]], None
+        case ast.Name() | ast.Constant(None) if (name := ast.unparse(node)) in PLAIN:
+            return PLAIN[name], None
+    raise TypeError(f"'{ast.unparse(node)}' is no type of an option; use {', '.join(PLAIN)}, list[...] or Literal[...]")
+
+
+def _range(node: ast.expr) -> Range:
+    """The range that a call such as `Range(1)` or `Range(0, most=1)` makes."""
+    match node:
+        case ast.Call(func=ast.Name("Range"), args=args, keywords=keywords):
+            named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg}
+            return Range(*map(ast.literal_eval, args), **named)
+    raise TypeError(f"'{ast.unparse(node)}' is no range; use Range(LEAST) or Range(LEAST, MOST)")

@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING, get_args
 
 from headscope.encoding.encoder import Long
 from headscope.errors import HeadscopeError
-from headscope.ranges import Range
+from headscope.ranges import SETTINGS
 from headscope.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
     from headscope.cluster.engine import Engine
     from headscope.passes.pass_journal import PassJournal
-
-BOUNDS = {
-    "batch_tokens": Range(1),
-    "seed": Range(0, 2**32 - 1),
-    "resamples": Range(1, 100_000),
-    "workers": Range(1, 256),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +47,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.long not in get_args(Long):
             raise HeadscopeError(f"long '{self.long}' is unknown; use one of {', '.join(get_args(Long))}")
-        for name, bounds in BOUNDS.items():
+        for name, bounds in SETTINGS.items():
             bounds.check(name, getattr(self, name))
 
     @property

@@ -172,7 +172,12 @@ def test_a_line_without_end_is_refused():
 def test_a_text_has_a_bound(name, line, options):
     longest = corpus(name, line.format("a " * (LONGEST_TEXT // 2 - 1) + "ab"), Options(**options))
     assert [len(each) for (each,) in texts(longest)] == [LONGEST_TEXT]
-    refused(name, line.format("a " * (LONGEST_TEXT // 2) + "a"), "has 1000001 characters, at most 1000000", **options)
+    refused(
+        name,
+        line.format("a " * (LONGEST_TEXT // 2) + "a"),
+        "has 1000001 characters, at most 1000000 are read; break it into paragraphs",
+        **options,
+    )
 
 
 @pytest.mark.parametrize(

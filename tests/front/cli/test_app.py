@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import headscope
 from headscope import catalog, studies
-from headscope.front import progress
+from headscope.front.cli import compute
 from headscope.front.cli.app import application
 
 
@@ -29,7 +29,7 @@ def line_of(result):
 def profiled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("profiled")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(progress, "_interactive", lambda: True)
+        patch.setattr(compute, "interactive", lambda: True)
         return folder, invoke("profile", "minilm", "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
 
 
@@ -166,8 +166,6 @@ def test_folder_that_cannot_be_written_to(tmp_path):
 
 
 def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeypatch):
-    from headscope.front.cli import study
-
     class Stopping:
         def __init__(self, *_, **__):
             self.batches = 0
@@ -183,7 +181,7 @@ def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeyp
             if self.batches == 2:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(study, "progress_bar", Stopping)
+    monkeypatch.setattr(compute, "progress_bar", Stopping)
     result = invoke("profile", "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20", "--no-figures")
     assert result.exit_code == 130
     assert 0 < headscope.open_result(tmp_path).attrs["n_examples"] < 282

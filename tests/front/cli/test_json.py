@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from headscope import catalog
 from headscope.front.cli.app import application
-from headscope.front.cli.json_output import SCHEMA
+from headscope.front.cli.printing import SCHEMA
 from headscope.front.signatures import names
 
 PAGE = (Path(__file__).parents[3] / "docs" / "json.md").read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_models_are_compared_on_the_dev_split_and_scored(
     folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headscope.front.progress._interactive", lambda: True)
+    monkeypatch.setattr("headscope.front.cli.compute.interactive", lambda: True)
     models = (folders / "before", folders / "after")
     done = invoke(*models, "--task", "birds", "--data", folders / "birds", "--restore", "2", "-o", tmp_path)
     assert done.exit_code == 0, done.output

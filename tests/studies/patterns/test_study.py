@@ -15,7 +15,7 @@ from headscope import Corpus, Settings
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
 from headscope.front.cli.app import application
-from headscope.front.cli.json_output import finite
+from headscope.front.cli.printing import finite
 from headscope.front.cli.terminal import as_json
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import PATTERNS

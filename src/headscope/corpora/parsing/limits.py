@@ -34,7 +34,9 @@ def refuse_long(text: str, line: int) -> None:
 
 def long_text(text: str) -> str:
     """What is said of a text that is too long."""
-    return f"text '{text[:20]}...' has {len(text)} characters, at most {LONGEST_TEXT} are read"
+    return (
+        f"text '{text[:20]}...' has {len(text)} characters, at most {LONGEST_TEXT} are read; break it into paragraphs"
+    )
 
 
 def whole_number(text: str, line: int, name: str) -> int:

@@ -11,17 +11,18 @@ import typer
 
 from headscope import __version__, catalog
 from headscope.errors import names_full_memory
+from headscope.front.cli.compute import shown
 from headscope.front.cli.errors import INTERRUPTED, notice, out_of_memory, user_errors
 from headscope.front.cli.export import export
-from headscope.front.cli.formats import formats
 from headscope.front.cli.head import head
-from headscope.front.cli.metavars import with_metavars
-from headscope.front.cli.options import Debug, Figures, NoFigures
-from headscope.front.cli.printable import escaped
+from headscope.front.cli.output_folder import formats
+from headscope.front.cli.parameters import with_shared
+from headscope.front.cli.printing import escaped
 from headscope.front.cli.rerun import rerun
 from headscope.front.cli.study import command, tool, verbs
 from headscope.front.cli.usage import Commands
 from headscope.front.cli.view import view
+from headscope.front.progress import drawing_bar, progress_bar
 from headscope.storage.run_lock import run_lock
 
 STUDIES, TOOLS = "Studies", "Results and tools"
@@ -54,13 +55,13 @@ def application(arguments: list[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback(epilog=EXAMPLES)(with_metavars(options))
+    app.callback(epilog=EXAMPLES)(with_shared(options))
     for study in catalog.names("studies"):
         _add(app, study, arguments)
     tools = {"report": report, "head": head, "export": export, "rerun": rerun, "view": view}
     tools["index"] = tool("viewer/commands", "index")
     for name, run in ({"list": list_catalog} | tools).items():
-        app.command(name, rich_help_panel=TOOLS)(with_metavars(run))
+        app.command(name, rich_help_panel=TOOLS)(with_shared(run))
     return app
 
 
@@ -115,17 +116,28 @@ def report(
         list[Path],
         typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
     ],
-    figures: Figures = "svg",
-    no_figures: NoFigures = False,
-    debug: Debug = False,
+    *,
+    figures: str,
+    no_figures: bool,
+    debug: bool,
 ) -> None:
     """Write the page and the figures of saved results again; of several results, also heads.html and layers.html."""
     with user_errors(debug), ExitStack() as locks:
         files = formats(figures, no_figures)
-        for place in {each.resolve(): each for each in directories if each.is_dir()}.values():
-            locks.enter_context(run_lock(place, "headscope report", on_no_lock=notice))
+        for folder in {path.resolve(): path for path in directories if path.is_dir()}.values():
+            locks.enter_context(run_lock(folder, "headscope report", on_no_lock=notice))
         from headscope.report import rebuild, rebuild_all
 
-        alone = len(directories) == 1 and (directories[0] / "result.nc").exists()
-        for page in [rebuild(directories[0], formats=files)] if alone else rebuild_all(*directories, formats=files):
+        if len(directories) == 1 and (directories[0] / "result.nc").exists():
+            with drawing_bar("page", show=shown(quiet=False)) as on_figure:
+                page = rebuild(directories[0], formats=files, on_figure=on_figure)
             typer.echo(escaped(page))
+            return
+        pages = list[Path]()
+        try:
+            with progress_bar("pages", None, show=shown(quiet=False)) as (advance, expect):
+                for page in rebuild_all(*directories, formats=files, on_total=expect):
+                    pages.append(page)
+                    advance(1)
+        finally:  # those that are written are named behind the bar, whatever happened then
+            typer.echo("\n".join(map(escaped, pages)), nl=bool(pages))

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from headscope.errors import ClusterLostError, DrawingError, HeadscopeError
-from headscope.front.cli.printable import printable
+from headscope.front.cli.printing import printable
 from headscope.storage.files import names_full_disk, unopened
 
 INCOMPLETE = 1

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from headscope.front.cli.errors import user_errors
-from headscope.front.cli.options import Debug
-from headscope.front.cli.printable import escaped
+from headscope.front.cli.printing import escaped
 
 
 def export(
@@ -24,7 +23,8 @@ def export(
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Folder of the tables; by default DIR/tables.")
     ] = None,
-    debug: Debug = False,
+    *,
+    debug: bool,
 ) -> None:
     """Write the variables of a saved result as tables in full precision, one file each, or its model as ONNX."""
     with user_errors(debug):

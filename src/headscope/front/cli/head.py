@@ -13,9 +13,7 @@ from rich.table import Table as Laid
 
 from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import user_errors
-from headscope.front.cli.json_output import print_json
-from headscope.front.cli.options import Debug
-from headscope.front.cli.printable import cell, printable
+from headscope.front.cli.printing import cell, print_json, printable
 
 if TYPE_CHECKING:
     from headscope.report.cards import Card, MeasuredModel
@@ -48,7 +46,8 @@ def head(
     top: Top = None,
     out: Out = None,
     json: Json = False,
-    debug: Debug = False,
+    *,
+    debug: bool,
 ) -> None:
     """Tell all that is known of a head, from all results in some folders; without HEAD rank the heads."""
     with user_errors(debug):

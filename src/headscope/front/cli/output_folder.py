@@ -1,4 +1,4 @@
-"""The folder of a result: it belongs to one run at a time, and to one study."""
+"""The folder of a result: it belongs to one run at a time, and to one study; the formats of its figure files."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from headscope.errors import HeadscopeError
-from headscope.front.cli.formats import FORMATS
+from headscope.errors import HeadscopeError, suggest
 from headscope.storage.files import existing, remove_unfinished, writing
 from headscope.storage.run_lock import run_lock
 
+FORMATS = ("svg", "pdf", "png")
 FIGURE = re.compile(rf'href="(figures/[\w-]+\.(?:{"|".join(FORMATS)}))"')
 ATLAS, ATLAS_FIGURES = 'href="#atlas"', ("atlas", "atlas-column")
 
@@ -49,6 +49,21 @@ def writable(directory: Path) -> Path:
         raise HeadscopeError(f"'{directory}' is a file; choose a folder with -o")
     with existing(directory), writing(directory), TemporaryFile(dir=directory):
         return directory
+
+
+def formats(figures: str, no_figures: bool) -> tuple[str, ...]:
+    """The formats of the figure files, from `--figures` and `--no-figures`.
+
+    Raises `HeadscopeError` for an unknown format.
+
+    >>> formats("svg, pdf", False), formats("svg", True)
+    (('svg', 'pdf'), ())
+    """
+    wanted = () if no_figures else tuple(name.strip() for name in figures.split(","))
+    for name in wanted:
+        if name not in FORMATS:
+            raise HeadscopeError(f"figures '{name}': {suggest(name, FORMATS)}")
+    return wanted
 
 
 def figure_files(directory: Path) -> set[Path]:

@@ -1,15 +1,52 @@
-"""Arguments of a function as parameters of its command."""
+"""Parameters of commands: arguments of functions, shared options, and former names, as Typer reads them."""
 
+import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from inspect import Parameter
 from math import isfinite
-from typing import Annotated, Any
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
+from typer.core import TyperArgument, TyperOption
+from typer.models import OptionInfo
 
-from headscope.front.cli.metavars import flag
+from headscope.errors import HeadscopeError
+from headscope.front.cli.errors import notice
+from headscope.front.cli.options import SHARED, limits, shared
 from headscope.front.signatures import Argument, Function
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+WORDS = {bool: "", int: "N", float: "X", Path: "PATH"}
+
+for parameter_kind in (TyperArgument, TyperOption):  # no setting of Typer hides its types, such as <list[str]>
+    parameter_kind.display_type = lambda self, ctx: ""  # type: ignore[method-assign]
+
+
+def with_parameters(command: Command, parameters: Iterable[Parameter]) -> Command:
+    """Give a command its parameters, and each option without a metavar one for its type and its name."""
+    signature = inspect.Signature(list(parameters))
+    for parameter in signature.parameters.values():
+        kind, *described = get_args(parameter.annotation) or (None,)  # none for the context of the command
+        for option in described:
+            if isinstance(option, OptionInfo) and option.metavar is None:
+                option.metavar = metavar(kind, parameter.name)
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
+    return command
+
+
+def with_shared(command: Command) -> Command:
+    """A command in which a parameter that is not described is the shared option of its name."""
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    return with_parameters(command, [option if _is_own(option) else shared(option.name) for option in own])
+
+
+def _is_own(option: Parameter) -> bool:
+    return get_origin(option.annotation) is Annotated or option.name not in SHARED
 
 
 def parameters(function: Function) -> dict[str, Parameter]:
@@ -19,6 +56,52 @@ def parameters(function: Function) -> dict[str, Parameter]:
         name: _parameter(name, argument, _in_flags(argument.help, function.options), panel)
         for name, argument in function.options.items()
     }
+
+
+def flag(name: str) -> str:
+    """The option of an argument.
+
+    >>> flag("per_condition"), flag("from_")
+    ('--per-condition', '--from')
+    """
+    return "--" + name.strip("_").replace("_", "-")
+
+
+def metavar(kind: Any, name: str) -> str:
+    """The word for a value of a type: none for a flag, the choices of a choice, N, or the name of the option.
+
+    >>> metavar(bool, "mix"), metavar(int | None, "limit"), metavar(list[str], "tasks_"), metavar(Literal["a", "b"], "")
+    ('', 'N', 'TASKS', 'a | b')
+    """
+    if get_origin(kind) is Literal:
+        return " | ".join(map(str, get_args(kind)))
+    if get_origin(kind) in (Union, UnionType, list):
+        return next(metavar(part, name) for part in get_args(kind) if part is not NoneType)
+    return WORDS.get(kind, name.strip("_").upper())
+
+
+def hidden(option: Parameter, name: str) -> Parameter:
+    """An option under its former name, which no help shows."""
+    kind, described = get_args(option.annotation)
+    described = copy(described)
+    described.hidden, described.default = True, flag(name)  # Typer reads the name of an annotated option there
+    return option.replace(name=name, annotation=Annotated[kind, described])
+
+
+def renamed(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:
+    """The values of options, those of former names under the names of today, with a line that says so.
+
+    Raises `HeadscopeError` if an option is given under both.
+    """
+    values = {name: value for name, value in given.items() if name not in former}
+    for old, new in former.items():
+        if given[old] is None:
+            continue
+        if values[new] is not None:
+            raise HeadscopeError(f"{flag(old)} is the former name of {flag(new)}; give one of them")
+        notice(f"{flag(old)} is now {flag(new)}")
+        values[new] = given[old]
+    return values
 
 
 def _in_flags(help: str, names: Iterable[str]) -> str:
@@ -31,13 +114,13 @@ def _in_flags(help: str, names: Iterable[str]) -> str:
 
 
 def _parameter(name: str, argument: Argument, help: str, panel: str | None) -> Parameter:
-    written, bounds = flag(name), argument.bounds
+    written = flag(name)
     if argument.default is Parameter.empty:
         described = typer.Argument(metavar=name.upper(), help=help)
     else:
-        limits: dict[str, Any] = {"min": bounds.least, "max": bounds.most} if bounds else {}
         written = f"{written}/--no-{written[2:]}" if argument.default is True else written
-        described = typer.Option(written, help=help, rich_help_panel=panel, callback=_finite, **limits)
+        ranged = limits(argument.bounds)
+        described = typer.Option(written, help=help, rich_help_panel=panel, callback=_finite, **ranged)
     hint = Annotated[argument.kind, described]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=argument.default, annotation=hint)
 

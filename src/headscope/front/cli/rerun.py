@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headscope.front.cli.clock import Clock
+from headscope.front.cli.compute import compute
 from headscope.front.cli.errors import notice, user_errors
-from headscope.front.cli.json_output import print_json
-from headscope.front.cli.options import Address, Annotate, Debug, Engine, GpusPerWorker, RemoteCode, Workers
 from headscope.front.cli.output_folder import output_folder
-from headscope.front.cli.printable import escaped
+from headscope.front.cli.printing import escaped, print_json
 from headscope.front.cli.saved_command import followed, of_hub, words_of
-from headscope.front.cli.study import compute
+from headscope.front.progress import Clock
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,14 +38,15 @@ def rerun(  # noqa: PLR0913 (each is an option of the command line)
     tolerance: Tolerance = 1e-5,
     relative: Relative = 0.0,
     out: Out = None,
-    workers: Workers = 1,
-    engine: Engine = "local",
-    address: Address = "local",
-    gpus_per_worker: GpusPerWorker = 0,
-    annotate: Annotate = None,
-    remote_code: RemoteCode = False,
+    *,
+    workers: int,
+    engine: str,
+    address: str,
+    gpus_per_worker: float,
+    annotate: str | None,
+    remote_code: bool,
     json: Json = False,
-    debug: Debug = False,
+    debug: bool,
 ) -> None:
     """Run the command of a saved result again and compare all numbers. Exit status: 0 equal, 1 different."""
     with user_errors(debug):

@@ -4,7 +4,6 @@ A command says what is computed from what. Where that runs, which code is truste
 to say anew: a Ray cluster of others would run its own code here.
 """
 
-import inspect
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ import typer
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.cli.options import shared
+from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.study import command_calling
 from headscope.front.cli.usage import UsageError, usage_line
 from headscope.front.from_options import reads_standard_input
@@ -30,7 +29,6 @@ FOLLOWED = {
     *("kind", "columns", "task", "data", "regression", "split", "segment", "limit", "skip_bad", "long"),
     *("revision", "device", "dtype", "batch_tokens", "resamples", "seed", "examples"),
 }
-DEFAULTS = inspect.signature(shared).parameters
 MODELS, CORPORA = ("model", "models"), ("corpus", "corpora", "other", "training", "trainings")
 
 
@@ -69,7 +67,7 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
     kept = FOLLOWED.union(read(study, "study", "run").options)
     others = {option.name: option for option in parser.params if option.name in given.keys() - kept}
     reset = {name: option.default for name, option in others.items()}
-    ours = {name: value for name, value in anew.items() if value != DEFAULTS[name].default}
+    ours = {name: value for name, value in anew.items() if value != DEFAULTS[name]}
     if lacking := ours.keys() - given.keys():
         raise HeadscopeError(f"study '{words[0]}' has no --{min(lacking).replace('_', '-')}; leave it out")
     left_out = [others[name].opts[0] for name in reset if given[name] != reset[name] and name not in ours]

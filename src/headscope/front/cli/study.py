@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -12,36 +12,22 @@ from typing import Any
 import typer
 
 from headscope import catalog
-from headscope.front.cli.clock import Clock
-from headscope.front.cli.cluster import engine_of, refuse_standard_input
+from headscope.front.cli.cluster import refuse_standard_input
+from headscope.front.cli.compute import compute, function_of, shown
 from headscope.front.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
-from headscope.front.cli.formats import formats
-from headscope.front.cli.former_names import hidden, renamed
-from headscope.front.cli.journal import FOLDER, journal_of
-from headscope.front.cli.json_output import print_json
-from headscope.front.cli.metavars import with_metavars
-from headscope.front.cli.options import shared
-from headscope.front.cli.output_folder import output_folder
-from headscope.front.cli.parameters import parameters
-from headscope.front.cli.progress import loading
+from headscope.front.cli.options import SHARED, shared
+from headscope.front.cli.output_folder import formats, output_folder
+from headscope.front.cli.parameters import hidden, parameters, renamed, with_parameters
+from headscope.front.cli.printing import print_json
 from headscope.front.cli.usage import WORDS
 from headscope.front.inputs import from_options, options_of
-from headscope.front.progress import n_inputs, progress_bar
+from headscope.front.progress import Clock, drawing_bar, progress_bar
 from headscope.front.signatures import Function, names, read, read_from
 
 Call = Callable[[dict[str, Any], list[str]], None]
 ALWAYS = {"json", "debug"}
 OF_TOOLS = ALWAYS | {"quiet"}
 OF_STUDIES = OF_TOOLS | {"figures", "no_figures", "overwrite", "engine", "address", "gpus_per_worker"}
-
-
-@dataclass(frozen=True)
-class Computed:
-    """The result of a study, the inputs that it was made from, and its journal."""
-
-    result: Any
-    inputs: dict[str, Any]
-    journal: Any
 
 
 def command(study: str) -> Callable[..., None]:
@@ -53,20 +39,14 @@ def command_calling(study: str, call: Call) -> Callable[..., None]:
     """A command with the options of a study that calls a function with their values, and with the words of its line."""
     constants = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT", "FORMER"))
     options, without, former = constants
-    function, inputs = _function_of(study)
+    function, inputs = function_of(study)
     return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without, former=dict(former))
-
-
-def _function_of(study: str) -> tuple[Function, dict[str, str]]:
-    """The function of a study and its inputs, with a folder for the result."""
-    function = read(study, "study", "run")
-    return function, {"directory": "Directory"} | dict(function.inputs)
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
     """The further commands of a study: the functions of its `commands.py`, which return what is printed."""
     functions = [read(study, "commands", name) for name in names(study, "commands")]
-    return {each.name: _command(each, each.inputs, partial(_run_verb, study, each)) for each in functions}
+    return {verb.name: _command(verb, verb.inputs, partial(_run_verb, study, verb)) for verb in functions}
 
 
 def tool(place: str, name: str) -> Callable[..., None]:
@@ -96,16 +76,13 @@ def _command(
             call(renamed(given, former), command_context.meta.get(WORDS, []))
 
     wanted = {*options_of(inputs), *further} - {*without}
-    options = inspect.signature(shared).parameters.items()
-    common = [each.replace(default=defaults.get(name, each.default)) for name, each in options if name in wanted]
+    common = [shared(name) for name in SHARED if name in wanted]
+    common = [option.replace(default=defaults.get(option.name, option.default)) for option in common]
     own = parameters(function)
     context = inspect.Parameter("command_context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     old = [hidden(own[new], name) for name, new in former.items()]
-    ordered = [context, *own.values(), *old, *common]
-    run.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
     run.__doc__ = function.summary
-    return with_metavars(run)
+    return with_parameters(run, [context, *own.values(), *old, *common])
 
 
 def _run_study(study: str, given: dict[str, Any], words: list[str]) -> None:
@@ -116,32 +93,8 @@ def _run_study(study: str, given: dict[str, Any], words: list[str]) -> None:
         _run_in_folder(study, given, words)
 
 
-def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
-    """Make the inputs of a study, and run it."""
-    (function, inputs), quiet = _function_of(study), given["quiet"]
-    show = False if quiet else None
-    with loading("reading", quiet=quiet):
-        ready = from_options(inputs, given | {"kept": given["out"] / FOLDER})
-    clock.stop("loading")
-    if "directory" not in function.inputs:
-        ready.pop("directory")
-    bar = progress_bar(study, n_inputs(ready), show=show)
-    with bar as (progress, expect):
-        on_notice = (lambda line: None) if quiet else notice
-        journal = journal_of(study, given, ready, on_notice)
-        run = {"on_progress": progress, "on_total": expect, "on_notice": on_notice}
-        run |= {"keep_interrupted": True, "journal": journal}
-        options = {name: given[name] for name in function.options}
-
-        with engine_of(study, given) as engine:
-            settings = replace(ready["settings"], **run, engine=engine)
-            result = function.load()(**ready | {"settings": settings}, **options)
-    return Computed(result, ready, journal)
-
-
 def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
     clock, quiet, files, directory = Clock(), given["quiet"], given["figures"], given["out"]
-    show = False if quiet else None
     computed = compute(study, given, clock)
     result, ready, journal = computed.result, computed.inputs, computed.journal
     from headscope import report, results
@@ -163,8 +116,8 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
         elif not quiet:
             terminal.print_result(result)
         drawing = "page and figures" if files else "page"
-        with progress_bar(drawing, None, show=show) as (progress, expect):
-            page = report.write(result, directory, formats=files, on_figure=partial(_on_figure, progress, expect))
+        with drawing_bar(drawing, show=shown(quiet)) as on_figure:
+            page = report.write(result, directory, formats=files, on_figure=on_figure)
         clock.stop(drawing)
         if not given["json"] and not quiet:
             terminal.print_end(result, directory, page, str(clock))
@@ -178,7 +131,7 @@ def _run_verb(study: str, function: Function, given: dict[str, Any], words: list
     given["out"] = given.get("out") or Path("out") / study
     ready = from_options(function.inputs, given)
     quiet = given.get("quiet", False)
-    with progress_bar(function.name, None, show=False if quiet else None) as (progress, expect):
+    with progress_bar(function.name, None, show=shown(quiet)) as (progress, expect):
         if "settings" in ready:
             ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect)
         outcome = function.load()(**ready, **{name: given[name] for name in function.options})
@@ -186,9 +139,3 @@ def _run_verb(study: str, function: Function, given: dict[str, Any], words: list
         print_json(outcome)
     elif not quiet:
         typer.echo(in_lines(outcome))
-
-
-def _on_figure(progress: Callable[[int], None], expect: Callable[[int], None], done: int, total: int) -> None:
-    if done == 1:
-        expect(total)
-    progress(1)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headscope import catalog, results
-from headscope.front.cli.printable import cell, escaped, heading, printable
+from headscope.front.cli.printing import cell, escaped, heading, printable
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
 from headscope.report.wording import number, several

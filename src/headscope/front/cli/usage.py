@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from headscope.errors import nearest
 from headscope.front.cli.errors import USER_ERROR
-from headscope.front.cli.printable import printable
+from headscope.front.cli.printing import printable
 
 WORDS = "headscope.words"
 UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it

@@ -8,10 +8,9 @@ import typer
 
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.front.cli import options
 from headscope.front.cli.errors import user_errors
-from headscope.front.cli.printable import escaped
-from headscope.front.cli.progress import loading
+from headscope.front.cli.printing import escaped
+from headscope.front.progress import loading
 from headscope.storage.files import files_within
 
 if TYPE_CHECKING:
@@ -54,14 +53,15 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
     corpora: Corpora = None,
     port: Port = 0,
     no_browser: NoBrowser = False,
-    device: options.Device = None,
-    dtype: options.Dtype = "float32",
-    remote_code: options.RemoteCode = False,
+    *,
+    device: str | None,
+    dtype: str,
+    remote_code: bool,
     export: Export = None,
     text: Text = None,
     second: Second = None,
     state: State = "",
-    debug: options.Debug = False,
+    debug: bool,
 ) -> None:
     """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
     with user_errors(debug):

@@ -1,4 +1,4 @@
-"""Options are read under their former names, too, with a line that names the one of today."""
+"""Parameters of commands: shared options have the defaults of Python; former names are read with a line."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from headscope.front.cli.app import application
+from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.study import command_calling
+from headscope.passes.settings import Settings
 from support.planted_words import copying_model
 
 
@@ -19,6 +21,12 @@ def invoked(*words: str) -> tuple[Result, dict[str, Any]]:
     app = typer.Typer()
     app.command()(command_calling("cloze", lambda values, _: given.update(values)))
     return CliRunner().invoke(app, list(words)), given
+
+
+def test_settings_have_the_defaults_of_their_options() -> None:
+    settings = Settings()
+    names = ("long", "batch_tokens", "seed", "workers", "resamples")
+    assert {name: getattr(settings, name) for name in names} == {name: DEFAULTS[name] for name in names}
 
 
 def test_a_former_name_is_read_with_a_line() -> None:

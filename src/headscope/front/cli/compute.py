@@ -1,0 +1,80 @@
+"""The computing part of a study's command: inputs from options, the journal of the run, the result."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from headscope.front.cli.cluster import engine_of
+from headscope.front.cli.errors import notice
+from headscope.front.inputs import from_options
+from headscope.front.progress import Clock, Lines, OnProgress, interactive, loading, n_inputs, progress_bar
+from headscope.front.signatures import Function, read
+
+FOLDER = ".headscope.journal"
+# They change no number, or name what has a hash of its own.
+WORKERS = {"workers", "engine", "address", "gpus_per_worker"}
+LEFT_OUT = {"out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
+HASHED = {"model", "models", "corpus", "corpora"}
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The result of a study, the inputs that it was made from, and its journal."""
+
+    result: Any
+    inputs: dict[str, Any]
+    journal: Any
+
+
+def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
+    """Make the inputs of a study, and run it."""
+    (function, inputs), quiet = function_of(study), given["quiet"]
+    with loading("reading", quiet=quiet):
+        ready = from_options(inputs, given | {"kept": given["out"] / FOLDER})
+    clock.stop("loading")
+    if "directory" not in function.inputs:
+        ready.pop("directory")
+    with progress_bar(study, n_inputs(ready), show=shown(quiet)) as (progress, expect):
+        on_notice = (lambda line: None) if quiet else notice
+        journal = _journal(study, given, ready, on_notice)
+        run = {"on_progress": progress, "on_total": expect, "on_notice": on_notice}
+        run |= {"keep_interrupted": True, "journal": journal}
+        options = {name: given[name] for name in function.options}
+
+        with engine_of(study, given) as engine:
+            settings = replace(ready["settings"], **run, engine=engine)
+            result = function.load()(**ready | {"settings": settings}, **options)
+    return Computed(result, ready, journal)
+
+
+def shown(quiet: bool) -> bool | OnProgress:
+    """How a command shows progress: as bars in a terminal, else as a line now and then."""
+    return not quiet and (interactive() or Lines(notice))
+
+
+def function_of(study: str) -> tuple[Function, dict[str, str]]:
+    """The function of a study and its inputs, with a folder for the result."""
+    function = read(study, "study", "run")
+    return function, {"directory": "Directory"} | dict(function.inputs)
+
+
+def _journal(study: str, given: Mapping[str, Any], ready: Mapping[str, Any], on_notice: Callable[[str], None]) -> Any:
+    """The journal in the folder of the result, with the options on which its numbers depend.
+
+    * `given`: the options; `ready`: the inputs that were made from them; `on_notice`: see `PassJournal`.
+    """
+    from headscope.passes.fingerprint import of_model
+    from headscope.passes.pass_journal import PassJournal
+
+    options = {name: _text(value) for name, value in given.items() if name not in LEFT_OUT | HASHED}
+    models = {f"model {number}": of_model(model) for number, model in enumerate(ready.get("models", ()), 1)}
+    return PassJournal(given["out"] / FOLDER, {"study": study} | options | models, on_notice)
+
+
+def _text(value: Any) -> str:
+    """A value as text; of a file also its size and its time of change: its bytes are for the study alone to read."""
+    if isinstance(value, Path) and value.is_file():
+        state = value.stat()
+        return f"{value} ({state.st_size} bytes, changed at {state.st_mtime_ns})"
+    return str(value)

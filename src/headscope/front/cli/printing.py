@@ -1,0 +1,63 @@
+"""What a command prints: text from files and models as it is safe to print, and JSON for programs.
+
+No control character reaches the terminal. JSON is one object on standard output, with the version of its schema;
+docs/json.md lists the fields.
+"""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import typer
+from rich.table import Column
+from rich.text import Text
+
+# Raised where a field goes or changes its meaning. A new field leaves it as it is.
+SCHEMA = 1
+
+
+def printable(value: object) -> str:
+    """Text on one line, with escapes in the place of control characters.
+
+    >>> printable("a\\x1b[31mred\\n  b")
+    'a\\\\x1b[31mred b'
+    """
+    return escaped(" ".join(str(value).split()))
+
+
+def escaped(value: object) -> str:
+    """Text with escapes in the place of control characters, such as a path; spaces stay as they are.
+
+    >>> escaped("a  \\x1b[31mred")
+    'a  \\\\x1b[31mred'
+    """
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in str(value))
+
+
+def cell(value: object) -> Text:
+    """A printable cell of a table, in which brackets are no markup."""
+    return Text(printable(value))
+
+
+def heading(value: object) -> Column:
+    """A column of a table with a printable heading."""
+    return Column(cell(value))
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print one object, in one line."""
+    typer.echo(json.dumps({"schema": SCHEMA} | finite(values), allow_nan=False))
+
+
+def finite(value: Any) -> Any:
+    """A value with None, JSON's null, in the place of numbers that are not finite.
+
+    >>> finite({"q": float("nan"), "values": (1, float("inf"))})
+    {'q': None, 'values': [1, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,0 +1,46 @@
+"""Progress in a pipe: a line now and then on stderr, with the time that is left; nothing on stdout."""
+
+import pytest
+
+from headscope.front import progress
+from headscope.front.cli import compute
+from headscope.front.progress import Lines, drawing_bar, progress_bar
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that have gone by, which a test sets."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_lines_are_some_seconds_apart_and_say_what_is_left(clock: list[float]) -> None:
+    said: list[str] = []
+    with progress_bar("profile", 400, show=Lines(said.append)) as (advance, _):
+        for clock[0] in range(1, 26):
+            advance(10)
+    assert said == ["profile: 100 of 400, 30 s left", "profile: 200 of 400, 20 s left"]
+
+
+def test_a_short_phase_has_no_line_and_the_next_one_begins_anew(clock: list[float]) -> None:
+    said: list[str] = []
+    lines = Lines(said.append)
+    for name in ("profile", "page"):
+        with drawing_bar(name, show=lines) as on_figure:
+            for figure in range(1, 10):
+                clock[0] += 1
+                on_figure(figure, 9)
+    assert said == []
+
+
+def test_a_command_in_a_pipe_prints_lines_on_stderr_alone(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress_bar("profile", None, show=compute.shown(quiet=False)) as (advance, expect):
+        expect(3)
+        clock[0] = 20
+        advance(1)
+    out, err = capsys.readouterr()
+    assert not out and err == "headscope: profile: 1 of 3, 40 s left\n"
+    assert compute.shown(quiet=True) is False
