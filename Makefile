@@ -46,10 +46,12 @@ docs: $(READY)  ## the site, in out/site, with pages of a real result as an exam
 	$(BIN)/python docs/tools/example.py out/site/example
 	$(BIN)/python docs/tools/offline.py out/site
 
-docs-figures: $(READY)  ## gallery, pictures of the report and of docs/speed.md, with the built-in model and corpus
+docs-figures: $(READY)  ## the docs' pictures: gallery, report, viewer, tables; with HEADSCOPE_DATA those of real treebanks
 	$(BIN)/python docs/tools/gallery.py
 	$(BIN)/python docs/tools/report_pictures.py
-	$(BIN)/python docs/tools/speed_picture.py
+	$(BIN)/python docs/tools/viewer_pictures.py
+	$(BIN)/python docs/tools/table_pictures.py
+	$(BIN)/python docs/tools/treebank_pictures.py
 
 lock:  ## resolve all dependencies anew in a fresh environment, and write constraints.txt
 	rm -rf out/lock

@@ -1,11 +1,20 @@
-"""A browser without a window, and pictures of its pages."""
+"""A browser without a window, pictures of its pages, and a tour of several as one picture."""
 
 import shutil
+import struct
 from base64 import b64decode
+from collections.abc import Sequence
+from typing import Any
 
 from selenium import webdriver
 from selenium.webdriver import Chrome
 from selenium.webdriver.chrome.service import Service
+
+
+def missing() -> str:
+    """Why no browser can be started, or nothing."""
+    lacking = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
+    return f"{' and '.join(lacking)} not found; install Chromium and its driver" if lacking else ""
 
 
 def start() -> Chrome:
@@ -26,11 +35,51 @@ def open_page(browser: Chrome, address: str, width: int, height: int, scheme: st
     browser.get(address)
 
 
-def picture(browser: Chrome, *, whole: bool = False) -> bytes:
-    """A PNG of what is seen, or of the whole page."""
+def picture(browser: Chrome, *, whole: bool = False, **format: Any) -> bytes:
+    """A PNG of what is seen, or of the whole page; or another `format`, by its name and quality."""
     clip = {}
     if whole:
         size = browser.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
         clip = {"clip": size | {"scale": 1}}
-    taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": whole, **clip})
+    taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": whole, **clip, **format})
     return b64decode(taken["data"])
+
+
+def tour(frames: Sequence[tuple[int, bytes]], width: int, height: int, seconds: float) -> bytes:
+    """Pictures in the format webp as one, each of which is seen for some seconds, again and again.
+
+    A frame is the left edge of what has changed, an even number, and a picture from there to the right edge.
+    The container is that of https://developers.google.com/speed/webp/docs/riff_container.
+    """
+    header = _chunk(b"VP8X", struct.pack("<I", ANIMATED) + _three(width - 1) + _three(height - 1))
+    header += _chunk(b"ANIM", bytes(6))
+    duration = _three(round(1000 * seconds)) + bytes(1)
+    content = b"".join(
+        _chunk(
+            b"ANMF", _three(x // 2) + _three(0) + _three(width - x - 1) + _three(height - 1) + duration + _bitmap(frame)
+        )
+        for x, frame in frames
+    )
+    return _chunk(b"RIFF", b"WEBP" + header + content)
+
+
+ANIMATED = 0x02
+
+
+def _bitmap(frame: bytes) -> bytes:
+    """The chunks of a picture that have its pixels."""
+    at, kept = 12, b""
+    while at < len(frame):
+        name, size = struct.unpack_from("<4sI", frame, at)
+        end = at + 8 + size + size % 2
+        kept += frame[at:end] if name in (b"ALPH", b"VP8 ", b"VP8L") else b""
+        at = end
+    return kept
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
+
+
+def _three(number: int) -> bytes:
+    return number.to_bytes(3, "little")

@@ -8,7 +8,7 @@
 import time
 from pathlib import Path
 
-from chromium import open_page, picture, start
+from chromium import missing, open_page, picture, start
 
 from headscope.report import rebuild
 
@@ -22,7 +22,10 @@ title.scrollIntoView();
 
 
 def main() -> None:
-    """Take both pictures."""
+    """Take both pictures, or say why not."""
+    if reason := missing():
+        print(f"report.png, report-figures.png: skipped, {reason}")
+        return
     page = rebuild(RESULT, formats=("svg",))
     browser = start()
     open_page(browser, page.absolute().as_uri(), *SIZE)

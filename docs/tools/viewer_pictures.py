@@ -1,66 +1,76 @@
-"""The pictures of docs/viewer.md, from a running viewer; needs Chromium and Pillow.
+"""The pictures of docs/viewer.md and the tour in README, from a viewer of the built-in model; needs Chromium.
 
-headscope view minilm out/view --with FURTHER_TRAINED --no-browser --port 8451
-python docs/tools/viewer_pictures.py http://127.0.0.1:8451/ docs
+    python docs/tools/viewer_pictures.py [--with FURTHER_TRAINED]
+
+Results and examples of heads are kept in out/example. Two models side by side need a second one, `--with`.
 """
 
-import io
+import argparse
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from chromium import open_page, picture, start
-from PIL import Image
+from chromium import missing, open_page, picture, start, tour
+from example import RESULTS, measure
 from selenium.webdriver import ActionChains, Chrome
 
+DOCS = Path(__file__).parents[1]
 READY = "return !document.querySelector('[aria-busy=true]') && !!document.querySelector('.view-place > *')"
-SECONDS = 1.1  # a picture of the tour
+WIDE, PHONE, TOUR = (1280, 800), (390, 844), (1180, 760)
+SECONDS, QUALITY = 1.1, 30  # of a picture of the tour
+PANE = 616  # the left edge of the pane that shows the chosen head
 
 
-def main(address: str, folder: Path) -> None:
-    browser = start()
-    still(browser, address + "#h=3-9", 1280, 800).save(folder / "viewer.png", optimize=True)
-    phone = still(browser, address + "#h=3-9&g=0&s=0&p=q13", 390, 844, "dark")
-    phone.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(folder / "viewer-phone.png", optimize=True)
-    compared = still(browser, address + "#h=3-9&v=compare&g=0&w=words", 1280, 800)
-    compared.convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(folder / "viewer-compare.png", optimize=True)
-    frames = list(tour(browser, address))
-    duration = int(1000 * SECONDS)
-    frames[0].save(
-        folder / "viewer.webp", save_all=True, append_images=frames[1:], duration=duration, loop=0, quality=70, method=6
-    )
-    browser.quit()
+@contextmanager
+def viewer(*options: str) -> Iterator[str]:
+    """The address of a viewer of the built-in model, while the block runs."""
+    command = [sys.executable, "-m", "headscope", "view", "minilm", str(RESULTS), "--no-browser", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
-def still(browser: Chrome, address: str, width: int, height: int, scheme: str = "light") -> Image.Image:
+def still(browser: Chrome, address: str, size: tuple[int, int], scheme: str = "light", **format: Any) -> bytes:
     """The page in a window of a size, once its picture is there."""
-    open_page(browser, address, width, height, scheme)
-    return photo(browser)
+    open_page(browser, address, *size, scheme)
+    return photo(browser, **format)
 
 
-def photo(browser: Chrome) -> Image.Image:
+def photo(browser: Chrome, **format: Any) -> bytes:
     while not browser.execute_script(READY):
         time.sleep(0.05)
     time.sleep(0.4)
-    return Image.open(io.BytesIO(picture(browser))).convert("RGB")
+    return picture(browser, **format)
 
 
-def tour(browser: Chrome, address: str):
-    """Point at tokens, choose heads, look at the heat map, at words, and at heads by entropy."""
-    yield still(browser, address + "#h=3-9&s=0", 1180, 760)
-    for place in (4, 7, 13, 15):
-        point(browser, 60, 22 * place + 11)
-        yield photo(browser)
+def visited(browser: Chrome, address: str) -> Iterator[tuple[int, bytes]]:
+    """Point at tokens, choose heads, look at the heat map, at words, at heads by entropy, and at a card.
+
+    Of a frame in which only the pane of the chosen head has changed there is no more than that.
+    """
+    webp = {"format": "webp", "quality": QUALITY}
+    pane = webp | {"clip": {"x": PANE, "y": 0, "width": TOUR[0] - PANE, "height": TOUR[1], "scale": 1}}
+    yield 0, still(browser, address + "#h=3-9&s=0", TOUR, **webp)
+    for row in (4, 7, 13, 15):
+        point(browser, 60, 22 * row + 11)
+        yield PANE, photo(browser, **pane)
     for head in ("2-9", "4-2", "3-1"):
         browser.find_element("css selector", f"[data-head='{head}']").click()
-        yield photo(browser)
+        yield 0, photo(browser, **webp)
     browser.find_element("css selector", "[data-value=map]").click()
-    yield photo(browser)
+    yield PANE, photo(browser, **pane)
     for x, y in ((200, 160), (300, 250), (330, 300)):
         point(browser, x, y)
-        yield photo(browser)
-    yield still(browser, address + "#h=3-1&v=map&s=0&c=entropy&o=entropy", 1180, 760)
-    yield still(browser, address + "#h=3-1&v=card", 1180, 760)
+        yield PANE, photo(browser, **pane)
+    yield 0, still(browser, address + "#h=3-1&v=map&s=0&c=entropy&o=entropy", TOUR, **webp)
+    yield 0, still(browser, address + "#h=3-1&v=card", TOUR, **webp)
 
 
 def point(browser: Chrome, x: int, y: int) -> None:
@@ -70,5 +80,30 @@ def point(browser: Chrome, x: int, y: int) -> None:
     ActionChains(browser).move_to_element_with_offset(canvas, x - size["width"] // 2, y - size["height"] // 2).perform()
 
 
+def main() -> None:
+    """Take the pictures, or say why not."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--with", dest="second", help="a second model, for viewer-compare.png")
+    parser.add_argument("--to", type=Path, default=DOCS, help="folder of the pictures")
+    given = parser.parse_args()
+    if reason := missing():
+        print(f"viewer.png, viewer-phone.png, viewer-compare.png, viewer.webp: skipped, {reason}")
+        return
+    measure()
+    browser = start()
+    with viewer() as address:
+        (given.to / "viewer.png").write_bytes(still(browser, address + "#h=3-9", WIDE))
+        (given.to / "viewer-phone.png").write_bytes(still(browser, address + "#h=3-9&g=0&s=0&p=q13", PHONE, "dark"))
+        frames = list(visited(browser, address))
+        (given.to / "viewer.webp").write_bytes(tour(frames, *TOUR, SECONDS))
+    if given.second is None:
+        print("viewer-compare.png: skipped, no second model is named; add --with FURTHER_TRAINED")
+    else:
+        with viewer("--with", given.second) as address:
+            compared = still(browser, address + "#h=3-9&v=compare&g=0&w=words", WIDE)
+            (given.to / "viewer-compare.png").write_bytes(compared)
+    browser.quit()
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main()
