@@ -12,14 +12,15 @@ import numpy as np
 import xarray as xr
 from scipy.stats import norm, t
 
-from headscope.report.wording import Estimate
-from headscope.statistics.interval_tests import WIDTH
+from headscope.report.wording import Estimate, n_examples, of_array
 from headscope.statistics.thresholds import RATE
 
 Verdict = Literal["holds", "fails", "undecided"]
 # A difference of shares that is worth a sentence, and the examples and seeds without which nothing is said.
 POINT = 0.01
 LEAST_EXAMPLES, LEAST_SEEDS = 10, 3
+# The standard deviation of normal numbers by their median distance from the median.
+SIGMAS_OF_MAD = 1.4826
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,30 @@ def above(value: Estimate, limit: float, n: int, q: float = nan, least: float = 
     return Claim(value.value, limit, _less(value, limit), n, q, least)
 
 
+def below(value: Estimate, limit: float, n: int, q: float = nan, least: float = 0.0) -> Claim:
+    """A number below a limit that has no error of its own; the difference is the limit less the number.
+
+    >>> below(Estimate(0.02, 0.01, 0.04), 0.1, 400).verdict
+    'holds'
+    """
+    return Claim(
+        value.value, limit, Estimate(limit - value.value, limit - value.upper, limit - value.lower), n, q, least
+    )
+
+
+def over_heads(correlation: Estimate, n_heads: int) -> Claim:
+    """A correlation over heads that is not 0: with its error over examples, and over heads (Fisher's z).
+
+    >>> over_heads(Estimate(-0.11, -0.18, -0.04), 72).verdict, over_heads(Estimate(-0.5, -0.6, -0.4), 72).verdict
+    ('undecided', 'holds')
+    """
+    size = min(abs(correlation.value), 0.999)
+    of_examples = (correlation.upper - correlation.lower) / 2
+    half = hypot(float(norm.ppf(1 - RATE / 2)) / sqrt(max(n_heads - 3, 1)), of_examples)
+    difference = Estimate(size, float(np.tanh(np.arctanh(size) - half)), float(np.tanh(np.arctanh(size) + half)))
+    return Claim(correlation.value, 0.0, difference, n_heads)
+
+
 def apart(one: Estimate, other: Estimate, n: int, least: float = POINT) -> Claim:
     """A number above another that was measured on other cases, or not paired with it.
 
@@ -88,27 +113,31 @@ def apart(one: Estimate, other: Estimate, n: int, least: float = POINT) -> Claim
     return Claim(one.value, other.value, Estimate(difference, lower, upper), n, least=least)
 
 
-def most_of_many(array: xr.DataArray, n: int, *, times: float = 0.0, least: float = 0.0) -> Claim:
-    """The highest head of an array [layer, head] above the median head, corrected for having been chosen among all.
+def most_of_many(array: xr.DataArray, n: int | None = None, arrays: int = 1) -> Claim:
+    """The highest head of an array [layer, head] above what the highest of as many would be without a head apart.
 
-    The highest of m equal heads lies above their median by chance; the interval has the width that covers all of
-    them at once (Bonferroni).
+    The heads in the middle show how far heads differ; on their scale (of logarithms, where all values are positive)
+    the most of m normal numbers is exceeded in one of forty cases (Bonferroni).
 
-    * `times`: how many times the median the highest head must have to be named, beside `least`.
+    * `n`: how many examples; by default those of the array. `arrays`: among how many such arrays this one is chosen.
 
-    >>> bounds = {"lower": ("head", [0.1, 0.1, 0.4]), "upper": ("head", [0.3, 0.3, 0.6])}
-    >>> most_of_many(xr.DataArray([0.2, 0.2, 0.5], bounds, ["head"]), 100).verdict
-    'holds'
+    >>> bounds = {"lower": ("head", [0.18, 0.19, 0.19, 0.7]), "upper": ("head", [0.2, 0.21, 0.21, 0.8])}
+    >>> claim = most_of_many(xr.DataArray([0.19, 0.2, 0.2, 0.75], bounds, ["head"]), 100)
+    >>> claim.verdict, claim.baseline < 0.7
+    ('holds', True)
     """
     flat = array.stack(place=array.dims).dropna("place")
-    top, median = flat.isel(place=int(flat.argmax("place"))), float(flat.median())
-    difference = float(top) - median
-    least = max(least, (times - 1) * median) if times else least
-    if "lower" not in array.coords:
-        return Claim(float(top), median, Estimate(difference), n, least=least)
-    error = (float(top["upper"]) - float(top["lower"])) / WIDTH
-    half = error * float(norm.ppf(1 - RATE / 2 / flat.size))
-    return Claim(float(top), median, Estimate(difference, difference - half, difference + half), n, least=least)
+    values = flat.values.astype(float)
+    logs = bool((values > 0).all())
+    scale = np.log(values) if logs else values
+    middle = np.median(scale)
+    spread = SIGMAS_OF_MAD * np.median(abs(scale - middle))
+    limit = middle + spread * t.ppf(1 - RATE / 2 / len(values) / arrays, max(len(values) - 1, 1))
+    most = float(np.exp(min(limit, 700.0)) if logs else limit)
+    top = of_array(flat.isel(place=int(values.argmax())))
+    if n is None:
+        n = (n_examples(array) or (0, 0))[0]
+    return above(top, most, n)
 
 
 def above_random_weights(trained: Estimate, random: Iterable[float], n: int, least: float = POINT) -> Claim:

@@ -1,11 +1,11 @@
 """The page of a result's study: its findings, figures and tables, and what the card of a head says of it.
 
 They are read from `studies/NAME/page/`: `findings.py` has `findings(result)`, perhaps `highlights(result)`, the few
-that stand first, `NO_CLAIM`, what is said first where no claim holds, and `NOTHING`, the finding of a result without
-a number; `figures.py` has `figures(result)`,
-perhaps `layer_numbers(result)` and `layer_figures(result)`: numbers of every layer, for the page `layers.html`, and
-figures beside them. `tables.py` has `tables(result)` and perhaps `BY_LAYER`, the variables that the terminal prints by
-layer. A study without findings or figures gets those of `report/default_parts`. `card.py` may have any of these:
+that stand first, `no_claim(result)`, what is said first where no claim holds, and `NOTHING`, the finding of a result
+without a number; `figures.py` has `figures(result)`, perhaps `layer_numbers(result)` and `layer_figures(result)`:
+numbers of every layer, for the page `layers.html`, and figures beside them. `tables.py` has `tables(result)` and
+perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study without findings or figures gets those of
+`report/default_parts`. `card.py` may have any of these:
 
 * `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
   columns; those that no head has are left out.
@@ -76,7 +76,8 @@ class StudyPage:
         """The three to five findings that matter most: claims that hold first, the largest effect before the others."""
         if self._is_empty() or self._hook("findings", "highlights") is None:
             return self.findings()[:HIGHLIGHTS]
-        return strongest_first(self._made("findings", "highlights"), self._hook("findings", "NO_CLAIM") or NO_CLAIM)
+        own = self._hook("findings", "no_claim")
+        return strongest_first(self._made("findings", "highlights"), own(self.result) if own else NO_CLAIM)
 
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import label
+from headscope.report.claims import below, over_heads
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, layer_means, listed, measured, number, of_array, strongest
 
 CLASSES = ("cls", "sep", "punct")
 # Layers are called idle for a class of tokens if their gradient is below this share of that of other tokens.
-LITTLE = 0.2
+# For a claim it has to be below half of that: other classes of tokens differ by so much with random weights.
+LITTLE, UNUSED = 0.2, 0.1
 MASKED = {
     "other": " Masked tokens count as other tokens.",
     "original": " A masked token counts to the class of its original token.",
@@ -26,24 +28,38 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
     for name in CLASSES:
         relative = measured(result, "relative_gradient", token_class=name)
         if relative is not None:
-            layer = int(relative["layer"][int(relative.argmin("layer"))])
-            share = float(result["attention_to"].sel(layer=layer, token_class=name).mean())
-            few = float(relative.min())
-            word = label("token_class", name)
-            yield Finding(
-                f"{word[:1].upper()}{word[1:]} matters least in layer {layer}",
-                f"It gets {share:.0%} of the attention there; the gradient of the loss is {few:.0%} of that of other "
-                "tokens.",
+            layers = [str(layer) for layer in _idle_layers(relative, UNUSED)]
+            lowest = of_array(relative.isel(layer=int(relative.argmin("layer"))))
+            share = float(result["attention_to"].sel(token_class=name).mean())
+            yield Finding.judged(
+                below(lowest, UNUSED, int(result.attrs["n_examples"])),
+                f"It gets {share:.0%} of the attention; the gradient of the loss is at least {lowest.value:.0%} of "
+                "that of other tokens.",
+                holds=f"The loss hardly uses attention to {label('token_class', name)} in "
+                f"{'layer' if len(layers) == 1 else 'layers'} {', '.join(layers)}",
+                fails=f"The loss uses attention to {label('token_class', name)} in all layers",
+                undecided=f"Attention to {label('token_class', name)} may be of little use",
             )
+
+
+def _idle_layers(relative: xr.DataArray, limit: float) -> list[int]:
+    """The layers whose gradient, beside that of other tokens, is surely below a limit."""
+    return [layer for layer in relative["layer"].values.tolist() if float(relative.sel(layer=layer)["upper"]) < limit]
 
 
 def _idle_heads(result: xr.Dataset) -> Iterator[Finding]:
     array = measured(result, "rank_correlation", token_class="sep")
     if array is not None:
-        verb = "less" if float(array) < 0 else "more"
-        sure = "" if of_array(array).is_not(0) else "; this may be chance"
-        text = f"The rank correlation of attention and gradient is {number(float(array))}{sure}."
-        yield Finding(f"Heads that attend more to [SEP] depend {verb} on it", text)
+        found = of_array(array)
+        claim = over_heads(found, result.sizes["layer"] * result.sizes["head"])
+        verb = "less" if found.value < 0 else "more"
+        yield Finding.judged(
+            claim,
+            f"The rank correlation of attention and gradient over the heads is {number(found.value)}.",
+            holds=f"Heads that attend more to [SEP] use it {verb}",
+            fails="Attention to [SEP] and its use are not related",
+            undecided="Attention to [SEP] and its use: no clear relation",
+        )
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -71,7 +87,7 @@ def _relative(result: xr.Dataset) -> Iterator[Finding]:
         layers = array["layer"].values.tolist()
         share = {layer: number(float(shares.sel(layer=layer, token_class=name))) for layer in layers}
         each = [f"layer {layer}: {of_array(array.sel(layer=layer)).text} ({share[layer]})" for layer in layers]
-        idle = [str(layer) for layer in layers if float(array.sel(layer=layer)["upper"]) < LITTLE]
+        idle = list(map(str, _idle_layers(array, LITTLE)))
         below = f" Clearly below {LITTLE} in layers {', '.join(idle)}." if idle else ""
         yield Finding(
             f"Attention to {label('token_class', name)}",

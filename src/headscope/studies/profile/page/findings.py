@@ -6,17 +6,19 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import label
+from headscope.report.claims import above, most_of_many
 from headscope.report.parts import Finding
 from headscope.report.wording import (
+    Estimate,
     agree,
     examples,
     first_of,
     layer_means,
     listed,
     measured,
+    n_examples,
     number,
     peak,
-    peak_layer,
     rate,
     several,
     strongest,
@@ -25,7 +27,6 @@ from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import corrected, q_above, surely
 from headscope.statistics.thresholds import RATE
 
-HIGHLIGHTS = 5
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
 NEAR_UNIFORM = 0.9
@@ -35,50 +36,106 @@ NEIGHBOURS = {-1: "Previous token", 1: "Next token"}
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """Special tokens, neighbours, breadth and the clearest linguistic feature."""
-    parts = [*_most_attended(result), *_positional(result), *_extreme_breadth(result), *_clearest_feature(result)]
-    return parts[:HIGHLIGHTS]
+    """Special tokens beside uniform attention, neighbours, breadth, and the feature that a head is apart by."""
+    return [*_most_attended(result), *_positional(result), *_breadth_in_brief(result), *_clearest_feature(result)]
+
+
+def no_claim(result: xr.Dataset) -> Finding:
+    """What is said first of a model of which no claim holds."""
+    share = _share_of_uniform(result)
+    near = share is not None and share > NEAR_UNIFORM
+    topic = "This model's attention is near to uniform: no head stands out" if near else "No head stands out"
+    return Finding(topic, "No head mostly attends to one kind of token, to a neighbour, or to a linguistic feature.")
 
 
 def _most_attended(result: xr.Dataset) -> Iterator[Finding]:
     means = {name: measured(result, "attention_to", token_class=name) for name in CLASSES}
-    shares = {name: float(array.mean()) for name, array in means.items() if array is not None}
-    if shares:
-        most = max(shares, key=lambda name: shares[name])
-        heads = int((result["attention_to"].sel(token_class=most) > HALF).sum())
-        word = label("token_class", most)
-        topic = f"{word[:1].upper()}{word[1:]} gets {shares[most]:.0%} of all attention"
-        yield Finding(topic, f"{several(heads, 'head')} {agree(heads, 'gives', 'give')} it more than half.")
+    shares = {name: array for name, array in means.items() if array is not None}
+    if not shares or "token_share" not in result:
+        return
+    most = max(shares, key=lambda name: float(shares[name].mean()))
+    array, mean = shares[most], _mean(shares[most])
+    uniform = float(result["token_share"].sel(token_class=most))
+    heads, word = int((array > HALF).sum()), label("token_class", most)
+    named = f"{word[:1].upper()}{word[1:]} gets {mean.value:.0%} of all attention"
+    times = f", {mean.value / uniform:.1f} times its share of the tokens" if uniform else ""
+    yield Finding.judged(
+        above(mean, uniform, _fewest(array), least=uniform),
+        f"{several(heads, 'head')} {agree(heads, 'gives', 'give')} it more than half.",
+        holds=f"{named}{times}",
+        fails="No special token gets much more attention than other tokens",
+        undecided=f"{named}, perhaps no more than other tokens",
+    )
+
+
+def _mean(array: xr.DataArray) -> Estimate:
+    """The mean over heads; its interval is that of heads that vary together, which is never too narrow."""
+    bounds = [float(array[name].mean()) for name in ("lower", "upper") if name in array.coords]
+    return Estimate(float(array.mean()), *bounds)
+
+
+def _fewest(array: xr.DataArray) -> int:
+    return (n_examples(array) or (0, 0))[0]
 
 
 def _positional(result: xr.Dataset) -> Iterator[Finding]:
-    names, count = [], 0
-    for offset, topic in NEIGHBOURS.items():
-        array = measured(result, "attention_offset", offset=offset)
-        heads = [] if array is None else [each.head for each in strongest(array) if each.value > HALF]
-        count += len(heads)
-        names += [f"{topic.lower()}: {first_of(heads, 3, ', ')}"] if heads else []
-    topic = f"{several(count, 'head')} mostly {agree(count, 'attends', 'attend')} to a neighbour"
-    which = "; ".join(names).capitalize() or "Neither neighbour gets more than half of the attention of a head"
-    yield Finding(topic, f"{which}.")
+    arrays = {offset: measured(result, "attention_offset", offset=offset) for offset in NEIGHBOURS}
+    present = {offset: array for offset, array in arrays.items() if array is not None}
+    if not present:
+        return
+    heads = {NEIGHBOURS[offset]: _surely_above(array, HALF) for offset, array in present.items()}
+    count = sum(map(len, heads.values()))
+    best = max((strongest(array)[0] for array in present.values()), key=lambda reading: reading.value)
+    names = [f"{topic.lower()}: {first_of(some, 3, ', ')}" for topic, some in heads.items() if some]
+    yield Finding.judged(
+        above(best.estimate, HALF, min(map(_fewest, present.values())), q=0.0 if count else 1.0),
+        f"{'; '.join(names).capitalize() or 'Neither gets more than half of the attention of a head'}.",
+        holds=f"{several(count, 'head')} mostly {agree(count, 'attends', 'attend')} to a neighbour",
+        fails="No head mostly attends to a neighbour",
+        undecided="It cannot be told whether a head mostly attends to a neighbour",
+    )
 
 
-def _extreme_breadth(result: xr.Dataset) -> Iterator[Finding]:
-    if (array := measured(result, "entropy")) is not None:
-        readings = strongest(array)
-        text = f"Head {readings[0].head} spreads its attention most widely, head {readings[-1].head} focuses it most."
-        yield Finding(f"Attention is broadest in layer {peak_layer(array)}", text)
+def _surely_above(array: xr.DataArray, limit: float) -> list[str]:
+    """The heads above a limit beyond chance, the strongest first."""
+    q = q_above(array, limit)
+    return [] if q is None else [reading.head for reading in strongest(array.where(q < RATE)) if reading.value > limit]
+
+
+def _share_of_uniform(result: xr.Dataset) -> float | None:
+    """The mean entropy as a share of that of uniform attention."""
+    array = measured(result, "entropy")
+    if array is None or "uniform_entropy" not in result or not float(result["uniform_entropy"]) > 0:
+        return None
+    return float(array.mean()) / float(result["uniform_entropy"])
+
+
+def _breadth_in_brief(result: xr.Dataset) -> Iterator[Finding]:
+    if (share := _share_of_uniform(result)) is not None:
+        text = f"The average head has {share:.0%} of the entropy of uniform attention."
+        yield Finding("Breadth of attention", text)
 
 
 def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
-    arrays = {name: measured(result, "feature_attention", feature=name) for name in LINGUISTIC}
-    present = {name: array for name, array in arrays.items() if array is not None and float(array.median()) > 0}
-    if present:
-        name = max(present, key=lambda name: _times_median(present[name]))
-        head, times = strongest(present[name])[0].head, _times_median(present[name])
-        word = label("feature", name)
-        text = f"It gives a {word} {times:.1f} times as much attention as the median head."
-        yield Finding(f"Head {head} attends to {word}s", text)
+    """The linguistic feature or link for which a head is farthest from the other heads."""
+    links = result["relation"].values.tolist() if "token_attention" in result else []
+    arrays = {f"{label('feature', name)}s": measured(result, "feature_attention", feature=name) for name in LINGUISTIC}
+    arrays |= {
+        f"the link {label('relation', name)}": measured(result, "token_attention", relation=name) for name in links
+    }
+    present = {what: array for what, array in arrays.items() if array is not None and float(array.median()) > 0}
+    if not present:
+        return
+    claims = {what: most_of_many(array, arrays=len(present)) for what, array in present.items()}
+    what = max(claims, key=lambda name: (claims[name].verdict == "holds", claims[name].difference.value))
+    head, times = strongest(present[what])[0].head, _times_median(present[what])
+    yield Finding.judged(
+        claims[what],
+        f"Head {head} gives {what} {times:.1f} times as much attention as the median head.{_by_position(result, head)}",
+        holds=f"Head {head} attends to {what} as no other head does",
+        fails="No head stands out by a linguistic feature or link",
+        undecided="It cannot be told whether a head stands out by a linguistic feature or link",
+    )
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
