@@ -24,7 +24,7 @@ def patterns_result(tasks: tuple[str, ...] = ()) -> xr.Dataset:
         share.loc[{"pattern": "vertical"}] -= 0.05 * place
         total = share.mean(("layer", "head")).assign_attrs(_named("share of all heads' maps with each pattern"))
         count = xr.DataArray([60] * 5, {"pattern": list(PATTERNS)}, ["pattern"], attrs=_named("examples"))
-        part = {"share": share, "share_total": total, "probability": share}
+        part = {"share": share, "share_total": total, "counted": share}
         parts.append(
             xr.Dataset({name: each for key, array in part.items() for name, each in _beside(key, array, count)})
         )

@@ -17,6 +17,8 @@ ESTIMATORS = {
     "run_bertology": "run_bertology.py of transformers",
 }
 ABBREVIATIONS = {"uas": "UAS", "uuas": "UUAS", "js": "Jensen-Shannon", "f1": "F1", "cls": "[CLS]", "sep": "[SEP]"}
+# A block may be the whole map: near-even attention, as random weights have it.
+PATTERNS = {"vertical_diagonal": "vertical + diagonal", "block": "near-even block"}
 # How a tree is read off attention.
 TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold root", "best": "best root"}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
@@ -27,8 +29,8 @@ def label(dim: str, value: object) -> str:
 
     >>> label("token_class", "sep"), label("offset", -1), label("relation", "verb_to_subject"), label("task", "mnli")
     ('[SEP]', 'previous token', 'verb → subject', 'mnli')
-    >>> label("pattern", "vertical_diagonal"), label("estimator", "michel_code"), label("task", "my_texts.tsv")
-    ('vertical + diagonal', 'code of Michel et al.', 'my_texts.tsv')
+    >>> label("pattern", "block"), label("estimator", "michel_code"), label("task", "my_texts.tsv")
+    ('near-even block', 'code of Michel et al.', 'my_texts.tsv')
     >>> label("special_tokens", "left_out"), label("root", "gold")
     ('words alone', 'gold root')
     """
@@ -44,7 +46,7 @@ def label(dim: str, value: object) -> str:
     if dim == "task":
         return str(value)  # a name of the user's, such as that of a file
     if dim == "pattern":
-        return str(value).replace("_", " + ")
+        return PATTERNS.get(str(value), str(value))
     return name_in_words(str(value).replace("_to_", " → "))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import xarray as xr
 
+from headscope.figures.labels import PATTERNS
 from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
 
@@ -38,7 +39,7 @@ COLOURS = {
     "changed": "#762a83",
     MIXED: "#d9dee4",
 }
-NAMES = {kind: kind for kind in COLOURS} | CLASSES | {"vertical_diagonal": "vertical + diagonal"}
+NAMES = {kind: kind for kind in COLOURS} | CLASSES | PATTERNS
 MEANINGS = {
     "relation": "finds a syntactic relation better than a fixed offset, by 10 points or more",
     "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",
@@ -53,7 +54,7 @@ MEANINGS = {
     "vertical": "has vertical stripes in more than half of its maps",
     "diagonal": "has a diagonal in more than half of its maps",
     "vertical_diagonal": "has stripes and a diagonal in more than half of its maps",
-    "block": "has blocks in more than half of its maps",
+    "block": "spreads attention nearly evenly, over the input or its segments, in more than half of its maps",
     "needed": "the score of the task, or of a phenomenon, is lower without it, beyond chance",
     "changed": "attends clearly otherwise than in the first model: cosine similarity below 0.9",
     MIXED: "none of these",
@@ -115,8 +116,9 @@ def by_name(values: xr.DataArray, dim: str, kind: str) -> list[HeadKind]:
 def words_of(kinds: Sequence[HeadKind]) -> str:
     """The kinds of one head in words.
 
-    >>> from headscope.report.parts import HeadKind
-    >>> words_of([HeadKind(1, 3, "relation", "det"), HeadKind(1, 3, "cls", "[CLS]")])
-    'det, [CLS]'
+        >>> from headscope.figures.labels import PATTERNS
+    from headscope.report.parts import HeadKind
+        >>> words_of([HeadKind(1, 3, "relation", "det"), HeadKind(1, 3, "cls", "[CLS]")])
+        'det, [CLS]'
     """
     return ", ".join(dict.fromkeys(each.word for each in kinds))

@@ -40,7 +40,7 @@ def test_heads_of_each_pattern_are_named_and_those_of_none() -> None:
     assert "1 of 4 heads has it in more than half of their maps: 1-1 (0.90 [0.89, 0.91])" in texts["Vertical"]
     assert "Most frequent in layer 1" in texts["Diagonal"]
     assert "No head has it in more than half of the maps; the highest is 2-2 (0.28" in texts["Vertical + diagonal"]
-    assert "Most frequent" not in texts["Block"]
+    assert "Most frequent" not in texts["Near-even block"]
     assert texts["Mixed heads"].startswith("1 head has no pattern in more than half of the maps")
     assert "2-2 (0.42)" in texts["Mixed heads"]
 
@@ -62,7 +62,7 @@ def test_bars_stack_to_the_whole_and_begin_with_what_is_compared(tasks: tuple[st
     assert {"lower", "upper", "n_examples"} <= set(shares[0])
     assert ({"end": 0.32}, {"end": 0.61}) in spec["datasets"].values()
     colours = spec["layer"][0]["encoding"]["color"]["scale"]["domain"]
-    assert colours == ["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"]
+    assert colours == ["vertical", "diagonal", "vertical + diagonal", "near-even block", "heterogeneous"]
 
 
 def test_each_head_has_the_colour_of_its_pattern() -> None:
@@ -82,6 +82,21 @@ def test_maps_are_drawn_with_their_tokens_in_shades_of_their_maximum() -> None:
     assert one["encoding"]["color"]["scale"]["domain"][::8] == [0, 0.7]
     assert len(rows(found["map-vertical"])) == 16
     assert rows(found["map-vertical"])[1] == {"query": 0, "key": 1, "from": "[CLS]", "to": "if", "value": 0.1}
+
+
+def test_the_words_of_a_block_are_true_of_even_attention_everywhere() -> None:
+    result = patterns_result()
+    for name in ("share", "share_total"):
+        result[name][:] = (result["pattern"] == "block").astype(float)
+    page = study_page(result)
+    first = page.highlights()[0]
+    assert (
+        first.topic == "100% of the maps are near-even block" and "over the input or inside its segments" in first.text
+    )
+    every = [f"{one.topic} {one.text}" for one in (*page.highlights(), *page.findings())]
+    said = [text for text in every if "block" in text.lower()]
+    assert len(said) >= 3 and all("near-even block" in text.lower() for text in said)
+    assert {kind.word for kind in page.kinds()} == {"near-even block"}
 
 
 def test_maps_are_no_table() -> None:

@@ -81,11 +81,11 @@ def test_planted_heads_have_their_patterns_and_all_others_are_even() -> None:
 def test_shares_are_means_with_intervals_and_counts(model: headscope.Model, sample: Corpus) -> None:
     result = run(model, (sample,), QUICK)
     assert result["share"].dims == ("layer", "head", "pattern") and result["share_total"].dims == ("pattern",)
-    np.testing.assert_allclose(result["share"].sum("pattern"), 1)
-    np.testing.assert_allclose(result["probability"].sum("pattern"), 1, atol=1e-6)
-    np.testing.assert_allclose(result["share"].mean(("layer", "head")), result["share_total"])
+    np.testing.assert_allclose(result["share"].sum("pattern"), 1, atol=1e-6)
+    np.testing.assert_allclose(result["counted"].sum("pattern"), 1)
+    np.testing.assert_allclose(result["share"].mean(("layer", "head")), result["share_total"], rtol=1e-6)
     assert (result["share_n_examples"] == 14).all() and (result["share_total_n_examples"] == 14).all()
-    for name in ("share", "share_total", "probability"):
+    for name in ("share", "share_total", "counted"):
         bounds = result[f"{name}_ci"]
         assert (bounds.sel(bound="lower") <= result[name] + 1e-9).all(), name
         assert (bounds.sel(bound="upper") >= result[name] - 1e-9).all(), name
@@ -95,9 +95,9 @@ def test_shares_are_means_with_intervals_and_counts(model: headscope.Model, samp
 @pytest.mark.parametrize("batch_tokens", [1, 300])
 def test_the_size_of_batches_changes_no_number(model: headscope.Model, sample: Corpus, batch_tokens: int) -> None:
     result, other = (run(model, (sample,), each) for each in (QUICK, replace(QUICK, batch_tokens=batch_tokens)))
-    for name in ("share", "share_ci", "share_total", "share_total_ci"):
+    for name in ("counted", "counted_ci"):
         np.testing.assert_array_equal(result[name], other[name])
-    for name in ("probability", "probability_ci", "map"):
+    for name in ("share", "share_ci", "share_total", "share_total_ci", "map"):
         np.testing.assert_allclose(result[name], other[name], atol=1e-5)
 
 
@@ -107,7 +107,7 @@ def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: 
     assert both["share"].dims == ("task", "layer", "head", "pattern")
     assert both["task"].values.tolist() == ["sample", "second", "second (2)"]
     for task, alone in (("sample", one), ("second", other), ("second (2)", other)):
-        for name in ("share", "share_ci", "share_total", "share_total_ci", "probability", "share_n_examples"):
+        for name in ("share", "share_ci", "share_total", "share_total_ci", "counted", "share_n_examples"):
             np.testing.assert_array_equal(both[name].sel(task=task), alone[name])
     assert both.attrs["n_examples"] == 14 + 3 + 3
     assert json.loads(both.attrs["skipped"]) == {

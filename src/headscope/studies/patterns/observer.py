@@ -10,19 +10,21 @@ from headscope.encoding.batch import Batch, Values
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
 
 Classify = Callable[[Float[Tensor, "map channel row column"]], Float[Tensor, "map pattern"]]
+Natural = Callable[[Float[Tensor, "example head pattern"]], Float[Tensor, "example head pattern"]]
 
 
 class PatternObserver:
     """An observer that classifies each head's map of each example of the batch, a layer at a time.
 
-    Its values are `share` (1 for the most probable pattern, 0 for the others), `probability`, and `share_total`, the
-    mean share of an example's heads. Examples that are too short or too long for the classifier have none.
+    Its values are `share`, the probability of each pattern at its natural rate; `counted`, 1 for the most probable
+    pattern and 0 for the others; and `share_total`, the mean share of an example's heads. Examples that are too short
+    or too long for the classifier have none.
     """
 
     batch: Batch
 
-    def __init__(self, classify: Classify):
-        self.classify = classify
+    def __init__(self, classify: Classify, natural: Natural = lambda probability: probability):
+        self.classify, self.natural = classify, natural
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
@@ -59,7 +61,8 @@ class PatternObserver:
     def finish(self) -> dict[str, Values]:
         """The values of the batch's examples."""
         probability = self.probability
-        share = torch.zeros_like(probability).scatter_(-1, probability.argmax(-1, keepdim=True), 1)
+        share = self.natural(probability)
+        counted = torch.zeros_like(probability).scatter_(-1, probability.argmax(-1, keepdim=True), 1)
         valid = self.valid[:, None].expand(-1, probability.shape[-1])
-        values = {"share": share, "probability": probability, "share_total": share.mean(1, keepdim=True)}
+        values = {"share": share, "counted": counted, "share_total": share.mean(1, keepdim=True)}
         return {name: Values(each, valid) for name, each in values.items()}

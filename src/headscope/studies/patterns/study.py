@@ -35,7 +35,12 @@ SHARE = Variable(name="share", long_name="share of maps with each pattern", unit
 TOTAL = Variable(
     name="share_total", long_name="share of all heads' maps with each pattern", units="share of maps", **_LABELS
 )
-PROBABILITY = Variable(name="probability", long_name="mean probability of each pattern", units="probability", **_LABELS)
+COUNTED = Variable(
+    name="counted",
+    long_name="share of maps of which each pattern is the most probable",
+    units="share of maps",
+    **_LABELS,
+)
 
 Read = dict[str, Any]
 
@@ -50,9 +55,10 @@ def run(
 ) -> xr.Dataset:
     """`share[layer, head, pattern]` and `share_total[pattern]` of each corpus (dimension `task` if there are several).
 
-    A map has the pattern that is the most probable; `probability` is the mean over examples. The coordinate
-    `dominant` names the pattern that most of a head's maps have. `map` has the clearest maps of each pattern,
-    `head_map` those of each head, of the two patterns that it has most often.
+    A share is the mean probability of a pattern over examples, at the natural rate of patterns: nearer to labels given
+    by eye than `counted`, the share of maps of which it is the most probable pattern, which a rare one seldom is. The
+    coordinate `dominant` names the pattern with the largest share of a head's maps. `map` has the clearest maps of each
+    pattern, `head_map` those of each head, of the two patterns that it has most often.
 
     Arguments:
 
@@ -70,7 +76,7 @@ def run(
     >>> result["share"].dims, round(float(result["share_total"].sum()), 6)
     (('layer', 'head', 'pattern'), 1.0)
     """
-    classify, clearest = network.load(weights, model.device).classify, Clearest(model)
+    classifier, clearest = network.load(weights, model.device), Clearest(model)
     attributes = provenance("patterns", model, joint_corpus(corpora), settings) | {
         "classifier_sha256": sha256_of([weights or Path(network.__file__).with_name(network.WEIGHTS)])
     }
@@ -78,7 +84,8 @@ def run(
     read: list[Read] = []
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
-            by_corpus[name], picks, coverage = _of(model, corpus, settings, PatternObserver(classify), name)
+            observer = PatternObserver(classifier.classify, classifier.natural)
+            by_corpus[name], picks, coverage = _of(model, corpus, settings, observer, name)
             clearest.picks = clearest_of_both(clearest.picks, picks)
         except KeyboardInterrupt:
             if not (by_corpus and settings.keep_interrupted):
@@ -98,7 +105,7 @@ def run(
 
 
 def dominant(share: xr.DataArray) -> xr.DataArray:
-    """The pattern that most of a head's maps have; "" where there is no such head."""
+    """The pattern with the largest share of a head's maps; "" where there is no such head."""
     names = np.array([*PATTERNS, ""])
     place = xr.where(share.notnull().all("pattern"), share.fillna(0).argmax("pattern"), -1)
     return place.copy(data=names[place.values])
@@ -113,7 +120,7 @@ def _of(
     tallies, heads = result.value.tallies, model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
-    variables = label(SHARE, tallies["share"], heads) | variables | label(PROBABILITY, tallies["probability"], heads)
+    variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)
     return xr.Dataset(variables), result.value.picks, result.attributes
 
 

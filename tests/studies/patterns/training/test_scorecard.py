@@ -7,7 +7,7 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.folds import HELD_OUT
-from headscope.studies.patterns.training.scorecard import scorecard
+from headscope.studies.patterns.training.scorecard import scorecard, shares
 
 EVEN = np.full((8, 8), 1 / 8, np.float32)
 
@@ -32,3 +32,15 @@ def test_labels_of_one_annotator_have_no_agreement() -> None:
     maps = [labelled(0, "vertical", "vertical", "vertical"), labelled(1, "vertical"), labelled(2, "vertical")]
     card = scorecard(maps, np.array([0, 1, HELD_OUT]), np.full((2, len(PATTERNS)), 0.2), Classifier().eval())
     assert set(card["cross_validation"]) == {"classifier", "rule"}
+
+
+def test_the_distance_of_shares_is_that_of_maps_told_at_rates_of_other_folds() -> None:
+    """Probabilities of .7 for what is right in half of the maps: rates of the other folds mend the mean."""
+    labels, folds = np.array([0, 1] * 60), np.repeat([0, 1, HELD_OUT], 40)
+    probabilities = np.zeros((120, 5))
+    probabilities[:, 0], probabilities[:, 1] = 0.7, 0.3
+    found = shares(labels, probabilities, folds, np.ones(120, bool))
+    assert found["distance"]["counted"] == pytest.approx(1.0)
+    assert found["distance"]["unweighted"] == pytest.approx(0.4)
+    assert found["distance"]["share"] < 0.1
+    assert found["labels"][:2] == [0.5, 0.5] and found["n"] == 120

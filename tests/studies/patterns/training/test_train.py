@@ -8,10 +8,11 @@ from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.augment import view
+from headscope.studies.patterns.training.calibration import at_rates, rates, softened, temperature
 from headscope.studies.patterns.training.examples import targets, views
 from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, text
 from headscope.studies.patterns.training.recipe import ClassifierRecipe
-from headscope.studies.patterns.training.train import cross_validated, softened, temperature, train
+from headscope.studies.patterns.training.train import cross_validated, train
 from support.planted_maps import planted
 
 QUICK = ClassifierRecipe(
@@ -136,3 +137,23 @@ def test_maps_that_are_too_short_are_refused_before_anything_is_learnt() -> None
     short = Map(77, np.eye(3, dtype=np.float32), ("[CLS]", "a", "[SEP]"), "diagonal")
     with pytest.raises(HeadscopeError, match="map 77 has 3 tokens; maps have 4 to 512"):
         train([*labelled(), short], expect=lambda steps: pytest.fail("it went on"))
+
+
+def test_rates_make_the_mean_probability_the_share_of_the_labels() -> None:
+    """Maps told by someone who expects all patterns to be as frequent, where one is rare."""
+    random, true = np.random.default_rng(0), np.array([0.6, 0.2, 0.15, 0.04, 0.01])
+    labels = random.choice(5, 20_000, p=true)
+    seen = np.eye(5)[labels] + random.normal(scale=0.7, size=(20_000, 5))
+    likelihood = np.exp(seen / 0.7**2)
+    expecting_all = likelihood / likelihood.sum(1, keepdims=True)
+    assert abs(expecting_all.mean(0) - true).sum() > 0.3
+    found = rates(labels, expecting_all)
+    np.testing.assert_allclose(at_rates(expecting_all, found).mean(0), true, atol=0.005)
+    np.testing.assert_allclose(found / found[0], true / true[0], rtol=0.2)
+
+
+def test_a_pattern_without_maps_keeps_a_rate_and_no_map_changes_none() -> None:
+    probabilities = np.full((100, 5), 0.2)
+    found = rates(np.zeros(100, int), probabilities)
+    assert np.isfinite(found).all() and (found > 0).all()
+    assert rates(np.zeros(0, int), np.zeros((0, 5))).tolist() == [1] * 5

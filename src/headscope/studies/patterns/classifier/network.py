@@ -45,9 +45,11 @@ class Classifier(nn.Module):
 
     * `card`: data, recipe and scores of the weights; see `train`.
     * `temperature`: divisor of the logits that calibrates the probabilities.
+    * `rates`: what each pattern's odds are multiplied by, so that shares over random maps are those of the labels.
     """
 
     temperature: Tensor
+    rates: Tensor
 
     def __init__(self, card: dict[str, Any] | None = None):
         super().__init__()
@@ -63,6 +65,7 @@ class Classifier(nn.Module):
         self.of_numbers = nn.ModuleList(_judge(N_NUMBERS) for _ in range(JUDGES))
         self.of_cells = nn.Linear(2 * inputs, len(PATTERNS))
         self.register_buffer("temperature", torch.ones(()))
+        self.register_buffer("rates", torch.ones(len(PATTERNS)))
 
     def forward(
         self, cells: Float[Tensor, "map channel row column"], lines: Float[Tensor, "map number"]
@@ -97,6 +100,14 @@ class Classifier(nn.Module):
         logits = torch.cat([self._logits(part) for part in grids.split(AT_ONCE)])
         return (logits / self.temperature).softmax(-1)
 
+    def natural(self, probability: Float[Tensor, "*map pattern"]) -> Float[Tensor, "*map pattern"]:
+        """Probabilities at the natural rate of each pattern, whose mean is its share of random maps.
+
+        Among the maps that a classifier learns from, rare patterns are more or less frequent than among random maps.
+        """
+        weighed = probability * self.rates
+        return weighed / weighed.sum(-1, keepdim=True)
+
     def _logits(self, grids: Float[Tensor, "map channel row column"]) -> Float[Tensor, "map pattern"]:
         maps = pictures(grids)
         return self(channels(maps), numbers(maps))
@@ -122,7 +133,8 @@ def load(path: Path | None = None, device: str | torch.device = "cpu") -> Classi
     try:
         with safe_open(path, "pt") as stored:
             classifier = Classifier(json.loads(stored.metadata()["card"]))
-            classifier.load_state_dict({name: stored.get_tensor(name) for name in stored.keys()})
+            older = {"rates": classifier.rates}
+            classifier.load_state_dict(older | {name: stored.get_tensor(name) for name in stored.keys()})
     except (OSError, SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
         remedy = "name the weights that 'headscope patterns train' wrote"

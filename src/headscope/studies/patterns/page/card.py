@@ -13,7 +13,7 @@ from headscope.report.kinds import COLOURS, where_true
 from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.studies.patterns.page.figures import over_corpora
 
-HIDDEN = ("probability",)
+HIDDEN = ("counted", "probability")  # the second is of older results
 SOME = 0.05
 HALF = 0.5
 
@@ -24,7 +24,7 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
 
 
 def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The pattern that most of a head's maps have; of several corpora, over all of them."""
+    """The pattern with the largest share of a head's maps; of several corpora, over all of them."""
     share = over_corpora(result, "share")
     best = share.fillna(-1).idxmax("pattern").where(share.notnull().all("pattern"), "")
     words = [label("pattern", name) for name in best.values.ravel().tolist()]

@@ -36,8 +36,9 @@ def _shares(result: xr.Dataset) -> Iterator[Figure]:
         total.transpose("task", "pattern"), first="heterogeneous", band=PAPER, band_label="heterogeneous in the paper"
     )
     caption = (
-        "All heads together. Dashed lines: the range of heterogeneous maps in the paper, 0.32 (MRPC) to 0.61 (QQP), "
-        "for fine-tuned BERT-base. After Kovaleva et al. (2019), Figure 2."
+        "All heads together; a share is the mean probability of the pattern. Near-even block: over the whole input or "
+        "inside its segments, as random weights have it. Dashed lines: the range of heterogeneous maps in the paper, "
+        "0.32 (MRPC) to 0.61 (QQP), for fine-tuned BERT-base. After Kovaleva et al. (2019), Figure 2."
     )
     yield Figure("share_total", SHARES, chart, caption, "share_total")
 
@@ -45,8 +46,8 @@ def _shares(result: xr.Dataset) -> Iterator[Figure]:
 def _heads(result: xr.Dataset) -> Iterator[Figure]:
     share = over_corpora(result, "share")
     names = share["pattern"].values.tolist()
-    dominant = result["dominant"].assign_attrs(long_name="pattern of most of a head's maps")
-    caption = "The pattern of most maps of each head; the next figure shows the shares."
+    dominant = result["dominant"].assign_attrs(long_name="pattern with the largest share of a head's maps")
+    caption = "The pattern with the largest share of the maps of each head; the next figure shows the shares."
     yield Figure("dominant", HEADS, classes(dominant, names=names, dim="pattern"), caption, "share")
     caption = "The five shares of a head sum to 1."
     yield Figure("share", HEADS, heatmap(share, domain=(0, 1)), caption, "share")
@@ -67,7 +68,7 @@ def _maps(result: xr.Dataset) -> Iterator[Figure]:
                 "The clearest maps, each of another head. Darker: more attention; each map has its own scale. "
                 "After Kovaleva et al. (2019), Figure 1."
             )
-            yield Figure(f"map-{pattern}", MAPS, attention_maps(clear, title), caption, "probability")
+            yield Figure(f"map-{pattern}", MAPS, attention_maps(clear, title), caption, "share")
 
 
 def _with_tokens(one: xr.DataArray) -> tuple[xr.DataArray, list[str]]:

@@ -17,7 +17,7 @@ MEANINGS = {
     "vertical": "All tokens attend to the same few tokens.",
     "diagonal": "Each token attends to itself or a neighbour.",
     "vertical_diagonal": "Each token attends to a few tokens that all attend to, and to itself or a neighbour.",
-    "block": "Tokens attend to the tokens of their own segment.",
+    "block": "Attention is nearly even, over the input or inside its segments: random weights look so, too.",
     "heterogeneous": "They have no simple shape.",
 }
 CLEAR = ("diagonal", "vertical", "block")

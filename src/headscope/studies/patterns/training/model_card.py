@@ -72,11 +72,26 @@ def _calibration(card: Mapping[str, Any]) -> Iterator[str]:
     yield "## Calibration\n"
     labels = "the labels of random maps" if "parts" in card else "the labels"
     yield f"Logits are divided by {card['temperature']:.2f}, at which {labels} are most likely in cross-validation."
+    if "shares" in card:
+        yield from _shares(card["shares"])
     errors = " and ".join(
         f"{card[name]['classifier']['calibration_error']:.3f} ({name.replace('_', ' ').replace('cross ', 'cross-')})"
         for name in PARTS
     )
     yield f"Expected calibration error, ten bins of confidence: {errors}.\n"
+
+
+def _shares(shares: Mapping[str, Any]) -> Iterator[str]:
+    """How near the shares of patterns come to those of the labels."""
+    words = {"labels": "labels", "counted": "most probable pattern", "unweighted": "mean probability", "share": "share"}
+    yield "Shares are mean probabilities with the odds of patterns multiplied by rates that suit random maps. Of"
+    yield f"{shares['n']} random maps, each told by learners that saw no map of its text, at rates from other folds"
+    yield "(distance: the sum of absolute differences from the labels):\n"
+    rows = [
+        [words[name], *(f"{each:.3f}" for each in shares[name]), f"{shares['distance'].get(name, 0):.3f}"]
+        for name in words
+    ]
+    yield from _table(["", *map(_word, PATTERNS), "distance"], iter(rows))
 
 
 def _recipe(card: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,15 @@ from jaxtyping import Bool, Int
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.evaluate import Probabilities, frequent, labels_of, probabilities_of, scores
+from headscope.studies.patterns.training.calibration import at_rates, natural_maps, rates
+from headscope.studies.patterns.training.evaluate import (
+    Labels,
+    Probabilities,
+    frequent,
+    labels_of,
+    probabilities_of,
+    scores,
+)
 from headscope.studies.patterns.training.folds import HELD_OUT, is_boundary, text
 from headscope.studies.patterns.training.rule_baseline import fitted, numbers, predict
 
@@ -47,6 +55,7 @@ def scorecard(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classif
         }
 
     card = {"cross_validation": scores_of(learnt), "held_out": scores_of(held_out)}
+    card["shares"] = shares(labels, probabilities, folds, natural_maps(maps))
     if 0 < boundary.sum() < len(maps):
         parts = {"random": ~boundary, "boundary": boundary}
         sides = {"cross_validation": learnt, "held_out": held_out}
@@ -55,6 +64,22 @@ def scorecard(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classif
             for name, part in parts.items()
         }
     return card
+
+
+def shares(labels: Labels, probabilities: Probabilities, folds: Folds, natural: Part) -> dict[str, Any]:
+    """Shares of random maps by the labels and by the classifier, and their distances from the labels.
+
+    `counted` counts the most probable pattern of each map; `unweighted` are mean probabilities, and `share` those at
+    the rates of patterns, which each fold takes from the others. A distance is the sum of absolute differences.
+    """
+    weighted = np.zeros_like(probabilities)
+    for number in sorted(set(folds[natural].tolist())):
+        others, its = natural & (folds != number) & (folds != HELD_OUT), natural & (folds == number)
+        weighted[its] = at_rates(probabilities[its], rates(labels[others], probabilities[others]))
+    told = {"counted": _certain(probabilities.argmax(-1)), "unweighted": probabilities, "share": weighted}
+    means = {"labels": _certain(labels)[natural].mean(0)} | {name: each[natural].mean(0) for name, each in told.items()}
+    distances = {name: float(abs(means[name] - means["labels"]).sum()) for name in told}
+    return {name: mean.tolist() for name, mean in means.items()} | {"distance": distances, "n": int(natural.sum())}
 
 
 def main_scores(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,22 +1,24 @@
 """Training of the classifier, and its scores on texts that it has not seen.
 
-The number of steps and the temperature are chosen by cross-validation over texts, in the folds of `folds.fold`; the
-texts of fold `folds.HELD_OUT` are classified once, at the end, and decide nothing.
+The number of steps, the temperature and the rates of patterns are chosen by cross-validation over texts, in the folds
+of `folds.fold`; the texts of fold `folds.HELD_OUT` are classified once, at the end, and decide nothing.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 import numpy as np
+import torch
 from jaxtyping import Int
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.training.calibration import loss, natural_maps, rates, softened, temperature
 from headscope.studies.patterns.training.curriculum import Curriculum
 from headscope.studies.patterns.training.evaluate import Probabilities, check, labels_of, probabilities_of
-from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, is_boundary, text
+from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, text
 from headscope.studies.patterns.training.recipe import RECIPE, ClassifierRecipe
 from headscope.studies.patterns.training.scorecard import scorecard
 
@@ -53,12 +55,16 @@ def train(
     learner.advance(steps)
     progress(steps)
     classifier = learner.averaged()
-    classifier.temperature.fill_(calibrated(learnt, crossed))
+    natural = natural_maps(learnt)
+    labels = labels_of(learnt)[natural]
+    classifier.temperature.fill_(temperature(labels, crossed[natural]))
     cooled = softened(crossed, classifier.temperature.item())
+    classifier.rates.copy_(torch.from_numpy(rates(labels, cooled[natural])))
     classifier.card = {
         "seed": seed,
         "recipe": asdict(recipe) | {"stopped_at": steps},
         "temperature": round(classifier.temperature.item(), 3),
+        "rates": [round(rate, 3) for rate in classifier.rates.tolist()],
         **scorecard(maps, folds, cooled, classifier),
         "texts": sorted({text(each) for each in learnt}),
     }
@@ -84,30 +90,6 @@ def cross_validated(curriculum: Curriculum, folds: Folds, progress: Progress) ->
         if steps - _best(looks)[1] >= recipe.patience * recipe.check:
             break
     return _best(looks)[1:]
-
-
-def calibrated(maps: Sequence[Map], probabilities: Probabilities) -> float:
-    """The temperature at which the labels are most likely; of random maps if there are any, else of all."""
-    natural = np.array([not is_boundary(each) for each in maps])
-    chosen = natural if natural.any() else ~natural
-    return temperature(labels_of(maps)[chosen], probabilities[chosen])
-
-
-def loss(labels: Int[np.ndarray, " map"], probabilities: Probabilities) -> float:
-    """The mean negative log-probability of the labels, in nats."""
-    return float(-np.log(np.maximum(probabilities[np.arange(len(labels)), labels], 1e-9)).mean())
-
-
-def softened(probabilities: Probabilities, temperature: float) -> Probabilities:
-    """The probabilities after a division of the logits by a temperature."""
-    powers = np.maximum(probabilities, 1e-9) ** (1 / temperature)
-    return powers / powers.sum(-1, keepdims=True)
-
-
-def temperature(labels: Int[np.ndarray, " map"], probabilities: Probabilities) -> float:
-    """The temperature at which the labels are most likely."""
-    tried = np.geomspace(0.25, 4, 161)
-    return float(tried[np.argmin([loss(labels, softened(probabilities, one)) for one in tried])])
 
 
 def _best(looks: Sequence[Look]) -> Look:
