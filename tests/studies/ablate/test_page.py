@@ -56,7 +56,7 @@ def test_findings_say_what_helps_what_hurts_and_what_is_noise():
         "The score without a head is higher for 1 of 4 heads, the same for 1, lower for 2. 1 head changes"
         in (said["How many matter"])
     )
-    assert said["How many matter"].endswith(": 2-2.")
+    assert ": 2-2. With 408 examples, accuracy that is worse by " in said["How many matter"]
     assert (
         "0.010. On the other half it gains -0.010 [-0.015, -0.005]: not confirmed" in (said["Chosen on the first half"])
     )
@@ -73,6 +73,25 @@ def test_highlights_name_the_heads_that_the_task_needs():
     made["head_q_value"] = made["head_q_value"] * 0 + 1
     unsure = highlights(made)[0]
     assert unsure.topic == "The task needs no single head for sure" and "which may be chance" in unsure.text
+
+
+def test_that_heads_can_be_disabled_stands_beside_the_fall_that_would_have_been_seen():
+    """Intervals of 0.05 either way: by the normal distribution, (2.50 + 0.84) standard errors are 8.5 points."""
+    made = result()
+    (text,) = (one.text for one in highlights(made) if one.topic == "2 of 4 heads can be disabled")
+    assert text.endswith(
+        "With 408 examples, accuracy that is worse by 8.7 points is found in 80% of cases (corrected for 4 heads); "
+        "less may go unseen."
+    )
+    for name in ("head_gain_n_examples", "head_gain_ci"):
+        assert "is found in" not in str(highlights(made.drop_vars(name)))
+
+
+def test_of_a_loss_it_is_that_of_a_normal_estimate():
+    made = result().sel(metric=["cross_entropy"])
+    (text,) = (one.text for one in highlights(made) if "can be disabled" in one.topic)
+    # (2.50 + 0.84) standard errors of 0.0255
+    assert "cross entropy that is worse by 0.085 is found" in text
 
 
 def test_highlights_begin_with_the_named_sets():

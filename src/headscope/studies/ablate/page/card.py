@@ -9,6 +9,7 @@ from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.kinds import by_name, where_true
+from headscope.report.least_found import least_found
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import Estimate, measured, number, rate
 from headscope.statistics.interval_tests import q_changed
@@ -42,7 +43,8 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         texts = "; ".join(
             f"{row.words} {Estimate(row.value, row.lower, row.upper).signed} ({ranked(row)})" for row in gains
         )
-        yield Finding("Without it", f"Gain of {texts}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}")
+        text = f"Gain of {texts}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}"
+        yield Finding("Without it", f"{text} {_least(result, gains[0])}".rstrip())
     yield from _needed(result, numbers)
     if importance := of_variable(numbers, "importance"):
         texts = [f"{row.words} {value(row)} ({ranked(row)})" for row in importance]
@@ -71,6 +73,15 @@ def _sure(gains: list[Row]) -> str:
     sure = "changes beyond chance" if tested[0].q < RATE else "does not change beyond chance"
     test = f"McNemar's exact test, corrected for {tested[0].heads} heads: q {rate(tested[0].q)}"
     return f" {tested[0].words.capitalize()} {sure} ({test})."
+
+
+def _least(result: xr.Dataset, gain: Row) -> str:
+    """The smallest fall that would have been found for a head whose change is not beyond chance."""
+    name = str(result["metric"].values[0])
+    if pd.isna(gain.n) or gain.q < RATE or (pd.isna(gain.q) and not gain.lower <= 0 <= gain.upper):
+        return ""
+    change = xr.DataArray(gain.value, {"lower": gain.lower, "upper": gain.upper})
+    return least_found(change, label("metric", name), int(gain.n), gain.heads)
 
 
 def kinds(result: xr.Dataset) -> Iterator[HeadKind]:

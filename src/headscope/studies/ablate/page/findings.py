@@ -7,8 +7,19 @@ import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
+from headscope.report.least_found import least_found
 from headscope.report.parts import Finding
-from headscope.report.wording import estimate, examples, listed, measured, number, of_array, several, strongest
+from headscope.report.wording import (
+    estimate,
+    examples,
+    listed,
+    measured,
+    n_examples,
+    number,
+    of_array,
+    several,
+    strongest,
+)
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.thresholds import RATE
 from headscope.studies.ablate.page.card import q_values
@@ -46,9 +57,15 @@ def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
 def _free(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is not None:
-        free, total = int((gains >= 0).sum()), int(gains.notnull().sum())
-        text = f"Disabled one at a time, each leaves {label('metric', metric)} as it is or higher."
-        yield Finding(f"{free} of {total} heads can be disabled", text)
+        free, total, name = int((gains >= 0).sum()), int(gains.notnull().sum()), label("metric", metric)
+        text = f"Disabled one at a time, each leaves {name} as it is or higher. {_least(gains, name)}"
+        yield Finding(f"{free} of {total} heads can be disabled", text.rstrip())
+
+
+def _least(gains: xr.DataArray, metric: str) -> str:
+    """The smallest fall that the examples would have shown of one head among all."""
+    counts = n_examples(gains)
+    return least_found(gains, metric, counts[1], int(gains.notnull().sum())) if counts else ""
 
 
 def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
@@ -150,6 +167,7 @@ def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             else f" {len(sure)} heads change accuracy beyond chance"
         )
         text += f" (McNemar's exact test, corrected for the number of heads){': ' + names if names else ''}."
+    text = f"{text} {_least(gains, label('metric', metric))}".rstrip()
     yield Finding("How many matter", text)
 
 

@@ -7,10 +7,12 @@ from math import isnan
 import xarray as xr
 
 from headscope.errors import HeadscopeError
+from headscope.figures import with_interval
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
+from headscope.report.least_found import least_found
 from headscope.report.parts import Finding
-from headscope.report.wording import estimate, examples, measured, number, of_array, several
+from headscope.report.wording import estimate, examples, measured, n_examples, number, of_array, several
 
 FIRST = 8
 
@@ -33,9 +35,18 @@ def _main_score(result: xr.Dataset) -> Iterator[Finding]:
     if isnan(before) or isnan(after):
         yield Finding(f"{name} is not known", "The result has no score of the whole model or of the pruned one.")
         return
-    change = estimate(result, "score_change", metric=metric, share_removed=_share(result))
+    place = {"metric": metric, "share_removed": _share(result)}
+    change = estimate(result, "score_change", **place)
     sure = "The difference is beyond chance." if change.is_not(0) else "The difference may be chance."
-    yield Finding(f"{name} was {number(before)} and is {number(after)}", sure)
+    if not change.is_not(0) and (array := measured(result, "score_change", **place)) is not None:
+        sure += f" {_least(result, array)}"
+    yield Finding(f"{name} was {number(before)} and is {number(after)}", sure.rstrip())
+
+
+def _least(result: xr.Dataset, change: xr.DataArray) -> str:
+    """The smallest fall that the examples would have shown."""
+    counts = n_examples(with_interval(result, "pruned_score"))
+    return least_found(change, label("metric", str(change["metric"].item())), counts[1]) if counts else ""
 
 
 def _smaller(result: xr.Dataset) -> Iterator[Finding]:
@@ -103,7 +114,8 @@ def _reach(result: xr.Dataset) -> Iterator[Finding]:
     tried = float(change["share_removed"][-1])
     yield Finding(
         "Safe to remove",
-        f"With up to {share:.0%} of the heads removed, any change of {name} may be chance (tried: up to {tried:.0%}).",
+        f"With up to {share:.0%} of the heads removed, any change of {name} may be chance (tried: up to {tried:.0%}). "
+        f"{_least(result, change.sel(share_removed=share))}".rstrip(),
     )
 
 
