@@ -82,7 +82,7 @@ def one(number: int) -> None:
     Checkpoints._write = timed  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as scratch:
         path, seconds = sentences(Path(scratch), number), list[float]()
-        settings = Settings(journal=PassJournal(Path(scratch) / "journal", {}, print))
+        settings = Settings(journal=PassJournal(Path(scratch) / "journal", {}), on_notice=print)
         above, whole = peak(lambda: seconds.append(profiled(model, path, settings, time.process_time)))
     print(
         f"{number} sentences: {1000 * seconds[0] / number:.3f} ms each, {len(cost)} checkpoints with "

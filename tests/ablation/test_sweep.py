@@ -13,19 +13,24 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification
 
 from headscope import HeadscopeError, Settings
-from headscope.ablation import fastest_exact
+from headscope.ablation.fastest_exact import fastest_exact
 from headscope.ablation.head_means import head_means
-from headscope.ablation.journal import Journal, opened
 from headscope.ablation.partial_rerun import Rerun
+from headscope.ablation.strategies import FullPasses
 from headscope.ablation.sweep import Sweep, sweep
+from headscope.ablation.swept_parts import SweptParts
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, masked
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.models.heads import parse
 from headscope.models.model import wrap
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
+from headscope.passes import pass_journal
 from headscope.passes.batches import batches
-from headscope.studies.ablate.fingerprint import fingerprint
+from headscope.passes.pass_journal import PassJournal
+from headscope.storage.codec import encode
+from headscope.storage.fingerprint import Fingerprint
+from headscope.storage.lines import line_of, record_of
 from support.ablated import ablated
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.tiny import tiny_tokenizer, tiny_vocabulary
@@ -179,73 +184,109 @@ def test_a_faster_way_that_is_wrong_is_not_taken(spoilt: str, monkeypatch: pytes
     np.testing.assert_allclose(found.heads, expected.heads, rtol=1e-5, atol=1e-5)
 
 
+def kept(folder: Path, settings: Settings = SETTINGS, **run: str) -> Settings:
+    return replace(settings, journal=PassJournal(folder, run, kept=True))
+
+
 def test_a_whole_journal_needs_no_forward_pass(
     planted: TaskInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sets, run = [parse(SET, planted.model.capture.heads)], fingerprint(planted, SETTINGS)
-    with opened(tmp_path / "journal", run) as journal:
-        first = sweep(planted, SETTINGS, journal=journal, mode="mean", sets=sets)
-    size = (tmp_path / "journal").stat().st_size
+    sets = [parse(SET, planted.model.capture.heads)]
+    first = sweep(planted, kept(tmp_path), mode="mean", sets=sets)
+    contents = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
     monkeypatch.setattr(type(planted.model.network), "forward", None)
-    with opened(tmp_path / "journal", run) as journal:
-        again = sweep(planted, SETTINGS, journal=journal, mode="mean", sets=sets)
+    again = sweep(planted, kept(tmp_path), mode="mean", sets=sets)
     assert_same(first, again)
     assert again.strategy == first.strategy == ROWS
-    assert (tmp_path / "journal").stat().st_size == size
+    assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == contents
 
 
-def test_a_journal_of_version_0_1_is_gone_on_with(planted: TaskInputs, tmp_path: Path) -> None:
-    """There the name of the strategy was an array; outputs are kept."""
-    run, old = fingerprint(planted, SETTINGS), tmp_path / "old"
-    with opened(tmp_path / "journal", run) as journal:
-        first = sweep(planted, SETTINGS, journal=journal)
-        outputs = {unit: values for unit, values in journal.units.items() if unit != "strategy"}
-    with opened(old, run) as journal:
-        for unit, values in outputs.items():
-            journal.add_array(unit, values)
-        journal.add_array("way", np.array(ROWS))
-    with opened(old, run) as journal:
-        assert_same(sweep(planted, SETTINGS, journal=journal), first)
-        assert set(journal.units) - {*outputs, "way"} == {"strategy"}
+def test_a_set_that_is_added_is_all_that_is_computed(
+    planted: TaskInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep(planted, kept(tmp_path))
+    strategies, computed, real = fastest_exact, list[Any](), Rerun.disabled
 
+    def noted(*given: Any) -> Any:
+        strategy = strategies(*given)
+        monkeypatch.setattr(Rerun, "disabled", lambda self, *given: computed.append(given[1]) or real(self, *given))
+        return strategy
 
-def test_a_set_that_is_added_is_all_that_is_computed(planted: TaskInputs, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal, heads = Journal(), planted.model.capture.heads
-    sweep(planted, SETTINGS, journal=journal)
-    before, computed = set(journal.units), []
-    real = Rerun.disabled
-    monkeypatch.setattr(Rerun, "disabled", lambda self, *given: computed.append(given[1]) or real(self, *given))
-    monkeypatch.setattr(fastest_exact, "_difference", lambda *_: "")
-    monkeypatch.setattr(fastest_exact, "_trial", lambda *_: None)
-    sweep(planted, SETTINGS, journal=journal, sets=[parse("1-1,2-2", heads)])
-    assert {unit.partition(", ")[2] for unit in set(journal.units) - before} == {"heads 1-1,2-2"}
-    assert all(len(chosen) == 1 for chosen in computed)
+    monkeypatch.setattr("headscope.ablation.sweep.fastest_exact", noted)
+    chosen = [parse("1-1,2-2", planted.model.capture.heads)]
+    found = sweep(planted, kept(tmp_path), sets=chosen)
+    assert computed and all(len(disabled) == 1 for disabled in computed)
+    assert_same(found, sweep(planted, SETTINGS, sets=chosen))
 
 
 def test_stopped_anywhere_it_ends_with_the_same_numbers_to_the_bit(planted: TaskInputs, tmp_path: Path) -> None:
-    sets, run = [parse(SET, planted.model.capture.heads)], fingerprint(planted, SETTINGS)
-    parts: list[int] = []
+    sets = [parse(SET, planted.model.capture.heads)]
+    parts, notices = list[int](), list[str]()
     whole = sweep(planted, Settings(batch_tokens=32, on_progress=parts.append), sets=sets)
+    assert parts[0] == 0  # of a journal
     for stop in range(1, len(parts), 7):
-        path = tmp_path / f"journal {stop}"
-        with pytest.raises(KeyboardInterrupt, match="start the same command again"), opened(path, run) as journal:
-            sweep(planted, interrupted_at(stop), journal=journal, sets=sets)
-        with opened(path, run) as journal:
-            before = len(journal)
-            assert_same(sweep(planted, SETTINGS, journal=journal, sets=sets), whole)
-            assert before < len(journal) and (before > 0) == (stop > 1)
+        folder = tmp_path / f"journal {stop}"
+        with pytest.raises(KeyboardInterrupt):
+            sweep(planted, replace(kept(folder, interrupted_at(stop)), on_notice=notices.append), sets=sets)
+        if stop > 1:
+            assert "start the same command again to go on from there" in notices.pop()
+        assert folder.exists() == (stop > 1)
+        assert_same(sweep(planted, kept(folder), sets=sets), whole)
 
 
 def test_several_processes_give_the_bits_of_one_and_go_on(planted: TaskInputs, tmp_path: Path) -> None:
-    done, sets, path = list[int](), [parse(SET, planted.model.capture.heads)], tmp_path / "journal"
-    whole, run = sweep(planted, SETTINGS, sets=sets), fingerprint(planted, SETTINGS)
-    with pytest.raises(KeyboardInterrupt), opened(path, run) as journal:
-        sweep(planted, replace(interrupted_at(9), workers=2), journal=journal, sets=sets)
-    with opened(path, run) as journal:
-        several = replace(SETTINGS, workers=3, on_progress=done.append)
-        assert_same(sweep(planted, several, journal=journal, sets=sets), whole)
-    variants = sum(each + 1 for each in planted.model.capture.heads) + len(sets)
-    assert sum(done) == len(planted.inputs) * variants
+    done, sets = list[int](), [parse(SET, planted.model.capture.heads)]
+    whole = sweep(planted, SETTINGS, sets=sets)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(planted, kept(tmp_path, replace(interrupted_at(9), workers=2)), sets=sets)
+    several = replace(SETTINGS, workers=3, on_progress=done.append)
+    assert_same(sweep(planted, kept(tmp_path, several), sets=sets), whole)
+    passes = 1 + sum(each + 1 for each in planted.model.capture.heads) + 1 + len(sets)
+    assert sum(done) == len(planted.inputs) * passes
+
+
+def test_from_the_middle_of_a_batch_several_processes_go_on(
+    planted: TaskInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, notices = sweep(planted, SETTINGS), list[str]()
+    monkeypatch.setattr(pass_journal, "SECONDS", 0)
+    monkeypatch.setattr(pass_journal, "TIMES", 0)
+    for stop in (3, 5, 6):  # of parts of which a batch has three
+        folder, threads = tmp_path / str(stop), torch.get_num_threads()
+        torch.set_num_threads(1)  # as those of workers
+        with pytest.raises(KeyboardInterrupt):
+            sweep(planted, kept(folder, interrupted_at(stop)))
+        torch.set_num_threads(threads)
+        several = replace(SETTINGS, workers=2, on_notice=notices.append)
+        assert_same(sweep(planted, kept(folder, several)), whole)
+        assert "goes on from there" in notices.pop()
+
+
+@pytest.mark.parametrize("change", ["variants", "examples", "outputs", "more"])
+def test_outputs_of_other_sizes_are_computed_again(planted: TaskInputs, tmp_path: Path, change: str) -> None:
+    """Right in their checksums and types: a journal may be forged."""
+    first, notices, path = sweep(planted, kept(tmp_path)), list[str](), tmp_path / "pass-1"
+    header, line = path.read_bytes().splitlines(keepends=True)
+    record = record_of(line)
+    assert record is not None
+    parts = record["part"]["state"]
+    shape = list(parts[4]["outputs"]["shape"])
+    shape["variants examples outputs".split().index(change) if change != "more" else 0] += 1
+    forged = parts[4] | {"outputs": encode(np.zeros(shape, np.float32))}
+    record["part"]["state"] = [*parts, forged] if change == "more" else [*parts[:4], forged, *parts[5:]]
+    path.write_bytes(header + line_of(record))
+    assert_same(sweep(planted, replace(kept(tmp_path), on_notice=notices.append)), first)
+    assert len(notices) == 1 and notices[0].endswith("does not fit; the pass starts anew")
+
+
+@pytest.mark.parametrize("content", [b"", b"my notes\n", line_of({"headscope": "journal"}), line_of({"run": 1})])
+def test_a_damaged_or_another_file_is_said_and_the_sweep_starts_anew(
+    planted: TaskInputs, tmp_path: Path, content: bytes
+) -> None:
+    notices = list[str]()
+    (tmp_path / "pass-1").write_bytes(content)
+    sweep(planted, replace(kept(tmp_path), on_notice=notices.append))
+    assert [notice.endswith("is damaged; the pass starts anew") for notice in notices] == [True]
 
 
 def interrupted_at(stop: int) -> Settings:
@@ -258,8 +299,7 @@ def interrupted_at(stop: int) -> Settings:
     return Settings(batch_tokens=SETTINGS.batch_tokens, on_progress=progress)
 
 
-def test_progress_reaches_what_was_expected(planted: TaskInputs) -> None:
-    journal = Journal()
+def test_progress_reaches_what_was_expected(planted: TaskInputs, tmp_path: Path) -> None:
     for _ in range(2):  # what the journal holds counts as done
         told: dict[str, int] = {"done": 0}
         settings = Settings(
@@ -267,8 +307,12 @@ def test_progress_reaches_what_was_expected(planted: TaskInputs) -> None:
             on_progress=lambda done, told=told: told.update(done=told["done"] + done),
             on_total=lambda total, told=told: told.update(total=total),
         )
-        sweep(planted, settings, journal=journal, mode="mean")
-        assert told["done"] == told["total"] == len(planted.inputs) * 10
+        sweep(planted, kept(tmp_path, settings), mode="mean")
+        assert told["done"] == told["total"] == len(planted.inputs) * 11
+
+
+def fingerprint(one: TaskInputs, settings: Settings) -> Fingerprint:
+    return SweptParts(one, (), "uniform", lambda: FullPasses(one.model, "uniform"), settings).fingerprint()
 
 
 @pytest.mark.parametrize("change", ["seed", "batch_tokens"])

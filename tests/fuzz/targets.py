@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from fuzz.mutations import mutate
 from fuzz.saved_results import every_result, mutate_one, take_result
 from headscope import models, results
-from headscope.ablation.journal import opened as opened_journal
+from headscope.ablation.sweep import sweep
 from headscope.capture.transformers_logging import quiet
 from headscope.corpora import Corpus, Options, read
 from headscope.corpora.readers import sample
@@ -35,6 +35,7 @@ from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.rerun import rerun
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
+from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.passes import Pass, Settings, shards
 from headscope.passes.coverage import Coverage
 from headscope.passes.pass_journal import PassJournal
@@ -53,6 +54,7 @@ from headscope.viewer.session import ViewSession
 from headscope.viewer.text_store import identifier
 from support.closed import without_override
 from support.killed import Killed
+from support.planted_task import planted_classifier, planted_task
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.unlabelled import folder as map_folder
@@ -184,10 +186,14 @@ def checkpoint(folder: Path) -> bytes:
 def read_checkpoint(content: bytes, folder: Path) -> object:
     """Go on from a checkpoint whose part is mutated and whose checksum fits; a pass that starts anew has refused it."""
     checkpoint(folder)
+    return _gone_on(content, folder, _measure)
+
+
+def _gone_on(content: bytes, folder: Path, run: Callable[[Path], list[str]]) -> list[str]:
     first, _ = (folder / "pass-1").read_bytes().splitlines(keepends=True)
     content = content.replace(b"\n", b" ")
     (folder / "pass-1").write_bytes(first + sha256(content).hexdigest().encode() + b" " + content + b"\n")
-    notices = _measure(folder)
+    notices = run(folder)
     if notices[-1].endswith("anew"):
         raise HeadscopeError(notices[-1])
     return notices
@@ -203,8 +209,8 @@ def _measure(folder: Path, killed_after: int = 10**9) -> list[str]:
         if batches > killed_after:
             raise Killed
 
-    journal = PassJournal(folder, {"study": "made"}, notices.append)
-    settings = Settings(resamples=3, batch_tokens=30, journal=journal, on_progress=count)
+    journal = PassJournal(folder, {"study": "made"})
+    settings = Settings(resamples=3, batch_tokens=30, journal=journal, on_progress=count, on_notice=notices.append)
     with patch.object(shards, "EXAMPLES", 1), patch.object(PassJournal, "due", True):
         Pass(_model(), _texts(), settings).measure(["entropy"])
     return notices
@@ -221,19 +227,31 @@ def _texts() -> Corpus:
     return read(["It rained.", "We slept.", "It was.", "She saw it.", "He ran."])
 
 
-def read_journal(content: bytes, folder: Path) -> object:
-    """Open a mutated journal of a sweep."""
-    (folder / "journal").write_bytes(content)
-    with opened_journal(folder / "journal", {"seed": 0}) as journal:
-        return dict(journal.units)
+def sweep_checkpoint(folder: Path) -> bytes:
+    """The outputs of a sweep in a checkpoint."""
+    _sweep(folder)
+    return (folder / "pass-1").read_bytes().splitlines()[1].partition(b" ")[2]
 
 
-def journal_file(folder: Path) -> bytes:
-    """A journal of a sweep with two units."""
-    with opened_journal(folder / "journal", {"seed": 0}) as journal:
-        journal.add_array("a", np.eye(2))
-        journal.once_json("b", lambda: "fast")
-    return (folder / "journal").read_bytes()
+def read_sweep_checkpoint(content: bytes, folder: Path) -> object:
+    """The same with a checkpoint of a sweep."""
+    sweep_checkpoint(folder)
+    return _gone_on(content, folder, _sweep)
+
+
+def _sweep(folder: Path) -> list[str]:
+    """Run a sweep that keeps its outputs; returns its notices."""
+    notices = list[str]()
+    settings = Settings(batch_tokens=20, journal=PassJournal(folder, {}, kept=True), on_notice=notices.append)
+    sweep(_swept_inputs(), settings)
+    return notices
+
+
+@cache
+def _swept_inputs() -> TaskInputs:
+    task = planted_task()
+    inputs = task_inputs(models.wrap(planted_classifier(), tiny_tokenizer()), task, task.dev)
+    return replace(inputs, inputs=inputs.inputs[:4])
 
 
 def read_run(content: bytes, folder: Path) -> object:
@@ -557,7 +575,7 @@ TARGETS: Mapping[str, Target] = {
     "result, labels": Target(result_labels, read_result_labels),
     "result, command": Target(lambda folder: json.dumps(COMMAND).encode(), read_command),
     "checkpoint of a pass": Target(checkpoint, read_checkpoint),
-    "journal of a sweep": Target(journal_file, read_journal),
+    "checkpoint of a sweep": Target(sweep_checkpoint, read_sweep_checkpoint),
     "checkpoint of items": Target(scores_of_items, read_scores),
     "training run": Target(run_file, read_run),
     "training run, digests": Target(digests_file, read_digests),

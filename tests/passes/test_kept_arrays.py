@@ -32,8 +32,8 @@ class Reading:
 
     def __init__(self, journal: Path | None = None, workers: int = 1):
         self.batches, self.notices = 0, list[str]()
-        kept = PassJournal(journal, {}, self.notices.append) if journal else None
-        self.settings = Settings(batch_tokens=100, workers=workers, journal=kept)
+        kept = PassJournal(journal, {}) if journal else None
+        self.settings = Settings(batch_tokens=100, workers=workers, journal=kept, on_notice=self.notices.append)
 
     def observe(self, group: list[Encoded]) -> tuple[list[int], list[np.ndarray]]:
         self.batches += 1

@@ -57,8 +57,10 @@ class Run:
 
     def __init__(self, folder: Path, kill_after: int = 10**9, **run: Any):
         self.batches, self.kill_after, self.notices = 0, kill_after, list[str]()
-        journal = PassJournal(folder, {"study": "made"} | run, self.notices.append)
-        self.settings = Settings(resamples=5, batch_tokens=100, journal=journal, on_progress=self.count)
+        journal = PassJournal(folder, {"study": "made"} | run)
+        self.settings = Settings(
+            resamples=5, batch_tokens=100, journal=journal, on_progress=self.count, on_notice=self.notices.append
+        )
 
     def count(self, inputs: int) -> None:
         self.batches += 1

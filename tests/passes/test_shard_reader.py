@@ -112,10 +112,10 @@ def test_ctrl_c_within_a_sum_keeps_its_shards_and_a_killed_run_goes_on(
     kept = measured(model, corpus, settings(1, on_progress=stop(KeyboardInterrupt, 17), keep_interrupted=True))
     assert kept.coverage.inputs == sum(done) < whole.coverage.inputs
     done.clear()
-    journal = PassJournal(tmp_path, {}, lambda line: None)
+    journal = PassJournal(tmp_path, {})
     with pytest.raises(Killed):
         measured(model, corpus, settings(1, journal=journal, on_progress=stop(Killed, 17)))
-    again = settings(2, journal=PassJournal(tmp_path, {}, lambda line: None))
+    again = settings(2, journal=PassJournal(tmp_path, {}))
     assert bits(measured(model, corpus, again)) == bits(whole)
 
 
@@ -167,9 +167,9 @@ def test_a_killed_run_does_not_read_again_what_it_has_done(
             raise Killed
 
     with pytest.raises(Killed):
-        measured(model, corpus, settings(1, journal=PassJournal(tmp_path / "journal", {}, print), on_progress=stop))
+        measured(model, corpus, settings(1, journal=PassJournal(tmp_path / "journal", {}), on_progress=stop))
     lines_read(lines)
-    again = settings(workers, journal=PassJournal(tmp_path / "journal", {}, print))
+    again = settings(workers, journal=PassJournal(tmp_path / "journal", {}))
     assert bits(measured(model, corpus, again)) == bits(whole)
     assert lines_read(lines) <= 61 - 36 + workers
 
@@ -245,7 +245,7 @@ def test_ctrl_c_keeps_the_shards_that_are_merged(
 ) -> None:
     """And a killed run goes on with another number of processes."""
     notices, whole = list[str](), measured(model, corpus, settings(1))
-    begun = settings(2, journal=PassJournal(tmp_path, {}, notices.append))
+    begun = settings(2, journal=PassJournal(tmp_path, {}), on_notice=notices.append)
 
     def stop(kind: type[BaseException]) -> Callable[[int], None]:
         def act(done: int) -> None:
@@ -259,7 +259,7 @@ def test_ctrl_c_keeps_the_shards_that_are_merged(
     assert "inputs are kept" in notices.pop()
     assert_no_children()
     for workers in (3, 1):
-        again = settings(workers, journal=PassJournal(tmp_path, {}, notices.append))
+        again = settings(workers, journal=PassJournal(tmp_path, {}), on_notice=notices.append)
         if workers == 3:
             with pytest.raises(Killed):
                 measured(model, corpus, replace(again, on_progress=stop(Killed)))

@@ -16,25 +16,31 @@ def first_exact(
     trial: Callable[[Computation], Tensor],
     whole: Computation,
     dtype: torch.dtype,
-) -> Computation:
+) -> tuple[Computation, str]:
     """The first computation whose values on a trial are those of the whole one; the whole one if there is none.
 
     * `makers`: make the computations, the fastest first; one that does not fit the model raises an error.
     * `dtype`: of the network's weights, which says how close values must be.
 
-    >>> twice = lambda values: 2 * values
+    Returns: the computation, and why it is not one before; "" if there was none.
+
+    >>> twice, whole = lambda values: 2 * values, lambda values: values + values
     >>> trial = lambda compute: compute(torch.ones(3))
-    >>> first_exact([lambda: torch.sqrt, lambda: twice], trial, lambda values: values + values, torch.float32) is twice
-    True
+    >>> found, reason = first_exact([lambda: torch.sqrt, lambda: twice], trial, whole, torch.float32)
+    >>> found is twice, reason
+    (True, 'outputs would differ by 1.0e+00')
     """
-    expected = trial(whole)
+    expected, reason = trial(whole), ""
     close = CLOSE[dtype] * max(1.0, float(expected.abs().max()))
     for make in makers:
         try:
             computation = make()
             values = trial(computation)
-        except Exception:  # layers of some models cannot be called like this, and raise whatever they like
+            furthest = float((values - expected).abs().max())
+        except Exception as error:  # layers of some models cannot be called like this, and raise whatever they like
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
             continue
-        if values.shape == expected.shape and bool((values - expected).abs().max() <= close):
-            return computation
-    return whole
+        if values.shape == expected.shape and furthest <= close:
+            return computation, reason
+        reason = f"outputs would differ by {furthest:.1e}"
+    return whole, reason

@@ -11,7 +11,7 @@ PLACE = "start and end of bytes"
 
 
 def message_of(record: Record) -> bytes:
-    """A record whose arrays are as of `journal.codec.encode`.
+    """A record whose arrays are as of `storage.codec.encode`.
 
     >>> record_of(message_of({"value": [1, "a"]}))
     {'value': [1, 'a']}

@@ -5,8 +5,9 @@ every example's loss in all of its gates, which is the product of the output wit
 its numbers. `estimators` makes of these what papers and programs report.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -23,9 +24,16 @@ from headscope.models import Model
 from headscope.outputs.importance_estimators import Cumulative, to_variables
 from headscope.outputs.losses import Target, collated, losses
 from headscope.outputs.task_inputs import TaskInputs, refuse_other_head, task_inputs
+from headscope.passes.accumulators import listed
 from headscope.passes.batches import batches
+from headscope.passes.coverage import Coverage
+from headscope.passes.fingerprint import of_pass
+from headscope.passes.read_parts import read_parts
 from headscope.passes.resampling_buffer import Buffer
 from headscope.passes.settings import DEFAULTS, Settings
+from headscope.passes.shards import Fold, ReadShards
+from headscope.statistics.bootstrap import Tally
+from headscope.storage.fingerprint import Fingerprint
 
 
 def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DEFAULTS) -> dict[str, xr.DataArray]:
@@ -34,19 +42,71 @@ def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DE
     * `task`: its labels in the order of the model's outputs (`tasks.aligned`); `corpus`: its examples to read, one
       of its splits.
 
+    The journal of the settings keeps it once it is whole.
+
     Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
-    inputs = task_inputs(model, task, corpus, settings.seed)
-    targets = inputs.masked_pieces or task.targets(corpus).tolist()
-    buffer, cumulative = Buffer(settings.seed, settings.resamples), Cumulative()
-    for batch, gradients in gate_gradients(inputs, targets, settings):
-        signed, absolute = gradients.sum(1), gradients.abs().sum(1)
-        every = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
-        sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
-        buffer.add(batch.index, {name: Values(values, every) for name, values in sums.items()})
-        cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
-        settings.on_progress(len(signed))
-    return to_variables(buffer.flush(), cumulative, model.capture.heads)
+    settings = replace(settings, engine=None, keep_interrupted=False)
+    reader = _GradientReader(task_inputs(model, task, corpus, settings.seed), corpus, settings)
+    (sums,) = read_parts(reader, reader.fold, settings)[0].state
+    return to_variables(sums.tallies, sums.cumulative, model.capture.heads)
+
+
+@dataclass(frozen=True)
+class _GradientSums:
+    """What importance is computed from; see `to_variables`."""
+
+    tallies: dict[str, Tally]
+    cumulative: Cumulative
+
+
+@dataclass(frozen=True)
+class _GradientReader:
+    """Reads the sums of all inputs as one part."""
+
+    inputs: TaskInputs
+    corpus: Corpus
+    settings: Settings
+
+    @property
+    def fold(self) -> Fold[list[_GradientSums]]:
+        return listed(_GradientSums, self._refuse_damaged)
+
+    def fingerprint(self) -> Fingerprint:
+        read = of_pass(self.inputs.model, self.corpus, self.settings)
+        return read | {"task": repr((self.inputs.task.kind, self.inputs.task.labels))}
+
+    def parts(self, done: ReadShards[list[_GradientSums]]) -> Generator[ReadShards[list[_GradientSums]]]:
+        if done.shards:
+            self.settings.on_progress(done.coverage.inputs)
+        else:
+            yield ReadShards([self._read()], 1, Coverage(len(self.inputs.inputs)))
+
+    def unfinished(self) -> None:
+        """Nothing."""
+
+    def _read(self) -> _GradientSums:
+        targets = self.inputs.masked_pieces or self.inputs.task.targets(self.corpus).tolist()
+        buffer, cumulative = Buffer(self.settings.seed, self.settings.resamples), Cumulative()
+        for batch, gradients in gate_gradients(self.inputs, targets, self.settings):
+            signed, absolute = gradients.sum(1), gradients.abs().sum(1)
+            every = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
+            sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
+            buffer.add(batch.index, {name: Values(values, every) for name, values in sums.items()})
+            cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
+            self.settings.on_progress(len(signed))
+        return _GradientSums(buffer.flush(), cumulative)
+
+    def _refuse_damaged(self, done: list[_GradientSums]) -> None:
+        """Raise `ValueError` for sums of other names or sizes: a journal may be forged."""
+        heads, resamples = sum(self.inputs.model.capture.heads), self.settings.resamples
+        sizes = {"size": heads, "absolute": heads, "signed": heads, "tokens": 1}
+        for sums in done:
+            found = {name: tally.resampled_total.shape for name, tally in sums.tallies.items()}
+            if found != {name: (resamples, size) for name, size in sizes.items()}:
+                raise ValueError("does not fit")
+            if np.shape(sums.cumulative.total) != (heads,):
+                raise ValueError("does not fit")
 
 
 def gate_gradients(

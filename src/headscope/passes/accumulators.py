@@ -1,13 +1,16 @@
 """Accumulators of the two usual passes: tallies of values, and lists of observations."""
 
+import operator
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
 from headscope.passes.resampling_buffer import Buffer
+from headscope.passes.shards import Fold
 from headscope.statistics.bootstrap import Tally
 
 Value = TypeVar("Value")
@@ -44,6 +47,12 @@ class ListAccumulator(Generic[Value]):
     def state(self) -> list[Value]:
         """The observations so far."""
         return list(self.observations)
+
+
+def listed(kind: type[Value], refuse_damaged: Callable[[list[Value]], None] = lambda state: None) -> Fold[list[Value]]:
+    """The fold of parts that come as lists of values of a type; `refuse_damaged`: see `Fold`."""
+    start = partial(ListAccumulator[Any], lambda group: None)  # no batch is added here
+    return Fold(start, operator.add, list[kind], listed=True, refuse_damaged=refuse_damaged)
 
 
 def added(one: Tallies, other: Tallies) -> Tallies:

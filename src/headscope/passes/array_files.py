@@ -78,7 +78,7 @@ class ArrayFiles(Generic[Value]):
             raise HeadscopeError(f"'{path}' is not what a worker sent; check the disk, and start again")
 
     def refuse_damaged(self, shards: Sequence[KeptShard[list[Value]]]) -> None:
-        """See `StateFiles`."""
+        """See `Fold`: raise `ValueError` if a file is not as it was written."""
         for shard in shards:
             path = self.folder / shard.name
             if path.parent != self.folder or not path.is_file() or path.stat().st_size != shard.bytes:

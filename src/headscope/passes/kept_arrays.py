@@ -61,8 +61,9 @@ class ArrayStore:
         """
         files = ArrayFiles(observe, self._folder(run.settings))
         files.clear()
+        shards, refuse = list[KeptShard[list[kind]]], files.refuse_damaged
         with torch.inference_mode():
-            result = run.fold(Fold(files.here, operator.add, list[KeptShard[list[kind]]], listed=True, files=files))
+            result = run.fold(Fold(files.here, operator.add, shards, listed=True, refuse_damaged=refuse, files=files))
         for shard in result.value:
             self._open(files.folder / shard.name, shard.shapes)
         observations = [each for shard in result.value for each in shard.observations]

@@ -1,6 +1,6 @@
 """Checkpoints of the passes of a run, in a folder: the same run, started again, goes on from the last of them.
 
-Each pass has a file of lines as of `journal.lines`: first what its numbers depend on, then the merged state of the
+Each pass has a file of lines as of `storage.lines`: first what its numbers depend on, then the merged state of the
 shards that are done. The next checkpoint replaces the file; of a state that is a list it adds a line with the new
 items. So the folder is bounded by the states of the passes, whatever their number of checkpoints.
 """
@@ -29,22 +29,28 @@ class PassJournal:
 
     * `folder`: made at the first checkpoint; a run of a few seconds writes none.
     * `run`: what the numbers of all passes depend on.
-    * `on_notice`: called with one line when a pass goes on from a checkpoint, or starts anew.
+    * `kept`: whether the checkpoints outlive the result, and so are written at the end of each pass, too.
     """
 
     folder: Path
     run: Mapping[str, str | int]
-    on_notice: Callable[[str], None]
+    kept: bool = False
     passes: int = 0
     saved: float = field(default_factory=time.monotonic)
     cost: float = 0.0
 
-    def begin(self, fingerprint: Fingerprint, fold: Fold[State]) -> "Checkpoints[State]":
-        """The checkpoints of the next pass; `fingerprint`: what its numbers depend on beside `run`."""
+    def begin(
+        self, fingerprint: Fingerprint, fold: Fold[State], on_notice: Callable[[str], None]
+    ) -> "Checkpoints[State]":
+        """The checkpoints of the next pass.
+
+        * `fingerprint`: what its numbers depend on beside `run`.
+        * `on_notice`: called with one line when the pass goes on from a checkpoint, or starts anew.
+        """
         self.passes += 1
         path = self.folder / f"pass-{self.passes}"
         remove_unfinished(path)
-        return Checkpoints(self, path, {**self.run, **fingerprint}, fold)
+        return Checkpoints(self, path, {**self.run, **fingerprint}, fold, on_notice)
 
     @property
     def due(self) -> bool:
@@ -60,7 +66,8 @@ class NoCheckpoints(Generic[State]):
     """A pass that keeps nothing."""
 
     def __init__(self, fold: Fold[State]):
-        self.restored: ReadShards[State] = ReadShards(fold.start().state())
+        self.nothing: ReadShards[State] = ReadShards(fold.start().state())
+        self.restored = self.nothing
 
     def begin_anew(self, reason: str) -> None:
         """There is nothing to begin anew."""
@@ -78,9 +85,17 @@ class Checkpoints(NoCheckpoints[State]):
     * `restored`: the shards that are done, by the file; an empty part where there is none.
     """
 
-    def __init__(self, journal: PassJournal, path: Path, fingerprint: Fingerprint, fold: Fold[State]):
+    def __init__(
+        self,
+        journal: PassJournal,
+        path: Path,
+        fingerprint: Fingerprint,
+        fold: Fold[State],
+        on_notice: Callable[[str], None],
+    ):
         super().__init__(fold)
         self.journal, self.path, self.fingerprint, self.fold = journal, path, fingerprint, fold
+        self.on_notice = on_notice
         self.items = 0  # of a list, that are in the file
         if path.exists():
             self._restore()
@@ -88,8 +103,8 @@ class Checkpoints(NoCheckpoints[State]):
 
     def begin_anew(self, reason: str) -> None:
         """Forget the part in the file, and say why."""
-        self.restored, self.shards, self.items = ReadShards(self.fold.start().state()), 0, 0
-        self.journal.on_notice(f"'{self.path}' {reason}; the pass starts anew")
+        self.restored, self.shards, self.items = self.nothing, 0, 0
+        self.on_notice(f"'{self.path}' {reason}; the pass starts anew")
 
     def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
         """Keep a part, if it is time for a checkpoint or it must be (`at_once`).
@@ -100,11 +115,11 @@ class Checkpoints(NoCheckpoints[State]):
             self._write(part)
         if at_once and part.shards:
             kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'"
-            self.journal.on_notice(f"{kept}; start the same command again to go on from there")
+            self.on_notice(f"{kept}; start the same command again to go on from there")
 
     def finish(self, part: ReadShards[State]) -> None:
-        """Keep the whole pass, if its state has files: what is computed from them takes its time."""
-        if self.fold.files is not None and part.shards > self.shards:
+        """Keep the whole pass in a journal that is kept, or if its state has files: computing from them takes time."""
+        if (self.journal.kept or self.fold.files is not None) and part.shards > self.shards:
             self._write(part)
 
     def _write(self, part: ReadShards[State]) -> None:
@@ -128,14 +143,13 @@ class Checkpoints(NoCheckpoints[State]):
             if reason := self._misfit(next(records, None)):
                 raise ValueError(reason)
             restored = self._part(record for record in records if record)
-            if self.fold.files is not None:
-                self.fold.files.refuse_damaged(restored.state)
+            self.fold.refuse_damaged(restored.state)
         except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
             self.begin_anew(str(error))
         else:
             self.restored = restored
             done = f"{self.restored.coverage.inputs:,} inputs are done"
-            self.journal.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
+            self.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
 
     def _misfit(self, first: Record | None) -> str:
         """Why the checkpoints cannot be used; "" if they can."""

@@ -16,9 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
 from headscope.passes.coverage import Coverage
-from headscope.passes.fingerprint import of_pass
 from headscope.passes.observing import BatchObserver, MeasureObserver, observing
-from headscope.passes.pass_journal import NoCheckpoints
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shard_reader import ShardReader
@@ -100,23 +98,10 @@ class Pass:
         """The merged state of all shards; for passes with another kind of forward pass, or of state."""
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
         reader = ShardReader(self.model, self.corpus, words, self.settings, fold, self.pad_to)
-        checkpoints = self._checkpoints(reader)
-        if checkpoints.restored.shards:
-            self.settings.on_progress(checkpoints.restored.coverage.inputs)
-        total, interrupted = read_parts(
-            reader, checkpoints, fold.merge, keep_interrupted=self.settings.keep_interrupted
-        )
+        total, interrupted = read_parts(reader, fold, self.settings)
         self.corpus.refuse_changed()
-        reader.finish(total)
         self.model.refuse_changed()
         return self._result(total, words, interrupted=interrupted)
-
-    def _checkpoints(self, reader: ShardReader[State]) -> NoCheckpoints[State]:
-        if self.settings.journal is None:
-            return NoCheckpoints(reader.fold)
-        inputs = {"max_tokens": reader.words.max_tokens, "words": reader.words.aligned, "pad_to": self.pad_to}
-        inputs |= {"examples of a shard": reader.size, "shards together": reader.together}
-        return self.settings.journal.begin(of_pass(self.model, self.corpus, self.settings) | inputs, reader.fold)
 
     def _result(self, part: ReadShards[State], words: Words, *, interrupted: bool) -> PassResult[State]:
         """The state of a part with its coverage and attributes.

@@ -1,7 +1,8 @@
 """Parts that follow each other, added up: a checkpoint keeps those that are done, and so does Ctrl-C."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import Protocol
 
 import torch
@@ -13,11 +14,16 @@ from headscope.passes.pass_journal import NoCheckpoints
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards, State
 from headscope.passes.state_layout import misfit
-from headscope.storage.codec import decode
+from headscope.storage.codec import decode, encode
+from headscope.storage.fingerprint import Fingerprint
 
 
 class PartReader(Protocol[State]):
     """Reads parts that follow each other."""
+
+    def fingerprint(self) -> Fingerprint:
+        """What the numbers depend on, beside the run."""
+        ...
 
     def parts(self, done: ReadShards[State], /) -> Generator[ReadShards[State]]:
         """The parts after those that are done, one after the other."""
@@ -28,22 +34,19 @@ class PartReader(Protocol[State]):
         ...
 
 
-def read_parts(
-    reader: PartReader[State],
-    checkpoints: NoCheckpoints[State],
-    merge: Callable[[State, State], State],
-    *,
-    keep_interrupted: bool,
-) -> tuple[ReadShards[State], bool]:
-    """All parts from the last checkpoint on, merged.
+def read_parts(reader: PartReader[State], fold: Fold[State], settings: Settings) -> tuple[ReadShards[State], bool]:
+    """All parts from the last checkpoint of the settings' journal on, merged; workers get the total, too.
 
     Returns: the total, and whether it ends at Ctrl-C.
 
     Raises `KeyboardInterrupt` if nothing is read then, or partial results are not wanted.
     """
+    checkpoints, interrupted = NoCheckpoints(fold), False
+    if settings.journal is not None:
+        checkpoints = settings.journal.begin(reader.fingerprint(), fold, settings.on_notice)
     total = checkpoints.restored
     try:
-        with closing(_totals(reader, checkpoints, merge)) as totals:
+        with closing(_totals(reader, checkpoints, fold)) as totals:
             for total in totals:
                 checkpoints.save(total)
         checkpoints.finish(total)
@@ -52,16 +55,19 @@ def read_parts(
         raise
     except KeyboardInterrupt:
         checkpoints.save(total, at_once=True)
-        unfinished = reader.unfinished()
-        total = total.plus(unfinished, merge) if unfinished else total
-        if not (keep_interrupted and total.coverage.inputs):
+        unfinished, interrupted = reader.unfinished(), True
+        total = total.plus(unfinished, fold.merge) if unfinished else total
+        if not (settings.keep_interrupted and total.coverage.inputs):
             raise
-        return total, True
-    return total, False
+    if settings.engine is not None:
+        # workers do not compute from a state with files
+        kept = replace(total, state=checkpoints.nothing.state) if fold.files else total
+        settings.engine.finish(lambda: encode(kept))
+    return total, interrupted
 
 
 def _totals(
-    reader: PartReader[State], checkpoints: NoCheckpoints[State], merge: Callable[[State, State], State]
+    reader: PartReader[State], checkpoints: NoCheckpoints[State], fold: Fold[State]
 ) -> Generator[ReadShards[State]]:
     """The total so far, again after each part; from nothing where the first does not fit the checkpoint."""
     total, reason = checkpoints.restored, ""
@@ -72,11 +78,11 @@ def _totals(
                 reason = misfit(total.state, part.state)
             if reason:
                 break
-            total = total.plus(part, merge)
+            total = total.plus(part, fold.merge)
             yield total
     if reason:
         checkpoints.begin_anew(reason)
-        yield from _totals(reader, checkpoints, merge)
+        yield from _totals(reader, checkpoints, fold)
 
 
 def parts_by_workers(

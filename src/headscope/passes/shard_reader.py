@@ -30,6 +30,7 @@ from headscope.passes.shards import (
     shards_together,
 )
 from headscope.storage.codec import encode
+from headscope.storage.fingerprint import Fingerprint
 
 
 @dataclass
@@ -56,8 +57,16 @@ class ShardReader(Generic[State]):
         self.counted_before = Counter(self.words.counts)
         self.words = replace(self.words, by_document=self.corpus.by_document)
 
+    def fingerprint(self) -> Fingerprint:
+        """Model, corpus, settings and machine, and how the corpus is cut into inputs and shards."""
+        inputs = {"max_tokens": self.words.max_tokens, "words": self.words.aligned, "pad_to": self.pad_to}
+        inputs |= {"examples of a shard": self.size, "shards together": self.together}
+        return of_pass(self.model, self.corpus, self.settings) | inputs
+
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:
         """The sums of neighbouring shards after those that are done, one after the other."""
+        if done.shards:
+            self.settings.on_progress(done.coverage.inputs)
         self.words.counts.clear()
         self.words.counts.update(self.counted_before)
         self.words.counts.update(done.counts)
@@ -95,7 +104,7 @@ class ShardReader(Generic[State]):
             do,
             numbers,
             "shard" if self.together == 1 else f"part (of {self.together} shards)",
-            lambda: of_pass(self.model, self.corpus, self.settings),
+            self.fingerprint,
             self.settings.on_progress,
             preceding=done.coverage.inputs,
             on_piece=files.receive if files else no_piece,
@@ -104,12 +113,6 @@ class ShardReader(Generic[State]):
             for part in parts:
                 self.words.counts.update(part.counts)
                 yield part
-
-    def finish(self, total: ReadShards[State]) -> None:
-        """Keep the total of all shards for workers; those of a state with files do not compute from it."""
-        if self.settings.engine is not None:
-            kept = replace(total, state=self.nothing.state) if self.fold.files else total
-            self.settings.engine.finish(lambda: encode(kept))
 
     def _inputs(self, examples: list[Example]) -> int:
         """The number of inputs that some examples have; numbers of inputs count on over the shards."""

@@ -38,18 +38,14 @@ class Accumulator(Protocol[Accumulated]):
         ...
 
     def state(self) -> Accumulated:
-        """The state of all batches so far, as a journal keeps it: see `journal.codec`."""
+        """The state of all batches so far, as a journal keeps it: see `storage.codec`."""
         ...
 
 
-class StateFiles(Protocol[State]):
+class StateFiles(Protocol[Accumulated]):
     """Files that a state names beside the journal."""
 
-    def refuse_damaged(self, state: State, /) -> None:
-        """Raise `ValueError` if a file is not as it was written."""
-        ...
-
-    def sending(self, channel: TaskChannel, /) -> Accumulator[State]:
+    def sending(self, channel: TaskChannel, /) -> Accumulator[Accumulated]:
         """The accumulator of a shard in a worker on another machine, whose file goes to the coordinator."""
         ...
 
@@ -65,6 +61,7 @@ class Fold(Generic[State]):
     * `start`: makes the accumulator of a shard; `merge`: the state of two parts of a corpus, without changing either.
     * `kind`: the type of the state, such as `dict[str, Tally]`.
     * `listed`: whether the state is a list that grows with the corpus.
+    * `refuse_damaged`: raises `ValueError` for a state of a journal, right in its types, that cannot be of this pass.
     * `files`: those of a state that has some beside the journal. Such a state is kept at the end of the pass, too.
     """
 
@@ -72,6 +69,7 @@ class Fold(Generic[State]):
     merge: Callable[[State, State], State]
     kind: object
     listed: bool = False
+    refuse_damaged: Callable[[State], None] = lambda state: None
     files: StateFiles[State] | None = None
 
 

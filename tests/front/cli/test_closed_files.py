@@ -164,8 +164,8 @@ WRITTEN = [
     (f"{STUDY} {STUDY_OUT}", "result.nc", 0),
     (f"{STUDY} {STUDY_OUT}", ".headscope.journal/pass-1", 0),
     (f"{STUDY} {STUDY_OUT}", ".headscope.journal", 0),
-    (f"ablate {{}}/scorer --task two --data {{}}/task {STUDY_OUT}", "ablate.journal", 0),
-    (f"ablate {{}}/scorer --task two --data {{}}/task {STUDY_OUT}", "ablate.journal", 0o400),
+    (f"ablate {{}}/scorer --task two --data {{}}/task {STUDY_OUT}", "ablate.passes/sweep/pass-1", 0),
+    (f"ablate {{}}/scorer --task two --data {{}}/task {STUDY_OUT}", "ablate.passes", 0),
     (f"finetune {{}}/model --task two --data {{}}/task {STUDY_OUT}", "runs", 0),
     (f"finetune {{}}/model --task two --data {{}}/task {STUDY_OUT}", "runs", 0o500),
     ("index {}/model {}/texts.txt -o {out}", "", 0o500),
@@ -181,7 +181,7 @@ def test_what_may_not_be_written_is_named_in_one_line(
     line: str, name: str, mode: int, shelf: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    if name in ("", "runs", ".headscope.journal"):
+    if name in ("", "runs", ".headscope.journal", "ablate.passes"):
         (out / name).mkdir(parents=True)
     else:
         (out / name).parent.mkdir(parents=True)

@@ -1,6 +1,5 @@
 """The study `ablate` on planted models: what it finds, what it keeps, and what it refuses."""
 
-import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from headscope.corpora.tasks import Task, masked
 from headscope.front.cli.app import application
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.codec import encode
-from headscope.storage.lines import line_of
+from headscope.storage.lines import line_of, record_of
 from headscope.studies.ablate.study import run
 from support.planted_task import DECIDES, planted_classifier, planted_task, write_planted_task
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -83,7 +82,7 @@ def test_the_same_call_goes_on_and_another_mode_starts_anew(tmp_path: Path, monk
     settings = replace(SETTINGS, on_notice=notices.append)
     run(model, task, settings, directory=tmp_path, mode="zero", importance=False)
     first = run(model, task, settings, directory=tmp_path)
-    assert ["begun with mode zero, now it is uniform; the sweep starts anew" in each for each in notices] == [True]
+    assert ["begun with mode zero, now it is uniform; the pass starts anew" in each for each in notices] == [True]
     monkeypatch.setattr(type(model.network), "forward", None)
     again = run(model, task, SETTINGS, directory=tmp_path, metrics="matthews, accuracy")
     assert again["metric"].values.tolist() == ["matthews", "accuracy"]
@@ -91,27 +90,38 @@ def test_the_same_call_goes_on_and_another_mode_starts_anew(tmp_path: Path, monk
     xr.testing.assert_identical(again["importance"], first["importance"])
 
 
-def test_forged_units_are_computed_again(tmp_path: Path) -> None:
-    """Right in their checksums, wrong in their types or sizes."""
-    model, task, path = model_of(planted_classifier()), planted_task(), tmp_path / "ablate.journal"
+def test_a_forged_journal_of_importance_is_not_read(tmp_path: Path) -> None:
+    """Right in its checksums, wrong in its types or sizes."""
+    model, task, path = model_of(planted_classifier()), planted_task(), tmp_path / "ablate.passes/importance/pass-1"
     first = run(model, task, SETTINGS, directory=tmp_path, mode="mean")
-    content = path.read_bytes()
-    records = [json.loads(line.partition(b" ")[2]) for line in content.splitlines()[1:]]
-    importance = next(record["unit"] for record in records if "importance" in record["unit"])
-    for unit, value in (
-        ("batch 0, layer 1", encode(np.zeros((2, 1, 3), np.float32))),
-        ("batch 0, layer 2", {"json": "text"}),
-        ("means", encode(np.zeros((1, 1, 1)))),
-        ("strategy", {"json": 5}),
-        (importance, {"json": {"data_vars": {}}}),
-        (importance, {"json": 1}),
+    header, line = path.read_bytes().splitlines(keepends=True)
+    for change in (
+        lambda sums: sums["tallies"].pop(),
+        lambda sums: sums["cumulative"].update(total=encode(np.zeros(3))),
+        lambda sums: sums.update(cumulative=1),
+        lambda sums: sums["tallies"][0][1].update(resampled_total=encode(np.zeros((40, 5)))),
     ):
-        notices = list[str]()
-        settings = replace(SETTINGS, on_notice=notices.append)
-        path.write_bytes(content + line_of({"unit": unit} | value))
-        again = run(model, task, settings, directory=tmp_path, mode="mean")
+        notices, record = list[str](), record_of(line)
+        assert record is not None
+        change(record["part"]["state"][0])
+        path.write_bytes(header + line_of(record))
+        again = run(model, task, replace(SETTINGS, on_notice=notices.append), directory=tmp_path, mode="mean")
         xr.testing.assert_identical(again.drop_attrs(), first.drop_attrs())
-        assert len(notices) == 1 and "does not fit; " in notices[0] and notices[0].endswith("computed again")
+        assert [str(path) in notice and notice.endswith("; the pass starts anew") for notice in notices] == [
+            False,
+            True,
+        ]
+
+
+def test_the_journal_of_an_earlier_version_is_said_and_left_alone(tmp_path: Path) -> None:
+    model, task, notices = model_of(planted_classifier()), planted_task(), list[str]()
+    old = tmp_path / "ablate.journal"
+    old.write_bytes(b"notes")
+    for said in (1, 1):
+        settings = replace(SETTINGS, on_notice=notices.append)
+        run(model, task, settings, directory=tmp_path, importance=False)
+        assert len([notice for notice in notices if "is of an earlier version, and can be removed" in notice]) == said
+    assert old.read_bytes() == b"notes"
 
 
 def test_without_importance_nothing_is_said_of_it(tmp_path: Path) -> None:
@@ -180,11 +190,12 @@ def test_the_command(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     stored = results.read(tmp_path / "out")
     assert stored["set_score"].sel(metric="accuracy").item() == 1.0
-    size = (tmp_path / "out" / "ablate.journal").stat().st_size
+    file = tmp_path / "out" / "ablate.passes" / "sweep" / "pass-1"
+    content = file.read_bytes()
     assert invoke(*given, "--heads", "1-1,2-2", "--no-importance", "--no-figures").exit_code == 0
-    assert (tmp_path / "out" / "ablate.journal").stat().st_size == size
+    assert file.read_bytes() == content
     anew = invoke(*given, "--mode", "zero", "--no-importance", "--no-figures", "--workers", 2)
-    assert anew.exit_code == 0 and "now it is zero; the sweep starts anew" in anew.stderr
+    assert anew.exit_code == 0 and "now it is zero; the pass starts anew" in anew.stderr
 
 
 def test_a_task_folder_that_is_not_whole_is_refused(tmp_path: Path) -> None:

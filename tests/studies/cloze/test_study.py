@@ -224,8 +224,10 @@ def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkey
             if len(steps) == stop:
                 raise KeyboardInterrupt
 
-        journal = PassJournal(tmp_path / "journal", {}, notices.append)
-        settings = replace(QUICK, on_progress=progress, keep_interrupted=True, journal=journal)
+        journal = PassJournal(tmp_path / "journal", {})
+        settings = replace(
+            QUICK, on_progress=progress, keep_interrupted=True, journal=journal, on_notice=notices.append
+        )
         result = headscope.cloze(model, source, settings)
         steps.clear()
         return result

@@ -1,6 +1,6 @@
 """The computing part of a study's command: inputs from options, the journal of the run, the result."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
         ready.pop("directory")
     with progress_bar(study, n_inputs(ready), show=shown(quiet)) as (progress, expect):
         on_notice = (lambda line: None) if quiet else notice
-        journal = _journal(study, given, ready, on_notice)
+        journal = _journal(study, given, ready)
         run = {"on_progress": progress, "on_total": expect, "on_notice": on_notice}
         run |= {"keep_interrupted": True, "journal": journal}
         options = {name: given[name] for name in function.options}
@@ -59,17 +59,17 @@ def function_of(study: str) -> tuple[Function, dict[str, str]]:
     return function, {"directory": "Directory"} | dict(function.inputs)
 
 
-def _journal(study: str, given: Mapping[str, Any], ready: Mapping[str, Any], on_notice: Callable[[str], None]) -> Any:
+def _journal(study: str, given: Mapping[str, Any], ready: Mapping[str, Any]) -> Any:
     """The journal in the folder of the result, with the options on which its numbers depend.
 
-    * `given`: the options; `ready`: the inputs that were made from them; `on_notice`: see `PassJournal`.
+    * `given`: the options; `ready`: the inputs that were made from them.
     """
     from headscope.passes.fingerprint import of_model
     from headscope.passes.pass_journal import PassJournal
 
     options = {name: _text(value) for name, value in given.items() if name not in LEFT_OUT | HASHED}
     models = {f"model {number}": of_model(model) for number, model in enumerate(ready.get("models", ()), 1)}
-    return PassJournal(given["out"] / FOLDER, {"study": study} | options | models, on_notice)
+    return PassJournal(given["out"] / FOLDER, {"study": study} | options | models)
 
 
 def _text(value: Any) -> str:

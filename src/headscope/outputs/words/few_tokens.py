@@ -35,7 +35,7 @@ def fastest_reader(model: Model) -> Reader:
     with torch.inference_mode():
         return first_exact(
             [partial(make, model) for make in makers], lambda read: read(part), whole(model), model.network.dtype
-        )
+        )[0]
 
 
 def whole(model: Model) -> Reader:

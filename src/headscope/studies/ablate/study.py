@@ -2,16 +2,16 @@
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from headscope import results
-from headscope.ablation.journal import Journal, opened
 from headscope.ablation.sweep import sweep
-from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
@@ -22,9 +22,9 @@ from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Directory
+from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
 from headscope.studies.ablate.effects import Effects
-from headscope.studies.ablate.fingerprint import fingerprint
 from headscope.studies.ablate.phenomena import by_phenomenon
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
@@ -36,7 +36,8 @@ METRICS = {
 }
 # Gradients of so many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
-FILE = "ablate.journal"
+# The folder of what is done, and the file of earlier versions.
+FOLDER, FORMER = "ablate.passes", "ablate.journal"
 EXAMPLE = "headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated"
 REQUIRED = ("head_score",)
 
@@ -57,7 +58,7 @@ def run(
     Each has a gain over the baseline, positive where the model is better without, with its paired bootstrap
     interval, and for a classification the p-value of a change of accuracy, alone and among so many. The best head
     of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
-    `directory/ablate.journal`; the same call goes on from there.
+    `directory/ablate.passes`; the same call goes on from there, and one with other sets or scores computes these.
 
     With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
     `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon.
@@ -82,21 +83,21 @@ def run(
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
     inputs = _inputs(model, task, settings.seed)
     items = inputs.items if isinstance(inputs, ItemInputs) else ()
-    run = fingerprint(inputs, settings) | {"mode": mode}
-    with opened(directory / FILE, run, settings.on_notice) as journal:
-        swept = sweep(inputs, settings, journal=journal, mode=mode, sets=list(sets.values()))
-        targets = np.ones(len(items)) if items else task.targets(task.dev)
-        if isinstance(inputs, ItemInputs):
-            swept = swept.mapped(inputs.item_scores)
-        effects = Effects(swept, task, targets, scores, counts, list(sets), settings)
-        variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
-        if items:
-            variables |= by_phenomenon(swept, items, counts, settings)
-        elif importance:
-            corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
-            by_estimator = _importance(model, task, corpus, settings, journal)
-            variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
-            attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
+    kept = _kept(directory, settings)
+    swept = sweep(inputs, kept("sweep"), mode=mode, sets=list(sets.values()))
+    targets = np.ones(len(items)) if items else task.targets(task.dev)
+    if isinstance(inputs, ItemInputs):
+        swept = swept.mapped(inputs.item_scores)
+    effects = Effects(swept, task, targets, scores, counts, list(sets), settings)
+    variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
+    if items:
+        variables |= by_phenomenon(swept, items, counts, settings)
+    elif importance:
+        corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
+        silent = replace(kept("importance"), on_progress=lambda done: None)
+        by_estimator = by_gradient(model, task, corpus, silent)
+        variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
+        attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
     attributes |= {
         "task": task.name,
         "metrics": ", ".join(task.metrics),
@@ -129,27 +130,9 @@ def _split(heads: list[str] | None) -> list[str]:
     return [one for given in heads or [] for one in given.split(";") if one.strip()]
 
 
-def _importance(
-    model: Model, task: Task, corpus: Corpus, settings: Settings, journal: Journal
-) -> dict[str, xr.DataArray]:
-    """Importance by gradient, computed unless the journal has it."""
-
-    def compute() -> dict[str, Any]:
-        return xr.Dataset(by_gradient(model, task, corpus, replace(settings, on_progress=lambda done: None))).to_dict()
-
-    unit = f"importance of {corpus.sha256}, {corpus.n_examples} examples, {task.labels}, {settings.resamples} resamples"
-    if unit in journal and not _is_importance(journal[unit], model):
-        journal.forget([unit])
-        settings.on_notice(f"'{journal.path}' does not fit; the importance of heads is computed again")
-    kept = xr.Dataset.from_dict(journal.once_json(unit, compute))
-    return {str(name): array for name, array in kept.data_vars.items()}
-
-
-def _is_importance(json: Any, model: Model) -> bool:
-    """Whether the JSON of a journal, which may be forged, is the importance of the heads of a model."""
-    try:
-        kept = xr.Dataset.from_dict(json)
-    except (ValueError, TypeError, LookupError, AttributeError):
-        return False
-    heads = model.capture.heads
-    return "importance" in kept and (kept.sizes.get("layer"), kept.sizes.get("head")) == (len(heads), max(heads))
+def _kept(directory: Path, settings: Settings) -> Callable[[str], Settings]:
+    """The settings of each part of the study: what it has done is kept in a folder of its own, after the end, too."""
+    folder, former = directory / FOLDER, directory / FORMER
+    if former.is_file() and not folder.exists():
+        settings.on_notice(f"'{former}' is of an earlier version, and can be removed; the sweep starts anew")
+    return lambda part: replace(settings, journal=PassJournal(folder / part, {"study": "ablate"}, kept=True))

@@ -75,4 +75,4 @@ def fastest(
     lasts = ("",) if reads_all else ("layer", "head", "") if target.kind == "word" else ("layer", "")
     makers = [partial(Parts, layers, projections, target, once, last) for last, once in product(lasts, (True, False))]
     with quiet():
-        return first_exact(makers, trial, whole, layers.network.dtype)
+        return first_exact(makers, trial, whole, layers.network.dtype)[0]

@@ -1,9 +1,7 @@
 """The scores of a run, shard by shard, by this process or by several; checkpoints keep those that are done."""
 
-import operator
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import sha256
 
 from headscope.cluster.channel import Json, TaskChannel
@@ -12,19 +10,18 @@ from headscope.corpora.suites import ClozeItem
 from headscope.outputs.words.answer_ranks import Answers, answer_pieces
 from headscope.outputs.words.logits import WordPredictor
 from headscope.passes import Settings
-from headscope.passes.accumulators import ListAccumulator
+from headscope.passes.accumulators import listed
 from headscope.passes.coverage import Coverage
 from headscope.passes.fingerprint import of_machine
-from headscope.passes.pass_journal import NoCheckpoints
 from headscope.passes.read_parts import parts_by_workers, read_parts
-from headscope.passes.shards import Fold, ReadShards
+from headscope.passes.shards import ReadShards
 from headscope.storage.codec import encode
 from headscope.storage.fingerprint import Fingerprint
 from headscope.studies.cloze.item_scores import ItemScores, item_scores, joined
 
 # Items of a shard.
 ITEMS = 256
-FOLD = Fold(partial(ListAccumulator, lambda group: None), operator.add, list[ItemScores], listed=True)
+FOLD = listed(ItemScores)
 Part = ReadShards[list[ItemScores]]
 
 
@@ -48,16 +45,7 @@ class Scoring:
         Raises `KeyboardInterrupt` if none is scored, or partial results are not wanted.
         """
         reader = ItemShards(name, predictor, items, self.settings, self.plain)
-        checkpoints = NoCheckpoints(FOLD)
-        if self.settings.journal is not None:
-            checkpoints = self.settings.journal.begin(reader.fingerprint(), FOLD)
-        done = checkpoints.restored.coverage.inputs
-        self.settings.on_progress(sum(len(item.candidates) for item in items[:done]))
-        total, interrupted = read_parts(
-            reader, checkpoints, FOLD.merge, keep_interrupted=self.settings.keep_interrupted
-        )
-        if self.settings.engine is not None:
-            self.settings.engine.finish(lambda: encode(total))
+        total, interrupted = read_parts(reader, FOLD, self.settings)
         if interrupted:
             self.interrupted = f"after {total.coverage.inputs} of {len(items)} items ({name})"
         return joined(total.state)
@@ -92,6 +80,7 @@ class ItemShards:
 
     def parts(self, done: Part) -> Generator[Part]:
         """The shards after those that are done, one after the other."""
+        self.settings.on_progress(sum(len(item.candidates) for item in self.items[: done.coverage.inputs]))
         numbers = range(done.shards, -(-len(self.items) // ITEMS))
         if not self.settings.in_parts:
             yield from (self._read(number, self.settings) for number in numbers)

@@ -55,7 +55,7 @@ class HeadRanking:
 
     def work(self, heads: tuple[int, ...]) -> int:
         """Passes over the examples for one ranking of a model with these heads."""
-        return 1 if self.by == "importance" else sum(heads) + len(heads)
+        return 1 if self.by == "importance" else 1 + sum(heads) + len(heads)
 
     def _importance(self, pruned: PrunedModel, task: Task, corpus: Corpus, settings: Settings) -> Importance:
         estimates = importance(pruned.model, task, corpus, settings)["importance"]
