@@ -1,6 +1,7 @@
 """Numbers as words: estimates with their intervals, the strongest heads, the number of examples."""
 
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 import xarray as xr
@@ -112,11 +113,13 @@ class Reading:
 def number(value: float, spec: str = "") -> str:
     """A value with two decimals, three where it is small, two significant digits where it is very small.
 
-    `spec` formats it otherwise; nothing is written as -0.
+    `spec` formats it otherwise; nothing is written as -0, and a missing value as "unknown".
 
-    >>> number(0.868), number(0.0123), number(0.00083), number(0.0), number(-0.0001, "+.1f")
-    ('0.87', '0.012', '0.00083', '0.00', '0.0')
+    >>> number(0.868), number(0.0123), number(0.00083), number(0.0), number(-0.0001, "+.1f"), number(float("nan"))
+    ('0.87', '0.012', '0.00083', '0.00', '0.0', 'unknown')
     """
+    if isnan(value):
+        return "unknown"
     if spec:
         written = f"{value:{spec}}"
         return written if float(written) else written.lstrip("+-")
@@ -141,7 +144,7 @@ def rate(q: float) -> str:
     >>> rate(0.0321), rate(0.00002)
     ('0.032', '<0.0001')
     """
-    return "<0.0001" if q < 1e-4 else f"{q:.2g}"
+    return "<0.0001" if q < 1e-4 else "unknown" if isnan(q) else f"{q:.2g}"
 
 
 def first_of(names: list[str], most: int, last: str = "; ") -> str:
@@ -219,8 +222,8 @@ def n_examples(array: xr.DataArray) -> tuple[int, int] | None:
 
 
 def layer_means(array: xr.DataArray) -> dict[int, float]:
-    """The mean over the heads of each layer."""
-    means = array.mean("head")
+    """The mean over the heads of each layer that has a value."""
+    means = array.mean("head").dropna("layer")
     return dict(zip(means["layer"].values.tolist(), means.values.tolist(), strict=True))
 
 

@@ -107,7 +107,8 @@ def test_the_table_has_a_line_for_each_cluster(result: xr.Dataset) -> None:
     (table,) = study_page(result).tables()
     rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in table.rows}
     assert list(rows) == [1, 3, 2]
-    assert rows[1] == ["2", "0.062", "0.50", "0.25", "0.12", "0.75", "0.25", "2.00", "block 1, diagonal 1", ""]
+    assert rows[1][:-2] == ["2", "0.062", "0.50", "0.25", "0.12", "0.75", "0.25", "2.00"]
+    assert rows[1][-2:] == ["near-even block 1, diagonal 1", ""]
     assert rows[2][:2] == ["1", None] and rows[3][-2:] == ["vertical 2", "det 2"]
     assert {len(cells) for _, cells in table.rows} == {len(table.columns)}
     assert len(study_page(result_of(known=False)).tables()[0].columns) == len(table.columns) - 2
@@ -118,7 +119,7 @@ def test_figures_colour_heads_by_what_is_known_and_label_them_with_their_relatio
     assert list(figures) == ["points-layer", "points-behaviour", "points-dominant", "points-cluster", "layers", "heads"]
     rows = figures["points-dominant"].chart.data.values
     assert {row["name"]: (row["class"], row["label"]) for row in rows} == {
-        "1-1": ("block", ""),
+        "1-1": ("near-even block", ""),
         "1-2": ("diagonal", ""),
         "1-3": ("diagonal", ""),
         "2-1": ("vertical", "2-1 det"),
@@ -134,3 +135,19 @@ def test_figures_colour_heads_by_what_is_known_and_label_them_with_their_relatio
 def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
     page = write(result, tmp_path).read_text()
     assert page.count('id="own"') == 1 and "Heads as points" in page and "Most remote" in page
+
+
+@pytest.mark.parametrize("dims", [("layer",), ("layer", "other_layer"), ()])
+def test_pairs_without_a_divergence_are_left_out(result: xr.Dataset, dims: tuple[str, ...]) -> None:
+    gaps = result.copy(deep=True)
+    gaps["divergence"][dict.fromkeys(dims, 0)] = np.nan
+    page = study_page(gaps)
+    every = [*page.highlights(), *page.findings()]
+    assert not [each for each in every if "nan" in each.text.split() or "(nan" in each.text]
+    assert ("Most alike" in {each.topic for each in every}) == bool(dims)
+
+
+@pytest.mark.parametrize("name", ["within_layer", "layer_gap_p_value", "stress", "cluster_stability"])
+def test_a_missing_number_is_unknown_or_left_out(result: xr.Dataset, name: str) -> None:
+    page = study_page(result.assign({name: result[name] * np.nan}))
+    assert "nan" not in " ".join(f"{each.topic} {each.text}" for each in (*page.highlights(), *page.findings())).split()

@@ -33,6 +33,13 @@ def test_other_layers_that_changed_most_are_no_last_two() -> None:
     assert "The last two layers did not change most" in text
 
 
+def test_a_layer_without_a_value_has_no_rank() -> None:
+    result = compare_result()
+    result["layer_similarity"][{"layer": -1}] = np.nan
+    text = told(result)["Layers"]
+    assert "changed most in layer 3 (0.12" in text and "nan" not in text and "last two" not in text
+
+
 def test_a_rank_within_the_intervals_is_said_to_be_unsure() -> None:
     change = CHANGE.copy()
     change[1] = change[2] - 0.005

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
@@ -97,6 +98,16 @@ def test_the_words_of_a_block_are_true_of_even_attention_everywhere() -> None:
     said = [text for text in every if "block" in text.lower()]
     assert len(said) >= 3 and all("near-even block" in text.lower() for text in said)
     assert {kind.word for kind in page.kinds()} == {"near-even block"}
+
+
+@pytest.mark.parametrize("tasks", [(), TASKS])
+@pytest.mark.parametrize("part", [{}, {"pattern": 0}, {"pattern": -1}, {"task": 0}])
+def test_shares_that_are_missing_are_left_out(tasks: tuple[str, ...], part: dict[str, int]) -> None:
+    result = patterns_result(tasks)
+    result["share_total"][{dim: at for dim, at in part.items() if dim in result.dims}] = np.nan
+    page = study_page(result)
+    every = [*page.highlights(), *page.findings()]
+    assert every and not [each for each in every if "nan" in f"{each.topic} {each.text}".replace("%", "").split()]
 
 
 def test_maps_are_no_table() -> None:

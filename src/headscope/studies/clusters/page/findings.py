@@ -130,12 +130,12 @@ def _pairs(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _plane(result: xr.Dataset) -> Iterator[Finding]:
-    stress = float(result["stress"])
-    yield Finding(
-        "The plane",
-        f"Stress {number(stress)}: distances in the plane have an error of about {100 * stress:.0f}%; use the "
-        "divergences for exact numbers.",
-    )
+    if (stress := measured(result, "stress")) is not None:
+        yield Finding(
+            "The plane",
+            f"Stress {number(float(stress))}: distances in the plane have an error of about {float(stress):.0%}; use "
+            "the divergences for exact numbers.",
+        )
 
 
 def _few(result: xr.Dataset) -> Iterator[Finding]:
@@ -147,4 +147,4 @@ def _few(result: xr.Dataset) -> Iterator[Finding]:
 
 def _written(result: xr.Dataset, name: str) -> str:
     value, bounds = estimate(result, name).cell(".3f")
-    return f"{value} [{bounds}]"
+    return f"{value} [{bounds}]" if bounds else value

@@ -44,7 +44,7 @@ def clusters(result: xr.Dataset) -> list[Cluster]:
 
 
 def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
-    """All pairs of heads and their divergences, the most alike first."""
+    """All pairs of heads of which a divergence is known, the most alike first."""
     places = _places(result)
     values = _matrix(result["divergence"], places)
     one, other = np.triu_indices(len(places), 1)
@@ -52,14 +52,18 @@ def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
     return [
         (head_name(*places[i]), head_name(*places[j]), float(values[i, j]))
         for i, j in zip(one[order].tolist(), other[order].tolist(), strict=True)
+        if not np.isnan(values[i, j])
     ]
 
 
 def remote(result: xr.Dataset) -> list[tuple[str, float]]:
-    """All heads with their mean divergence from the others, the most remote first."""
+    """All heads with their mean divergence from the others that are known, the most remote first."""
     places = _places(result)
-    means = _matrix(result["divergence"], places).sum(1) / max(1, len(places) - 1)
-    return [(head_name(*places[place]), float(means[place])) for place in np.argsort(-means, kind="stable").tolist()]
+    values = _matrix(result["divergence"], places)
+    known = ~np.isnan(values) & ~np.eye(len(places), dtype=bool)
+    means = np.where(known, values, 0).sum(1) / np.maximum(1, known.sum(1))
+    order = [head for head in np.argsort(-means, kind="stable").tolist() if known[head].any()]
+    return [(head_name(*places[head]), float(means[head])) for head in order]
 
 
 def _places(result: xr.Dataset) -> list[Place]:

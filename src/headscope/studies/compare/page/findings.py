@@ -85,11 +85,12 @@ def _layers(array: xr.DataArray, model: str, first: str) -> Finding:
     least = f", least in {ranked[-1]}" if len(ranked) > 4 else ""
     text = f"Compared with {first}, the attention of {model} changed most in {named}{least}"
     meaning = "(1 minus the cosine similarity, mean over the heads of a layer)"
-    return Finding("Layers", f"{text} {meaning}. {_last_two(ranked)}{examples(array)}")
+    paper = _last_two(ranked) if len(ranked) == array.sizes["layer"] else ""
+    return Finding("Layers", f"{text} {meaning}. {paper}{examples(array)}")
 
 
 def _by_layer(array: xr.DataArray) -> list[Reading]:
-    return [Reading(f"layer {int(part['layer'])}", of_array(part)) for part in array.transpose("layer")]
+    return [Reading(f"layer {int(part['layer'])}", of_array(part)) for part in array.dropna("layer").transpose("layer")]
 
 
 def _last_two(ranked: list[Reading]) -> str:

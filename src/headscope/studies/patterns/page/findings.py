@@ -26,9 +26,7 @@ NOTHING = Finding("No maps", "No input has enough tokens for a pattern; use long
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The most frequent pattern, the heterogeneous maps, the clearest heads and the mixed heads."""
-    total, share = over_corpora(result, "share_total"), over_corpora(result, "share")
-    most = str(total.idxmax("pattern").item())
-    heterogeneous = float(total.sel(pattern="heterogeneous"))
+    total, share = over_corpora(result, "share_total").dropna("pattern"), over_corpora(result, "share")
     best = [(name, each) for name in CLEAR for each in strongest(share.sel(pattern=name))[:1]]
     clear = [f"{each.head} ({label('pattern', name)})" for name, each in best if each.value > HALF]
     mixed = int((share.max("pattern") < HALF).sum())
@@ -38,11 +36,21 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     if not mixed:
         mixture = Finding("Every head has a main pattern", "More than half of the maps of a head have the same one.")
     return [
-        Finding(f"{float(total.max()):.0%} of the maps are {label('pattern', most)}", MEANINGS[most]),
-        Finding(f"{heterogeneous:.0%} of the maps have no simple pattern", "In BERT-base it was 32% to 61%."),
+        *_shares(total),
         Finding("Clearest heads", f"{', '.join(clear) or 'No head has one pattern in more than half of its maps'}."),
         mixture,
     ]
+
+
+def _shares(total: xr.DataArray) -> Iterator[Finding]:
+    """The most frequent pattern, and the heterogeneous maps."""
+    shares = dict(zip(total["pattern"].values.tolist(), total.values.tolist(), strict=True))
+    if shares:
+        most = max(shares, key=lambda pattern: shares[pattern])
+        yield Finding(f"{shares[most]:.0%} of the maps are {label('pattern', most)}", MEANINGS[most])
+    if "heterogeneous" in shares:
+        topic = f"{shares['heterogeneous']:.0%} of the maps have no simple pattern"
+        yield Finding(topic, "In BERT-base it was 32% to 61%.")
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -51,8 +59,10 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 
 def _totals(result: xr.Dataset) -> Iterator[Finding]:
-    total = over_corpora(result, "share_total")
-    ranked = sorted(total["pattern"].values.tolist(), key=lambda pattern: -float(total.sel(pattern=pattern)))
+    total = over_corpora(result, "share_total").dropna("pattern")
+    ranked = total.sortby(-total)["pattern"].values.tolist()
+    if not ranked:
+        return
     shares = ", ".join(f"{label('pattern', each)} {of_array(total.sel(pattern=each)).text}" for each in ranked)
     corpora = f"Mean over {result.sizes['task']} corpora. " if "task" in result.dims else ""
     yield Finding("All maps", f"{corpora}Share of maps: {shares}.{examples(with_interval(result, 'share_total'))}")
@@ -61,6 +71,9 @@ def _totals(result: xr.Dataset) -> Iterator[Finding]:
 def _heterogeneous(result: xr.Dataset) -> Iterator[Finding]:
     """The share of heterogeneous maps, beside the 32% to 61% of the paper."""
     array = with_interval(result, "share_total").sel(pattern="heterogeneous")
+    array = array.dropna("task") if "task" in array.dims else array
+    if not array.size or array.isnull().all():
+        return
     paper = "Kovaleva et al. found 0.32 (MRPC) to 0.61 (QQP) in BERT-base fine-tuned on each task."
     if "task" not in array.dims:
         yield Finding("Heterogeneous maps", f"{of_array(array).text} of all maps. {paper}")

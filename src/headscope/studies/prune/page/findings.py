@@ -104,9 +104,10 @@ def _reach(result: xr.Dataset) -> Iterator[Finding]:
     change = measured(result, "score_change", metric=result["metric"].values[0])
     if change is None or change.sizes["share_removed"] < 2:
         return
-    unsure = (change["lower"] <= 0) & (change["upper"] >= 0)
-    reached = unsure.cumprod("share_removed").astype(bool)
     name = label("metric", str(change["metric"].item()))
+    reached = xr.zeros_like(change, bool)
+    if "lower" in change.coords:
+        reached = ((change["lower"] <= 0) & (change["upper"] >= 0)).cumprod("share_removed").astype(bool)
     if not reached.any():
         yield Finding("Safe to remove", f"Not known: the result has no interval of the change of {name}.")
         return
