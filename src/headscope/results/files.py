@@ -13,7 +13,7 @@ import xarray as xr
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.results import netcdf
+from headscope.results import hub, netcdf
 from headscope.results.attributes import check_attributes
 from headscope.results.labels import check_labels
 from headscope.results.values import check_values
@@ -80,7 +80,7 @@ def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> 
 
 
 def read(directory: str | Path) -> xr.Dataset:
-    """Read the result of a folder (or a `.nc` file) into memory.
+    """Read the result of a folder (or a `.nc` file) into memory; `hf://OWNER/NAME/FOLDER` is one on the hub.
 
     Raises `HeadscopeError` if there is none, or if it is not a result of headscope.
     """
@@ -100,7 +100,7 @@ def study_of(directory: str | Path) -> str:
 @contextmanager
 def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
     """A saved result that is checked, its values still in the file."""
-    path = Path(directory)
+    path = hub.download(directory) if hub.is_address(directory) else Path(directory)
     with opening():
         path = path / "result.nc" if path.is_dir() else path
         if not path.is_file():

@@ -13,7 +13,7 @@ from headscope import __version__, catalog
 from headscope.errors import names_full_memory
 from headscope.front.cli.compute import shown
 from headscope.front.cli.errors import INTERRUPTED, notice, out_of_memory, user_errors
-from headscope.front.cli.export import export
+from headscope.front.cli.export import export, push
 from headscope.front.cli.head import head
 from headscope.front.cli.output_folder import formats
 from headscope.front.cli.parameters import with_shared
@@ -58,7 +58,7 @@ def application(arguments: list[str]) -> typer.Typer:
     app.callback(epilog=EXAMPLES)(with_shared(options))
     for study in catalog.names("studies"):
         _add(app, study, arguments)
-    tools = {"report": report, "head": head, "export": export, "rerun": rerun, "view": view}
+    tools = {"report": report, "head": head, "export": export, "push": push, "rerun": rerun, "view": view}
     tools["index"] = tool("viewer/commands", "index")
     for name, run in ({"list": list_catalog} | tools).items():
         app.command(name, rich_help_panel=TOOLS)(with_shared(run))
@@ -114,7 +114,9 @@ def list_catalog() -> None:
 def report(
     directories: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
+        typer.Argument(
+            metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders; or hf://OWNER/NAME."
+        ),
     ],
     *,
     figures: str,
@@ -123,7 +125,9 @@ def report(
 ) -> None:
     """Write the page and the figures of saved results again; of several results, also heads.html and layers.html."""
     with user_errors(debug), ExitStack() as locks:
-        files = formats(figures, no_figures)
+        from headscope.results.hub import fetch
+
+        files, directories = formats(figures, no_figures), list(map(fetch, directories))
         for folder in {path.resolve(): path for path in directories if path.is_dir()}.values():
             locks.enter_context(run_lock(folder, "headscope report", on_no_lock=notice))
         from headscope.report import rebuild, rebuild_all

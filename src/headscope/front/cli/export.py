@@ -1,4 +1,4 @@
-"""The command `export`: the numbers of a saved result as tables, or its model as ONNX."""
+"""The commands that hand results on: `export` writes tables, or the model as ONNX; `push` uploads to the hub."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -35,6 +35,26 @@ def export(
             return
         from headscope import results
         from headscope.results.export import export_tables
+        from headscope.results.hub import fetch
 
+        directory = fetch(directory)
         for path in export_tables(results.read(directory), out or directory / "tables", format, variable):
             typer.echo(escaped(path))
+
+
+def push(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o, or a folder of such folders.")
+    ],
+    name: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="A data set repository; it is made if missing.")],
+    public: Annotated[
+        bool, typer.Option("--public", help="Anybody can read a new repository; by default you alone.")
+    ] = False,
+    *,
+    debug: bool,
+) -> None:
+    """Upload saved results to a data set on the Hugging Face hub, with a card; no corpus, model or page."""
+    with user_errors(debug):
+        from headscope.results.hub import push
+
+        typer.echo(escaped(push(directory, name, public=public)))

@@ -52,13 +52,14 @@ def head(
     """Tell all that is known of a head, from all results in some folders; without HEAD rank the heads."""
     with user_errors(debug):
         from headscope.report.cards import gather
+        from headscope.results.hub import fetch
 
         heads, folders = split(places)
         if heads and (by or ascending or top):
             raise HeadscopeError(f"--by, --ascending and --top rank all heads; leave out {places[0]}, or these options")
         if (ascending or top) and not by:
             raise HeadscopeError("--ascending and --top go with --by VARIABLE; add that, or leave them out")
-        models = gather(folders)
+        models = gather([fetch(folder) for folder in folders])
         if not models:
             raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")
         show = Printer(json, "cards" if heads else "rankings" if by else "models")

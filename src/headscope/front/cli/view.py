@@ -131,7 +131,11 @@ def split(places: list[str]) -> tuple[str, list[str]]:
     ('minilm', [])
     """
     first = Path(places[0]) if places else None
-    if first is None or (first.is_dir() and not (first / "config.json").is_file() and _has_results(first)):
+    if (
+        first is None
+        or places[0].startswith("hf://")
+        or (first.is_dir() and not (first / "config.json").is_file() and _has_results(first))
+    ):
         return "minilm", places
     return places[0], places[1:]
 
@@ -153,9 +157,10 @@ def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
 
 
 def _results(folders: list[str]) -> "tuple[list[MeasuredModel], list[xr.Dataset]]":
+    from headscope.results.hub import fetch
     from headscope.viewer.result_folders import read_folders
 
-    return read_folders(folders)
+    return read_folders([fetch(folder) for folder in folders])
 
 
 def _corpora(names: list[str]) -> "tuple[Corpus, ...]":
