@@ -4,12 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.network import load
 from headscope.studies.patterns.labels import labelled_maps
 from headscope.studies.patterns.training.evaluate import evaluate, frequent, labels_of, probabilities_of, scores
-from headscope.studies.patterns.training.folds import HELD_OUT, fold, text
+from headscope.studies.patterns.training.folds import HELD_OUT, fold, is_boundary, text
 from headscope.studies.patterns.training.model_card import page
 from headscope.studies.patterns.training.save import PAGE
 
@@ -51,6 +52,22 @@ def test_it_does_as_well_as_it_says_in_cross_validation(labelled: list[labelled_
     assert crossed["n"] + card["held_out"]["classifier"]["n"] == len(labelled)
     assert evaluate(labelled)["accuracy"] >= crossed["accuracy"]
     assert np.isclose(load().temperature.item(), card["temperature"], atol=1e-3)
+
+
+def test_shares_are_nearer_to_the_labels_than_counts_and_boundaries_are_told(
+    labelled: list[labelled_maps.Map],
+) -> None:
+    """On random maps of held-out texts, and by the card in cross-validation."""
+    held_out = [each for each in labelled if fold(each) == HELD_OUT and not is_boundary(each)]
+    probabilities = torch.from_numpy(probabilities_of(held_out, load()))
+    eye = np.eye(probabilities.shape[1])
+    truth = eye[labels_of(held_out)].mean(0)
+    told = {"counted": eye[probabilities.argmax(-1)], "share": load().natural(probabilities).numpy()}
+    distance = {name: abs(each.mean(0) - truth).sum() for name, each in told.items()}
+    assert distance["share"] < 0.7 * distance["counted"]
+    card = load().card
+    assert card["shares"]["distance"]["share"] <= 0.035 < 0.1 < card["shares"]["distance"]["counted"]
+    assert card["parts"]["boundary"]["cross_validation"]["classifier"]["macro_f1"] >= 0.75
 
 
 def test_the_page_that_is_shipped_has_the_scores_of_the_card() -> None:
