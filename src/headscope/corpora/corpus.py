@@ -97,6 +97,7 @@ def read(
     *,
     offsets: Offsets | None = None,
     kept: Path | None = None,
+    keep_from: float | None = None,
     **keywords: Any,
 ) -> Corpus:
     """Read a corpus through once, so that whatever is wrong with it is said now.
@@ -105,7 +106,8 @@ def read(
       pairs of strings, a pandas DataFrame, a `datasets.Dataset`. A corpus is returned as it is.
     * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
     * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
-    * `kept`: a folder in which a check that took long is kept, and found when the same files are read the same way.
+    * `kept`: a folder in which a check that took `keep_from` seconds (by default 5) is kept, and found when the same
+      files are read the same way.
 
     Raises `HeadscopeError` naming the file that cannot be opened, or file and line of the first thing that cannot be
     read.
@@ -138,7 +140,12 @@ def read(
         if check := kept_check.find(kept, kind, options, files):
             return _streamed(name, files.sha256, check, files, streamed)
     started, (corpus, check) = time.monotonic(), _checked(name, kind, before, streamed)
-    if kept and corpus.files and corpus.stream and time.monotonic() - started >= SECONDS:
+    if (
+        kept
+        and corpus.files
+        and corpus.stream
+        and time.monotonic() - started >= (SECONDS if keep_from is None else keep_from)
+    ):
         kept_check.keep(kept, kind, options, corpus.files, check)
     return corpus
 

@@ -58,6 +58,11 @@ def keep(folder: Path, kind: str, options: Options, files: SourceFiles, check: C
         replace_lines(_path(folder, key), [line_of({"headscope": FORMAT, "of": key, "check": encode(check)})])
 
 
+def copies(folder: Path) -> dict[str, str]:
+    """The files of all checks in a folder by name, for workers elsewhere."""
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.glob(f"{NAME}-*")}
+
+
 def any_in(folder: Path) -> bool:
     """Whether a folder has a check; else files need not be hashed to look for theirs."""
     return any(folder.glob(f"{NAME}-*"))

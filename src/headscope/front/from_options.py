@@ -144,7 +144,10 @@ def _read_corpus(source: str, given: Given) -> Any:
         return cached.setdefault("offsets", offsets_of(checkpoint))(text)
 
     cached: dict[str, Callable[[str], list[tuple[int, int]]]] = {}
-    return _read(source, corpora.Options(**options), offsets, given.get("kept"))
+    kept: dict[str, Any] = {"kept": given.get("kept")}
+    if given.get("engine") == "ray":
+        kept["keep_from"] = 0  # workers are sent the check, however short it was
+    return _read(source, corpora.Options(**options), offsets, **kept)
 
 
 def reads_standard_input(given: Mapping[str, Any]) -> bool:
@@ -158,12 +161,12 @@ def reads_standard_input(given: Mapping[str, Any]) -> bool:
     return STANDARD_INPUT in named
 
 
-def _read(source: str, options: Any, offsets: Any, kept: Path | None) -> Any:
+def _read(source: str, options: Any, offsets: Any, **kept: Any) -> Any:
     """A corpus; `-` is what standard input has, by default one text a line."""
     from headscope import corpora
 
     if source != STANDARD_INPUT:
-        return corpora.read(source, options, offsets=offsets, kept=kept)
+        return corpora.read(source, options, offsets=offsets, **kept)
     with NamedTemporaryFile(prefix="headscope-", delete=False) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
     atexit.register(os.unlink, copy.name)

@@ -1,9 +1,11 @@
 """Studies on a Ray cluster of two machines, which are processes here: the bits of one process."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +17,9 @@ from typer.testing import CliRunner, Result
 import support
 from headscope import results
 from headscope.cluster.on_ray import RayEngine
+from headscope.corpora import corpus as corpus_module
+from headscope.corpora.kept_check import copies
+from headscope.front import from_options
 from headscope.front.cli import cluster
 from headscope.front.cli.app import application
 from headscope.passes import shards
@@ -99,3 +104,24 @@ def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_
     ):
         refused = invoke("profile", model, *words, "-o", tmp_path)
         assert refused.exit_code == 2 and line in refused.output
+
+
+def test_a_worker_elsewhere_has_the_check_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = tmp_path / "x.txt"
+    texts.write_text("The cat slept.\nThe dog ran.\nA bird sat.\n")
+    monkeypatch.setattr(corpus_module, "IN_MEMORY", 2)
+    reading = dict.fromkeys(("kind", "columns", "task", "split", "segment", "limit", "annotate", "revision"))
+    given = {"corpus": str(texts), "model": "minilm", "skip_bad": False, "remote_code": False, "out": "o"} | reading
+    coordinator = given | {"engine": "ray", "kept": tmp_path / "kept"}
+    from_options.corpus(coordinator, {})
+    found = list[Any]()
+    monkeypatch.setattr(corpus_module, "_checked", None)
+    inputs = {"corpus": "Corpus", "settings": "Settings"}
+
+    def run(corpus: Any, settings: Any) -> None:
+        found.append((corpus.n_examples, settings.engine))
+
+    monkeypatch.setattr(cluster, "read", lambda *_: SimpleNamespace(inputs=inputs, options=(), load=lambda: run))
+    job = {"study": "made", "given": given | {"engine": "ray"}, "checks": copies(tmp_path / "kept")}
+    cluster.work(json.dumps(job).encode(), "engine")
+    assert found == [(3, "engine")]

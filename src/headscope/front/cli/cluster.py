@@ -17,8 +17,10 @@ ENTRY = f"{__name__}:work"
 
 
 @contextmanager
-def engine_of(study: str, given: Mapping[str, Any]) -> Iterator[Any]:
+def engine_of(study: str, given: Mapping[str, Any], kept: Path) -> Iterator[Any]:
     """Within this context the engine that `--engine` names; None for the one of this machine.
+
+    * `kept`: the folder of the checks of corpora, which workers need not make again.
 
     Raises `HeadscopeError` if there is no such cluster.
     """
@@ -26,8 +28,9 @@ def engine_of(study: str, given: Mapping[str, Any]) -> Iterator[Any]:
         yield None
         return
     from headscope.cluster.on_ray import RayEngine
+    from headscope.corpora.kept_check import copies
 
-    job = json.dumps({"study": study, "given": dict(given)}, default=_path).encode()
+    job = json.dumps({"study": study, "given": dict(given), "checks": copies(kept)}, default=_path).encode()
     options = {"workers": given["workers"], "address": given["address"], "gpus": given["gpus_per_worker"]}
     engine = RayEngine(ENTRY, job, **options)
     try:
@@ -45,13 +48,15 @@ def refuse_standard_input(given: Mapping[str, Any]) -> None:
 def work(job: bytes, engine: Any) -> None:
     """Run a study in a worker: it reads what it is told to, and writes nothing.
 
-    * `job`: the name of the study and its options; `engine`: that of the worker.
+    * `job`: the name of the study, its options, and the checks of its corpora; `engine`: that of the worker.
     """
     task = json.loads(job, object_hook=lambda value: Path(value["path"]) if value.keys() == {"path"} else value)
     study, given = task["study"], task["given"]
     function = read(study, "study", "run")
     with TemporaryDirectory(prefix="headscope-") as scratch:
-        given["out"] = Path(scratch)
+        given |= {"out": Path(scratch), "kept": Path(scratch), "engine": None}
+        for name, check in task["checks"].items():
+            (given["kept"] / name).write_text(check, encoding="utf-8")
         ready = from_options(function.inputs, given)
         ready["settings"] = replace(ready["settings"], engine=engine)
         function.load()(**ready, **{name: given[name] for name in function.options})

@@ -42,7 +42,7 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
         run |= {"keep_interrupted": True, "journal": journal}
         options = {name: given[name] for name in function.options}
 
-        with engine_of(study, given) as engine:
+        with engine_of(study, given, given["out"] / FOLDER) as engine:
             settings = replace(ready["settings"], **run, engine=engine)
             result = function.load()(**ready | {"settings": settings}, **options)
     return Computed(result, ready, journal)
