@@ -1,5 +1,6 @@
 """Numbers as words: estimates with their intervals, the strongest heads, the number of examples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
 
@@ -28,6 +29,10 @@ class Estimate:
     value: float
     lower: float = float("nan")
     upper: float = float("nan")
+
+    def __neg__(self) -> "Estimate":
+        """The value below 0, with its interval."""
+        return Estimate(-self.value, -self.upper, -self.lower)
 
     @property
     def text(self) -> str:
@@ -225,6 +230,20 @@ def layer_means(array: xr.DataArray) -> dict[int, float]:
     """The mean over the heads of each layer that has a value."""
     means = array.mean("head").dropna("layer")
     return dict(zip(means["layer"].values.tolist(), means.values.tolist(), strict=True))
+
+
+def layers_named(layers: Sequence[int]) -> str:
+    """Some layers in words, in their order.
+
+    >>> layers_named([4]), layers_named([3, 4, 5]), layers_named([2, 6])
+    ('layer 4', 'layers 3 to 5', 'layers 2 and 6')
+    """
+    first, last = layers[0], layers[-1]
+    if len(layers) == 1:
+        return f"layer {first}"
+    if len(layers) > 2 and last - first == len(layers) - 1:
+        return f"layers {first} to {last}"
+    return f"layers {', '.join(map(str, layers[:-1]))} and {last}"
 
 
 def peak_layer(array: xr.DataArray) -> int:

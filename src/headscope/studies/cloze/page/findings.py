@@ -6,16 +6,18 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from headscope.figures import with_interval
+from headscope.report.claims import above, apart
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, estimate, first_of, several
+from headscope.report.wording import Estimate, agree, estimate, first_of, several
 from headscope.studies.cloze.page.summary import Phenomenon, is_ranked, phenomena, suites
 
 NAMED = 5
 SENTENCES = {
-    "random weights": ("Random weights", "With random weights", "with those of the model"),
-    "unigram": ("Words alone", "By the frequency of words alone", "by the model"),
-    "shuffled": ("Word order", "With shuffled words", "with the words in order"),
-    "truncated": ("Near words", "With the near words alone", "with the whole text"),
+    "random weights": ("Random weights", "With random weights", "with those of the model", "they do"),
+    "unigram": ("Words alone", "By the frequency of words alone", "by the model", "it does"),
+    "shuffled": ("Word order", "With shuffled words", "with the words in order", "shuffled words do"),
+    "truncated": ("Near words", "With the near words alone", "with the whole text", "near words do"),
 }
 
 
@@ -44,21 +46,23 @@ def _suites(result: xr.Dataset) -> Iterator[Finding]:
         if np.isfinite(score.value):
             chance = float(result["chance"].sel(phenomenon=names).mean())
             count = int(result["accuracy_by_suite_n_examples"].sel(suite=suite))
-            start = (
-                "The answer comes first"
-                if all(is_ranked(result, name) for name in names)
-                else "The good text scores higher"
+            ranked = all(is_ranked(result, name) for name in names)
+            start = "The answer comes first" if ranked else "The good text scores higher"
+            named = suite.replace("_", " ").capitalize()
+            yield Finding.judged(
+                above(score, chance, count),
+                f"{start} in {score.percent} of {count:,} items; chance is {_chance_of(chance)}.",
+                holds=f"{named}: {score.value:.0%} right",
+                fails=f"{named}: no better than chance",
+                undecided=f"{named}: not told from chance",
             )
-            text = f"{start} in {score.percent} of {count:,} items; chance is {_chance_of(chance)}."
-            yield Finding(suite.replace("_", " ").capitalize(), text)
 
 
 def _ends(result: xr.Dataset) -> Iterator[Finding]:
     """The phenomena with the highest and the lowest accuracy."""
-    ordered = sorted(phenomena(result), key=lambda each: each.accuracy.value)
+    ordered = sorted(phenomena(result), key=lambda phenomenon: phenomenon.accuracy.value)
     if len(ordered) > 1:
-        best, worst = ordered[-1], ordered[0]
-        yield Finding("Best and worst", f"Highest for {_words(best)}; lowest for {_words(worst)}.")
+        yield Finding("By phenomenon", f"From {_words(ordered[0])} to {_words(ordered[-1])}.")
 
 
 def _chance(result: xr.Dataset) -> Iterator[Finding]:
@@ -82,11 +86,26 @@ def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[F
         return
     for name in names:
         if name in result[dim].values:
-            changed = result[f"accuracy_{dim}"].sel({dim: name})
-            other, own = float(changed.mean()), float(result["accuracy"].where(changed.notnull()).mean())
-            topic, with_it, without = SENTENCES[name]
-            text = f"{with_it} {other:.1%} of items are right, {without} {own:.1%} (means over phenomena)."
-            yield Finding(topic, text)
+            changed = with_interval(result, f"accuracy_{dim}").sel({dim: name})
+            own, other = _mean(with_interval(result, "accuracy").where(changed.notnull())), _mean(changed)
+            topic, with_it, without, does = SENTENCES[name]
+            yield Finding.judged(
+                apart(own, other, int(result["accuracy_n_examples"].where(changed.notnull()).sum())),
+                f"{with_it} {other.value:.1%} of items are right, {without} {own.value:.1%} (means over phenomena).",
+                holds=f"{topic}: the model is better",
+                fails=f"{topic}: {does} as well",
+                undecided=f"{topic}: no sure difference",
+            )
+
+
+def _mean(array: xr.DataArray) -> Estimate:
+    """The mean over phenomena, whose errors are independent of each other."""
+    value = float(array.mean())
+    if "lower" not in array.coords:
+        return Estimate(value)
+    halves = ((array["upper"] - array["lower"]) / 2).where(array.notnull())
+    half = float((halves**2).sum()) ** 0.5 / max(int(halves.notnull().sum()), 1)
+    return Estimate(value, value - half, value + half)
 
 
 def _polarity(result: xr.Dataset) -> Iterator[Finding]:

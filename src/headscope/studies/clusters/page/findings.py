@@ -5,12 +5,15 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import label
+from headscope.report.claims import Claim
 from headscope.report.parts import Finding
 from headscope.report.wording import estimate, examples, measured, number, rate, several
 from headscope.studies.clusters.page.summary import Cluster, clusters, pairs, remote
 
 NAMED = 5
 SURE, CHANCE = 0.05, "which may be chance"
+# Heads of a layer are called alike if they diverge less than other heads by this share.
+RELATIVE = 0.1
 ATTEND = {
     "broadly": "broadly",
     "next": "to the next token",
@@ -25,35 +28,39 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
 
 def _same_layer(result: xr.Dataset) -> Iterator[Finding]:
-    gap = measured(result, "layer_gap")
-    if gap is not None:
-        sure = f"; {CHANCE}" if float(result["layer_gap_p_value"]) >= SURE else ""
-        topic = "Heads of a layer are alike" if float(gap) > 0 else "Heads of a layer are not more alike than others"
-        within, between = (number(float(result[name])) for name in ("within_layer", "between_layers"))
-        yield Finding(topic, f"They diverge by {within} nats, heads of different layers by {between}{sure}.")
+    if measured(result, "layer_gap") is not None:
+        gap, within, between = (estimate(result, name) for name in ("layer_gap", "within_layer", "between_layers"))
+        examples = int(result.attrs["n_examples"])
+        p = float(result["layer_gap_p_value"])
+        yield Finding.judged(
+            Claim(between.value, within.value, gap, examples, q=p, least=RELATIVE * between.value),
+            f"They diverge by {number(within.value)} nats, heads of different layers by {number(between.value)}.",
+            holds="Heads of a layer are alike",
+            fails="Heads of a layer are no more alike than others",
+            undecided="It cannot be told whether heads of a layer are alike",
+        )
 
 
 def _largest(result: xr.Dataset) -> Iterator[Finding]:
     every = clusters(result)
-    for each in every[:1]:
-        does = [pair for pair in each.most(result["behaviour"]) if pair[0] != "several"]
+    for cluster in every[:1]:
+        does = [pair for pair in cluster.most(result["behaviour"]) if pair[0] != "several"]
         attends = (
             f"; {does[0][1]} of them {'attends' if does[0][1] == 1 else 'attend'} mostly {_attend(does[0][0])}"
             if does
             else ""
         )
-        topic = f"The heads form {several(len(every), 'cluster').lower()}"
-        yield Finding(topic, f"The largest has {several(len(each.heads), 'head')}{attends}.")
+        text = f"At the cut there are {len(every)}; the largest has {several(len(cluster.heads), 'head')}{attends}."
+        yield Finding("Clusters of heads", text)
 
 
 def _extremes(result: xr.Dataset) -> Iterator[Finding]:
     if every := pairs(result):
         one, other, nats = every[0]
-        text = f"They diverge by {number(nats)} nats; 0 means the same attention."
-        yield Finding(f"Heads {one} and {other} attend most alike", text)
+        text = f"Heads {one} and {other} diverge by {number(nats)} nats; 0 means the same attention."
+        yield Finding("The nearest pair", text)
         head, mean = remote(result)[0]
-        text = f"It diverges from the other heads by {number(mean)} nats on average."
-        yield Finding(f"Head {head} differs most from the others", text)
+        yield Finding("The remotest head", f"Head {head} diverges from the others by {number(mean)} nats on average.")
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

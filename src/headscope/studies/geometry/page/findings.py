@@ -5,9 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from headscope.report.claims import apart, tied
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, measured, number, of_array
+from headscope.report.wording import Estimate, layers_named, measured, number, of_array
 from headscope.studies.geometry.page.summary import CORRECTED, from_embeddings
+
+# A cosine that differs by less is about the same: random weights change it by so much.
+CHANGE = 0.1
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
@@ -32,22 +36,32 @@ def findings(result: xr.Dataset) -> list[Finding]:
 def _cone(result: xr.Dataset) -> Iterator[Finding]:
     array = from_embeddings(result, "anisotropy")
     if array is not None:
-        top = array[array.argmax(...)]
-        yield Finding(
-            f"All tokens are most alike in layer {int(top['layer'])}",
-            f"Two random tokens have a mean cosine of {number(float(top))} there; 0 means that vectors have no common "
-            "direction.",
+        values = _by_layer(array)
+        first, top = values[min(values)], max(values.values(), key=lambda value: value.value)
+        where = layers_named(tied(values))
+        yield Finding.judged(
+            apart(top, first, int(result["anisotropy_n_examples"]), least=CHANGE),
+            f"Two random tokens have a mean cosine of {number(first.value)} in the embeddings and {number(top.value)} "
+            f"in {where}; 0 means that vectors have no common direction.",
+            holds=f"The layers make random tokens alike, up to {where}",
+            fails="The layers leave random tokens about as alike as the embeddings",
+            undecided="It cannot be told whether the layers make random tokens alike",
         )
 
 
 def _context(result: xr.Dataset) -> Iterator[Finding]:
     array = from_embeddings(result, "self_similarity_corrected")
     if array is not None:
-        low = array[array.argmin(...)]
-        yield Finding(
-            f"Context changes tokens most in layer {int(low['layer'])}",
-            f"The mean cosine of two occurrences of a token is {number(float(low))} above that of random tokens, the "
-            "least of all layers.",
+        values = _by_layer(array)
+        first, low = values[min(values)], min(values.values(), key=lambda value: value.value)
+        where = layers_named(tied({layer: -value for layer, value in values.items()}))
+        yield Finding.judged(
+            apart(first, low, int(result["self_similarity_n_examples"]), least=CHANGE),
+            f"The mean cosine of two occurrences of a token, above that of random tokens, is {number(first.value)} in "
+            f"the embeddings and {number(low.value)} in {where}.",
+            holds=f"Context changes tokens, down to {where}",
+            fails="Context hardly changes tokens",
+            undecided="It cannot be told whether context changes tokens",
         )
 
 
@@ -57,13 +71,18 @@ def _dimension(result: xr.Dataset) -> Iterator[Finding]:
         top = share[share.argmax("layer")]
         layer = int(top["layer"])
         name = int(result["top_dimension"].sel(layer=layer).isel(dimension_rank=0))
-        text = f"Dimension {name} alone makes {float(top):.0%} of the likeness of random tokens in this layer."
-        yield Finding(f"One dimension dominates layer {layer}", text)
+        text = f"In layer {layer} dimension {name} makes {float(top):.0%} of the likeness of random tokens."
+        yield Finding("The largest share of one dimension", text)
+
+
+def _by_layer(array: xr.DataArray) -> dict[int, Estimate]:
+    """The values of the layers that have one, from layer 0 on."""
+    return {int(each["layer"]): of_array(each) for each in array.dropna("layer")}
 
 
 def _range(array: xr.DataArray) -> str:
     """The first, the lowest, the highest and the last value of a variable, from layer 0 on."""
-    estimates: dict[int, Estimate] = {int(each["layer"]): of_array(each) for each in array.dropna("layer")}
+    estimates = _by_layer(array)
     values = {layer: each.value for layer, each in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     first, last = min(estimates), max(estimates)

@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.claims import below, over_heads
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, layer_means, listed, measured, number, of_array, strongest
+from headscope.report.wording import examples, layer_means, layers_named, listed, measured, number, of_array, strongest
 
 CLASSES = ("cls", "sep", "punct")
 # Layers are called idle for a class of tokens if their gradient is below this share of that of other tokens.
@@ -28,15 +28,14 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
     for name in CLASSES:
         relative = measured(result, "relative_gradient", token_class=name)
         if relative is not None:
-            layers = [str(layer) for layer in _idle_layers(relative, UNUSED)]
+            layers = _idle_layers(relative, UNUSED) or [0]
             lowest = of_array(relative.isel(layer=int(relative.argmin("layer"))))
             share = float(result["attention_to"].sel(token_class=name).mean())
             yield Finding.judged(
                 below(lowest, UNUSED, int(result.attrs["n_examples"])),
                 f"It gets {share:.0%} of the attention; the gradient of the loss is at least {lowest.value:.0%} of "
                 "that of other tokens.",
-                holds=f"The loss hardly uses attention to {label('token_class', name)} in "
-                f"{'layer' if len(layers) == 1 else 'layers'} {', '.join(layers)}",
+                holds=f"The loss hardly uses attention to {label('token_class', name)} in {layers_named(layers)}",
                 fails=f"The loss uses attention to {label('token_class', name)} in all layers",
                 undecided=f"Attention to {label('token_class', name)} may be of little use",
             )
