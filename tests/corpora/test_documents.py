@@ -79,3 +79,9 @@ def test_sentences_of_a_document_are_resampled_together(tmp_path):
 def test_few_documents_are_not_resampled():
     assert not corpus("x.txt", "A.\nB.\n\nC.\nD.\n").by_document
     assert not corpus("x.txt", "\n\n".join("ABCDEFGH")).by_document  # each example is its own
+
+
+def test_what_intervals_are_over_is_said():
+    assert corpus("x.txt", "A.\nB.\n").resampled == "examples, taken as independent"
+    assert corpus("x.txt", "\n\n".join("ABCDEFGH")).resampled == "examples"
+    assert corpus("x.txt", "\n\n".join(["A.\nB."] * 8)).resampled == "8 documents"

@@ -67,6 +67,13 @@ class Corpus:
         """Whether whole documents are resampled: there are enough, and some have several examples."""
         return LEAST_DOCUMENTS <= self.n_documents < self.n_examples
 
+    @property
+    def resampled(self) -> str:
+        """What intervals are over, in words."""
+        if self.by_document:
+            return f"{self.n_documents:,} documents"
+        return "examples" if self.n_documents == self.n_examples else "examples, taken as independent"
+
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file is no longer the one that was hashed."""
         if self.files:

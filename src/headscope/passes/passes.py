@@ -123,6 +123,7 @@ class Pass:
         attributes: dict[str, Any] = {
             "n_examples": coverage.inputs,
             "n_tokens": coverage.tokens,
+            "resampled": self.corpus.resampled,
             "skipped": json.dumps(self.corpus.skipped | words.counts),
             "duration_s": round(part.seconds, 3),
         }

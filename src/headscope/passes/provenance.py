@@ -34,7 +34,6 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         **({"adapted_head": adapted} if adapted else {}),
         "corpus": corpus.name,
         "corpus_sha256": corpus.sha256,
-        "resampled": _resampled(corpus),
         "seed": settings.seed,
         "settings": json.dumps(
             settings.as_attributes()
@@ -43,10 +42,3 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "versions": json.dumps({"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _resampled(corpus: Corpus) -> str:
-    """What the intervals are over, in words."""
-    if corpus.by_document:
-        return f"{corpus.n_documents:,} documents"
-    return "examples" if corpus.n_documents == corpus.n_examples else "examples, taken as independent"
