@@ -13,7 +13,7 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.syntax.observer import DependencyObserver
-from headscope.studies.syntax.predictions import HeadPredictions, packed
+from headscope.studies.syntax.predictions import HeadPredictions
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
 from support.tiny import tiny_tokenizer
@@ -56,7 +56,7 @@ def answered(
 def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> HeadPredictions:
     """Predictions from (input, place, head place, length, relation) of each word, and right [word, head, direction]."""
     columns = [np.array(column) for column in zip(*words, strict=True)]
-    return HeadPredictions(columns[0], columns[1], *columns[1:4], relation=columns[4], right=packed(right.astype(bool)))
+    return HeadPredictions(columns[0], columns[1], *columns[1:4], relation=columns[4], equals=right.astype(np.uint8))
 
 
 def random_answers(number: int, heads: int, seed: int = 0) -> tuple[HeadPredictions, np.ndarray]:
@@ -77,7 +77,7 @@ def random_answers(number: int, heads: int, seed: int = 0) -> tuple[HeadPredicti
 
 
 def naive(example: Example | None, attention: np.ndarray, as_coded: bool = False) -> dict[int, np.ndarray]:
-    """For each word whether each head of a model is right, [head, direction]: pairs of words one by one."""
+    """For each word how many equals, the syntactic head among them, each head of a model has, [head, direction]."""
     assert example is not None
     parts = list(overlapping(example, spoken(example)))
     found, before = {}, 0
@@ -90,15 +90,16 @@ def naive(example: Example | None, attention: np.ndarray, as_coded: bool = False
     return found
 
 
-def _right(row: np.ndarray, tokens: list[set[int]], word: int, head: int, way: int, as_coded: bool) -> bool:
+def _right(row: np.ndarray, tokens: list[set[int]], word: int, head: int, way: int, as_coded: bool) -> int:
     others = [other for other in range(len(tokens)) if other != word and tokens[other]]
     if head < 0 or not others:
-        return False
+        return 0
     weights = []
     for other in others:
         source, target = (tokens[word], tokens[other]) if way == 0 else (tokens[other], tokens[word])
         looking = [min(source)] if as_coded else sorted(source)
         weights.append(np.mean([sum(row[query, key] for key in target) for query in looking]))
-    # Exact ties (of words that share all tokens) go to the first; rounding makes near ones of them.
-    best = next(other for other, weight in zip(others, weights, strict=True) if weight > max(weights) - 1e-7)
-    return best == head
+    # Exact ties (of words that share all tokens) go to the first as coded; rounding makes near ones of them.
+    near = 1e-7 if as_coded else 1e-6 * max(weights)
+    best = [other for other, weight in zip(others, weights, strict=True) if weight >= max(weights) - near]
+    return int(best[0] == head) if as_coded else len(best) * (head in best)

@@ -18,12 +18,12 @@ class Selection:
     """A head and its baseline.
 
     * `head`: in the row of all heads; `direction`: its number among the directions of the study.
-    * `baseline`: number of the baseline, such as a fixed offset.
+    * `baseline`: the baseline, such as a fixed word.
     """
 
     head: int
     direction: int = 0
-    baseline: int = 0
+    baseline: Any = 0
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,7 @@ def test_answers_are_what_the_definition_says(as_coded: bool, made: list[Example
     answers = answered(DependencyObserver(as_coded=as_coded), layers, inputs, block)
     found = {
         (input, word): its
-        for input, word, its in zip(
-            answers.input.tolist(), answers.word.tolist(), answers.unpacked(5).tolist(), strict=True
-        )
+        for input, word, its in zip(answers.input.tolist(), answers.word.tolist(), answers.equals.tolist(), strict=True)
     }
     expected = {
         (encoded.index, word): its.astype(int).tolist()
@@ -81,7 +79,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     alone = joined(
         [answered(DependencyObserver(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1]
     )
-    for name in ("input", "word", "place", "head", "length", "relation", "right"):
+    for name in ("input", "word", "place", "head", "length", "relation", "equals"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name))
     assert whole.place.tolist() == [0, 1, 2, 3, 0, 1, 0, 1] and whole.head.tolist() == [1, 2, -1, 2, 1, -1, 1, -1]
     assert whole.length.tolist() == [4] * 4 + [2] * 4 and whole.word.tolist() == [0, 1, 2, 3, 4, 5, 0, 1]
@@ -92,8 +90,8 @@ def test_words_of_another_sentence_and_special_tokens_are_no_candidates() -> Non
     # [CLS] the cat saw her [SEP] it ran [SEP]: all look at "ran", most of all, and at [CLS]
     attention = looks_at([7] * len(encoded)) * 0.6 + looks_at([0] * len(encoded)) * 0.3
     attention[0, 1, 2] = attention[0, 4, 3] = 0.1  # the -> cat, her -> saw
-    right = answered(DependencyObserver(), [[attention]], [encoded]).unpacked(1)[:, 0, 0]
-    assert right.tolist() == [1, 0, 0, 1, 1, 0]
+    right = answered(DependencyObserver(), [[attention]], [encoded]).equals[:, 0, 0]
+    assert right.tolist() == [1, 3, 0, 1, 1, 0]  # cat looks at no word: the three others share its prediction
 
 
 def test_a_word_whose_head_has_no_token_is_counted_and_left_out() -> None:

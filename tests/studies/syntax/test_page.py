@@ -50,6 +50,7 @@ def result_of(as_coded: bool = False) -> xr.Dataset:
         "chosen_head": by_relation(np.where(known, 3, np.nan)),
         "chosen_direction": by_relation(np.array([DIRECTIONS[name in REVERSED] for name in names], dtype=object)),
         "chosen_offset": by_relation(np.where(known, offset, np.nan)),
+        "chosen_position": by_relation(np.full(len(names), np.nan)),
         "chosen_accuracy": by_relation(accuracy),
         "chosen_accuracy_n_examples": by_relation(words // 2),
         "chosen_baseline": by_relation(np.where(known, baseline, np.nan)),
@@ -78,19 +79,28 @@ def told(result: xr.Dataset) -> dict[str, str]:
 def test_the_best_head_of_all_is_said_with_its_baseline(result: xr.Dataset) -> None:
     text = told(result)["All relations"]
     assert "2-3 (dep → head)" in text and "37.5% [31.2, 43.8] of 250 words" in text
-    assert "fixed offset (+1) picks 25.0% [18.8, 31.2]: a gain of +12.5 [6.2, 18.8] points" in text
+    assert "fixed word (+1) picks 25.0% [18.8, 31.2]: a gain of +12.5 [6.2, 18.8] points" in text
     assert "held-out sentences" in text
 
 
 def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
     text = told(result)["Special heads"]
-    assert text.startswith("1 head of 6 beats the best fixed offset") and "over 72 heads, relations" in text
+    assert text.startswith("1 head of 6 beats the best fixed word") and "over 72 heads, relations" in text
     assert "Relations with a special head: 1 of 3 with at least 50 words: obj. Head 2-3" in text
+
+
+def test_a_position_that_is_the_baseline_is_said_in_words(result: xr.Dataset) -> None:
+    for position, cell, words in ((1, "first", "the first word"), (-4, "word 4 from the end", "word 4 from the end")):
+        at = result.assign(chosen_offset=result["chosen_offset"] * np.nan)
+        at = at.assign(chosen_position=result["chosen_position"].fillna(position))
+        assert f"fixed word ({cell}) picks 25.0%" in told(at)["All relations"]
+        assert f"always picking {words} is right" in study_page(at).highlights()[0].text
+        assert study_page(at).tables()[0].rows[0][1][3][0] == f"25.0 ({cell})"
 
 
 def test_relations_are_told_apart_by_whether_a_head_surely_knows_them(result: xr.Dataset) -> None:
     texts = told(result)
-    known = "obj in 2-3 (dep → head): 87.5% [81.2, 93.8], offset -2 has 25.0% [18.8, 31.2], n = 50 words."
+    known = "obj in 2-3 (dep → head): 87.5% [81.2, 93.8], fixed word (-2) has 25.0% [18.8, 31.2], n = 50 words."
     assert texts["Relations whose chosen head is special"] == known
     assert texts["Relations whose chosen head is not special"].endswith("cop (+25), punct (+6).")
     assert (

@@ -5,12 +5,12 @@ from math import comb
 import numpy as np
 import pytest
 
+from headscope.linguistics.fixed_words import FixedWord
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import Selection, split_in_half
-from headscope.studies.syntax.fixed_offset import best_offset, hits
-from headscope.studies.syntax.predictions import HeadPredictions
+from headscope.studies.syntax.predictions import HeadPredictions, best_baseline, hits
 from headscope.studies.syntax.scores import best, score
 from support.made_answers import made, random_answers
 
@@ -27,11 +27,12 @@ def draws() -> np.ndarray:
     return poisson_draws(range(SENTENCES), 0, 200).astype(np.uint8)
 
 
-def test_answers_are_kept_as_bits(known: tuple[HeadPredictions, np.ndarray]) -> None:
-    words, right = known
-    np.testing.assert_array_equal(words.unpacked(HEADS), right)
-    assert words.right.shape == (len(words), 1)
-    np.testing.assert_array_equal(words[words.relation == "obj"].unpacked(HEADS), right[words.relation == "obj"])
+def test_a_prediction_that_words_share_counts_as_a_share_of_it() -> None:
+    words = made([(0, 0, 1, 9, "obj")] * 4, np.array([0, 1, 2, 4])[:, None, None] * np.ones((1, 1, 2)))
+    assert words.shares[:, 0, 0].tolist() == [0, 1, 0.5, 0.25]
+    found = score(words, np.ones((1, 1), np.uint8), np.zeros(1, bool))
+    assert found.accuracy.mean.tolist() == [[0.4375, 0.4375]]
+    assert found.p.tolist() == [[1, 1]]  # of 1.75 words, one counts: the fixed word is right for all four
 
 
 def test_relations_are_in_order_of_their_words_and_all_is_without_punctuation_and_roots(known) -> None:
@@ -56,7 +57,7 @@ def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray,
     monkeypatch.setattr(bootstrap, "CHUNK", 7)
     words, right = known
     its = np.flatnonzero(words.relation == "obj")
-    found = score(words[its], HEADS, draws, split_in_half(draws.shape[1], 0))
+    found = score(words[its], draws, split_in_half(draws.shape[1], 0))
     np.testing.assert_allclose(found.accuracy.mean, right[its].mean(0))
     assert (found.accuracy.count == len(its)).all()
     resampled = [
@@ -67,15 +68,15 @@ def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray,
     np.testing.assert_allclose(
         found.accuracy.interval, bootstrap.interval(np.array(resampled), found.accuracy.units), atol=1e-12
     )
-    assert found.offset == best_offset(words[its])
-    np.testing.assert_allclose(found.baseline.mean, [hits(words[its], found.offset).mean()])
+    assert found.fixed == best_baseline(words[its])
+    np.testing.assert_allclose(found.baseline.mean, [hits(words[its], found.fixed).mean()])
 
 
 def test_p_is_of_so_many_words_that_one_alone_gets_right(known, draws: np.ndarray) -> None:
     words, right = known
     its = np.flatnonzero(words.relation == "det")
-    found = score(words[its], HEADS, draws, split_in_half(draws.shape[1], 0))
-    base = hits(words[its], found.offset)
+    found = score(words[its], draws, split_in_half(draws.shape[1], 0))
+    base = hits(words[its], found.fixed)
     for head in range(HEADS):
         for direction in range(len(DIRECTIONS)):
             ours = right[its, head, direction]
@@ -103,17 +104,17 @@ def two_faced(number: int = 40) -> tuple[HeadPredictions, np.ndarray]:
 
 def test_what_is_chosen_on_one_half_is_scored_on_the_other() -> None:
     words, first = two_faced()
-    found = best(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first)
+    found = best(words, poisson_draws(range(40), 0, 50).astype(np.uint8), first)
     assert found is not None
-    assert found.selected == Selection(1, 1, -1)
+    assert found.selected == Selection(1, 1, FixedWord(-1))
     assert found.held_out.mean.tolist() == [0, 0, 0] and found.held_out.count == 20
-    other = best(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), ~first)
-    assert other is not None and other.selected == Selection(0, 0, -2)
+    other = best(words, poisson_draws(range(40), 0, 50).astype(np.uint8), ~first)
+    assert other is not None and other.selected == Selection(0, 0, FixedWord(-2))
 
 
 def test_as_coded_a_head_is_chosen_on_what_it_is_scored_on() -> None:
     words, first = two_faced()
-    found = best(words, 3, poisson_draws(range(40), 0, 50).astype(np.uint8), first, as_coded=True)
+    found = best(words, poisson_draws(range(40), 0, 50).astype(np.uint8), first, as_coded=True)
     assert found is not None and found.held_out.count == 40
     assert found.held_out.mean.tolist() == [0.5, 0.5, 0]
 
@@ -125,7 +126,7 @@ def test_a_gain_is_resampled_in_pairs(known, draws: np.ndarray) -> None:
     right = np.zeros((number, 1, 2))
     right[1::2] = 1
     right[::10] = 1
-    found = best(made(words, right), 1, draws, np.zeros(SENTENCES, bool), as_coded=True)
+    found = best(made(words, right), draws, np.zeros(SENTENCES, bool), as_coded=True)
     assert found is not None
     np.testing.assert_allclose(found.held_out.mean, [0.6, 0.5, 0.1])
     widths = np.diff(found.held_out.interval)[:, 0]
@@ -134,5 +135,5 @@ def test_a_gain_is_resampled_in_pairs(known, draws: np.ndarray) -> None:
 
 def test_a_relation_that_one_half_lacks_is_not_chosen(draws: np.ndarray) -> None:
     words = made([(0, 0, 1, 2, "dep")], np.ones((1, 1, 2)))
-    assert best(words, 1, draws, np.ones(SENTENCES, bool)) is None
-    assert best(words, 1, draws, np.zeros(SENTENCES, bool)) is None
+    assert best(words, draws, np.ones(SENTENCES, bool)) is None
+    assert best(words, draws, np.zeros(SENTENCES, bool)) is None

@@ -11,8 +11,8 @@ from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.syntax import study
-from support.planted import looks_at_offset, looks_from_to, planted
-from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
+from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of, parsed
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)
@@ -59,11 +59,31 @@ def test_a_head_of_the_next_token_is_the_offset_1(result: xr.Dataset) -> None:
 
 def test_all_other_heads_look_at_all_words_alike_and_are_not_special(result: xr.Dataset) -> None:
     others = result.sel(layer=1, head=[1, 3, 4])
-    first = [heads[place] == (2 if place == 0 else 1) for heads, place in _words(TREEBANK)]
+    shares = [1 / (len(heads) - 1) for heads, _ in _words(TREEBANK)]
     for direction in ("dependent_to_head", "head_to_dependent"):
-        np.testing.assert_allclose(others["accuracy"].sel(relation="all", direction=direction), np.mean(first))
+        np.testing.assert_allclose(
+            others["accuracy"].sel(relation="all", direction=direction), np.mean(shares), rtol=1e-6
+        )
     assert (others["special"] == 0).all() and (others["q_value"] > 0.05).all()
     assert result["special"].sel(layer=1, head=2, relation="all", direction="dependent_to_head") == 1
+
+
+def test_a_head_that_points_at_one_position_is_not_special() -> None:
+    """Each subject hangs on the first word, at six distances: of fixed words the first is always right."""
+    texts = ["ran " + ", " * distance + "dog ." for distance in range(6)] * 20
+    corpus = corpus_of([Example(str(number), (parsed(text),)) for number, text in enumerate(texts)])
+    heads = {(1, 1): looks_at_piece("[CLS]"), (1, 2): looks_at_piece("[SEP]"), (1, 3): looks_at_offset(0)}
+    network = planted(heads | {(2, 1): looks_at_piece("ran")})
+    result = study.run(headscope.wrap(network, tiny_tokenizer()), corpus, QUICK)
+    subjects = result.sel(relation="nsubj")
+    assert subjects["baseline"] == 1 and subjects["baseline_position"] == 1 and subjects["baseline_offset"].isnull()
+    assert subjects["chosen_position"] == 1 and subjects["chosen_gain"] == 0
+    assert subjects["accuracy"].sel(layer=2, head=1, direction="dependent_to_head") == 1
+    assert (result["special"] == 0).all()
+    shares = np.mean([1 / (len(text.split()) - 1) for text in texts])
+    for head in [(1, 1), (1, 2), (1, 3), (1, 4), (2, 4)]:
+        accuracy = subjects["accuracy"].sel(layer=head[0], head=head[1])
+        np.testing.assert_allclose(accuracy, shares, rtol=1e-6, err_msg=str(head))
 
 
 def _words(corpus: Corpus) -> list[tuple[tuple[int, ...], int]]:

@@ -26,8 +26,8 @@ def result() -> xr.Dataset:
     relations = made(words, right).by_relation()
     return xr.Dataset(
         to_variables(
-            {name: score(its, 4, draws, split_in_half(SENTENCES, 0)) for name, its in relations.items()},
-            {name: best(its, 4, draws, split_in_half(SENTENCES, 0)) for name, its in relations.items()},
+            {name: score(its, draws, split_in_half(SENTENCES, 0)) for name, its in relations.items()},
+            {name: best(its, draws, split_in_half(SENTENCES, 0)) for name, its in relations.items()},
             LAYERS,
         )
     )
@@ -78,7 +78,7 @@ def test_a_head_is_special_by_the_half_on_which_the_offset_was_not_chosen() -> N
     draws = poisson_draws(range(SENTENCES), 0, 20).astype(np.uint8)
     obj = made(words, right).by_relation()["obj"]
     variables = to_variables(
-        {"obj": score(obj, 4, draws, selection_half)}, {"obj": best(obj, 4, draws, selection_half)}, LAYERS
+        {"obj": score(obj, draws, selection_half)}, {"obj": best(obj, draws, selection_half)}, LAYERS
     )
     result = xr.Dataset(variables).sel(relation="obj", direction="dependent_to_head", layer=2)
     assert float(result["accuracy"].sel(head=3) - result["baseline"]) == 0.25

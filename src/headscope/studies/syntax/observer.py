@@ -2,7 +2,8 @@
 
 Clark et al. 2019, section 4.2. A head of a model predicts, for a word i, the word j of its sentence with the largest
 W[i, j] ("dependent to head": the word looks at its head) or the largest W[j, i] ("head to dependent": it is looked at
-most by its head), where W is attention between words, its diagonal left out.
+most by its head), where W is attention between words, its diagonal left out. Words that are equally large share the
+prediction.
 """
 
 from collections import Counter, defaultdict
@@ -10,19 +11,27 @@ from itertools import chain
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
-from headscope.studies.syntax.predictions import HeadPredictions, packed
+from headscope.studies.syntax.predictions import HeadPredictions
+
+# Rounding of sums over tokens, as a share of attention: what differs by less is equal.
+ROUNDING = 1e-6
+Between = Float[Tensor, "example head word word"]
+Candidates = Bool[Tensor, "example 1 word word"]
+Heads = Int[Tensor, "example word"]
+Equals = UInt8[Tensor, "example head word direction"]
 
 
 class DependencyObserver:
     """Keep, of the attention of a batch, only the words whose syntactic head each attention head predicts.
 
     * `subtypes`: whether relations keep their subtypes.
-    * `as_coded`: attention from a word is that of its first token, as in the released code, not the mean over them.
+    * `as_coded`: attention from a word is that of its first token, as in the released code, not the mean over them; of
+      equally large words the first is predicted.
     * `counts`: number of words left out, because they or their heads have no token in the input.
     """
 
@@ -34,7 +43,7 @@ class DependencyObserver:
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare the words of this one."""
-        self.batch, self.right = batch, defaultdict(list)
+        self.batch, self.equals = batch, defaultdict(list)
         self.candidates = _candidates(batch)
         self.words = self._with_tokens(batch)
         self.syntactic_heads = torch.full(batch.has_token.shape, ROOT, device=batch.real.device)
@@ -49,14 +58,15 @@ class DependencyObserver:
         part = rows.from_words(self.batch.first_of_pieces) if self.as_coded else rows.between_words
         self.part = part if queries.start == 0 else self.part + part
         if queries.stop == self.batch.real.shape[1]:
-            heads = self.syntactic_heads[examples, None, :, None]
-            self.right[layer].append(pointed_at(self.part, self.candidates[examples, None]) == heads)
+            count = _first if self.as_coded else _equals
+            equals = count(self.part, self.candidates[examples, None], self.syntactic_heads[examples])
+            self.equals[layer].append(equals)
 
     def finish(self) -> HeadPredictions:
         """The predictions about the words of the batch."""
-        layers = [torch.cat(self.right[layer]) for layer in sorted(self.right)]
+        layers = [torch.cat(self.equals[layer]) for layer in sorted(self.equals)]
         example, word = _rows(self.words, self.batch.real.device)
-        right = torch.cat(layers, dim=1)[example, :, word]
+        equals = torch.cat(layers, dim=1)[example, :, word]
         words = list(chain(*self.words))
         numbers = np.array([word[:4] for word in words], dtype=np.int64).reshape(-1, 4)  # [word, field]
         return HeadPredictions(
@@ -66,7 +76,7 @@ class DependencyObserver:
             head=np.array([word.head_place for word in words], dtype=np.int64),
             length=numbers[:, 3],
             relation=np.array([word.relation for word in words], dtype=str),
-            right=packed(right.cpu().numpy()),
+            equals=equals.cpu().numpy(),
         )
 
     def _with_tokens(self, batch: Batch) -> list[list[Dependency]]:
@@ -80,13 +90,32 @@ class DependencyObserver:
         return kept
 
 
-def pointed_at(
-    between: Float[Tensor, "example head word word"], candidates: Bool[Tensor, "example 1 word word"]
-) -> Int[Tensor, "example head word direction"]:
-    """The word that each word attends to most, and the word that attends to it most; of equals the first."""
+def _first(between: Between, candidates: Candidates, heads: Heads) -> Equals:
+    """1 where a head of the model predicts the syntactic head; of equally large words the first."""
     allowed = between.masked_fill(~candidates, -1)
     # Several times faster on a CPU than argmax.
-    return torch.stack([allowed.max(-1).indices, allowed.max(-2).indices], dim=-1)
+    largest = torch.stack([allowed.max(-1).indices, allowed.max(-2).indices], dim=-1)
+    return (largest == heads[:, None, :, None]).to(torch.uint8)
+
+
+def _equals(between: Between, candidates: Candidates, heads: Heads) -> Equals:
+    """How many words are as large as the syntactic head, itself one of them; 0 where another word is larger."""
+    index, has_head = heads.clamp_min(0)[:, None], (heads != ROOT)[:, None]
+    is_head = torch.zeros_like(candidates).scatter_(-1, index[..., None], has_head[..., None])
+    counts = []
+    for dim, others in ((-1, candidates & ~is_head), (-2, candidates & ~is_head.mT)):
+        expanded = index.unsqueeze(dim).expand(-1, between.shape[1], *index.unsqueeze(dim).shape[2:])
+        own = between.gather(dim, expanded).squeeze(dim)  # [example, head, word]
+        allowed = between.masked_fill(~others, -1)
+        other = allowed.amax(dim)
+        right = (own >= other * (1 - ROUNDING)) & has_head
+        count, tied = right.to(torch.uint8), right & (other >= own * (1 - ROUNDING))
+        if tied.any():
+            rows = (allowed if dim == -1 else allowed.mT)[tied]  # [tie, word]
+            least = torch.maximum(own, other)[tied] * (1 - ROUNDING)
+            count[tied] += (rows >= least[:, None]).sum(-1).clamp_max(254).to(torch.uint8)
+        counts.append(count)
+    return torch.stack(counts, dim=-1)
 
 
 def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:

@@ -1,26 +1,31 @@
-"""Predictions of a model's heads about the words of a treebank, one bit for each prediction."""
+"""Predictions of a model's heads about the words of a treebank, one byte for each prediction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
-from jaxtyping import Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 
-from headscope.results.vocabulary import DIRECTIONS
+from headscope.linguistics.dependencies import ROOT
+from headscope.linguistics.fixed_words import FixedWord, best_fixed_word
 from headscope.statistics.columns import Columns
 
 LEFT_OUT = ("punct", "root")
+# The offsets that the released code tries.
+AS_CODED = range(-3, 3)
+# What a prediction counts that is shared by so many words.
+SHARES = 1 / np.maximum(np.arange(256), 1) * (np.arange(256) > 0)
 
 
 @dataclass(frozen=True)
 class HeadPredictions(Columns):
-    """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 4 MB.
+    """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 29 MB.
 
     * `input`: the number of the input that the word is in; `word`: its own number there.
     * `place`: of the word in its sentence, `head`: of its syntactic head, -1 for a root; `length`: of the sentence.
     * `relation`: of the word to its head.
-    * `right`: whether each head of the model, in each of `results.DIRECTIONS`, points at the syntactic head; packed.
+    * `equals`: how many words each head of the model predicts alike, in each of `results.DIRECTIONS`, where the
+      syntactic head is one of them; 0 where it is not, 255 for more.
     """
 
     input: Int[np.ndarray, " word"]
@@ -29,12 +34,12 @@ class HeadPredictions(Columns):
     head: Int[np.ndarray, " word"]
     length: Int[np.ndarray, " word"]
     relation: np.ndarray
-    right: UInt8[np.ndarray, "word byte"]
+    equals: UInt8[np.ndarray, "word head direction"]
 
-    def unpacked(self, heads: int) -> UInt8[np.ndarray, "word head direction"]:
-        """1 where a head is right; heads of all layers stand in a row."""
-        bits = np.unpackbits(self.right, axis=1, count=heads * len(DIRECTIONS))
-        return bits.reshape(len(self), heads, len(DIRECTIONS))  # [word, head, direction]
+    @property
+    def shares(self) -> Float[np.ndarray, "word head direction"]:
+        """1 where a head is right, 1/k where the syntactic head is one of k words that it predicts alike."""
+        return SHARES.astype(np.float32)[self.equals]
 
     def by_relation(self, everything: bool = False) -> Mapping[str, "HeadPredictions"]:
         """The words of "all" and of each relation, the most frequent first; roots are no relation.
@@ -48,9 +53,22 @@ class HeadPredictions(Columns):
         return {"all": self if everything else self[~np.isin(base, LEFT_OUT)]} | kinds
 
 
-def packed(right: np.ndarray) -> UInt8[np.ndarray, "word byte"]:
-    """[word, head, direction] as bits."""
-    return np.packbits(right.reshape(len(right), prod(right.shape[1:])), axis=1)  # [word, bits of all heads]
+def hits(words: HeadPredictions, fixed: FixedWord, as_coded: bool = False) -> Bool[np.ndarray, " word"]:
+    """For which words the head is the fixed word.
+
+    An offset that leads out of the sentence is wrong; the released code stops at the sentence's ends.
+    """
+    predicted = fixed.places(words.place, words.length)
+    if as_coded:
+        predicted = np.clip(predicted, 0, words.length - 1)
+    return (predicted == words.head) & (words.head != ROOT)
+
+
+def best_baseline(words: HeadPredictions, as_coded: bool = False) -> FixedWord:
+    """The fixed word that is right for most of the words; the released code tries the offsets -3 to 2 alone."""
+    if not as_coded:
+        return best_fixed_word(words.place, words.head, words.length)
+    return min(map(FixedWord, AS_CODED), key=lambda fixed: (-hits(words, fixed, True).sum(), abs(fixed.offset), fixed))
 
 
 def joined(parts: Sequence[HeadPredictions]) -> HeadPredictions:

@@ -31,21 +31,23 @@ def run(
     subtypes: bool = False,
     as_coded: bool = False,
 ) -> xr.Dataset:
-    """`accuracy[layer, head, relation, direction]` over all words, beside it the best fixed offset of each relation.
+    """`accuracy[layer, head, relation, direction]` over all words, beside it the best fixed word of each relation.
 
-    * `q_value`: of each head being no better than the offset (exact McNemar test, one-sided, which takes words as
+    * `baseline`: the better of the best offset from the word and the best position in the sentence, from either end.
+    * `q_value`: of each head being no better than that (exact McNemar test, one-sided, which takes words as
       independent), corrected for all heads, relations and directions that were tried.
-    * `special`: heads that beat the offset of one half of the sentences by 10 points on the other half, with q < 0.05,
-      in a relation of at least 50 words.
-    * `chosen_...`: the best head and the best offset of each relation on one half of the sentences (split by the seed),
-      scored on the other.
+    * `special`: heads that beat the fixed word of one half of the sentences by 10 points on the other half, with
+      q < 0.05, in a relation of at least 50 words.
+    * `chosen_...`: the best head and the best fixed word of each relation on one half of the sentences (split by the
+      seed), scored on the other.
 
-    Words that share all of their tokens cannot be told apart: the first is taken. Relation "all" is without
-    punctuation and roots.
+    A word that is one of k with the same attention counts 1/k, as do words that share all of their tokens. Relation
+    "all" is without punctuation and roots.
 
     `as_coded` does as the released notebook: attention from a word is that of its first token (the paper says the
-    mean), "all" has punctuation and roots, which no head can find; offsets are -3 to 2 and stop at the sentence's
-    ends; heads and offsets are chosen on what they are scored on. Its special case for `poss` is left out.
+    mean), of equal words the first is taken; "all" has punctuation and roots, which no head can find; the baseline are
+    the offsets -3 to 2, which stop at the sentence's ends; heads and offsets are chosen on what they are scored on. Its
+    special case for `poss` is left out.
 
     Arguments:
 
@@ -68,14 +70,14 @@ def run(
     attributes = provenance("syntax", model, corpus, settings)
     observer = DependencyObserver(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
     result = Pass(model, corpus, settings, words).gather(observer)
-    predictions, heads = joined(result.value), sum(model.capture.heads)
+    predictions = joined(result.value)
     inputs = int(predictions.input.max(initial=-1)) + 1
     draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
     selection_half = split_in_half(inputs, settings.seed)
     relations = predictions.by_relation(everything=as_coded)
     variables = to_variables(
-        {name: score(words, heads, draws, selection_half, as_coded) for name, words in relations.items()},
-        {name: best(words, heads, draws, selection_half, as_coded) for name, words in relations.items()},
+        {name: score(words, draws, selection_half, as_coded) for name, words in relations.items()},
+        {name: best(words, draws, selection_half, as_coded) for name, words in relations.items()},
         model.capture.heads,
     )
     attributes |= {"n_words": len(predictions), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}

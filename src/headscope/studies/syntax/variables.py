@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
+from headscope.linguistics.fixed_words import FixedWord
 from headscope.results.best_heads import add_held_out, add_place, place_labels
 from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.results.vocabulary import DIRECTIONS
@@ -15,28 +16,33 @@ from headscope.studies.syntax.scores import RelationScore
 
 SOURCE = "Clark et al. 2019, section 4.2"
 SHARE = "share of words"
+FROM_ENDS = ": 1 for the first word of a sentence, -1 for the last"
 OF_HEADS, OF_RELATIONS = ("layer", "head", "relation", "direction"), ("relation",)
 LABELS = {
     "accuracy": Label("words whose syntactic head the attention picks", SHARE, OF_HEADS),
-    "q_value": Label("false discovery rate at which the head is better than the fixed offset", "rate", OF_HEADS),
+    "q_value": Label("false discovery rate at which the head is better than the fixed word", "rate", OF_HEADS),
     "special": Label(
-        "whether the head beats the fixed offset by 10 points on the other half, with q < 0.05, in 50 words",
+        "whether the head beats the fixed word by 10 points on the other half, with q < 0.05, in 50 words",
         "1 if so",
         OF_HEADS,
     ),
-    "baseline": Label("words whose syntactic head is at the best fixed offset", SHARE, OF_RELATIONS),
-    "baseline_offset": Label("best fixed offset of the syntactic head", "words", OF_RELATIONS),
+    "baseline": Label("words whose syntactic head is the best fixed word", SHARE, OF_RELATIONS),
+    "baseline_offset": Label("offset of the best fixed word, if it has one", "words", OF_RELATIONS),
+    "baseline_position": Label(f"position of the best fixed word, if it has one{FROM_ENDS}", "words", OF_RELATIONS),
     **place_labels("the head that is best on one half", "relation"),
     "chosen_direction": Label("direction in which that head is best", "direction", OF_RELATIONS),
-    "chosen_offset": Label("best fixed offset on one half", "words", OF_RELATIONS),
+    "chosen_offset": Label("offset of the best fixed word on one half, if it has one", "words", OF_RELATIONS),
+    "chosen_position": Label(
+        f"position of the best fixed word on one half, if it has one{FROM_ENDS}", "words", OF_RELATIONS
+    ),
     "chosen_accuracy": Label(
         "words whose syntactic head the chosen head picks, on the other half", SHARE, OF_RELATIONS
     ),
     "chosen_baseline": Label(
-        "words whose syntactic head is at the chosen offset, on the other half", SHARE, OF_RELATIONS
+        "words whose syntactic head is the chosen fixed word, on the other half", SHARE, OF_RELATIONS
     ),
     "chosen_gain": Label(
-        "accuracy of the chosen head less that of the chosen offset, on the other half", SHARE, OF_RELATIONS
+        "accuracy of the chosen head less that of the chosen fixed word, on the other half", SHARE, OF_RELATIONS
     ),
 }
 
@@ -47,7 +53,7 @@ def to_variables(
     """The variables of a result, with the relations in their order; `heads` is the number of heads of each layer."""
     variables = Variables({"relation": list(scores), "direction": DIRECTIONS}, SOURCE, LABELS)
     _add_heads(variables, list(scores.values()), heads)
-    _add_offsets(variables, list(scores.values()))
+    _add_baselines(variables, list(scores.values()))
     _add_best(variables, list(best.values()), heads)
     return variables.arrays
 
@@ -68,16 +74,23 @@ def _add_heads(variables: Variables, scores: list[RelationScore], heads: tuple[i
     variables.add("special", np.where(np.isnan(accuracy), np.nan, special))
 
 
-def _add_offsets(variables: Variables, scores: list[RelationScore]) -> None:
+def _add_baselines(variables: Variables, scores: list[RelationScore]) -> None:
     interval = [score.baseline.interval[0] for score in scores]
     variables.add("baseline", [score.baseline.mean[0] for score in scores], interval=interval)
-    variables.add("baseline_offset", [score.offset for score in scores])
+    _add_fixed_words(variables, "baseline", [score.fixed for score in scores])
+
+
+def _add_fixed_words(variables: Variables, name: str, words: list[FixedWord | None]) -> None:
+    """Add the offset and the position of fixed words, of which each has one; NaN for no word."""
+    offsets = [np.nan if word is None or word.position else word.offset for word in words]
+    variables.add(f"{name}_offset", offsets)
+    variables.add(f"{name}_position", [(word and word.position) or np.nan for word in words])
 
 
 def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[int, ...]) -> None:
     add_place(variables, best, heads)
     variables.add("chosen_direction", column(best, lambda one: DIRECTIONS[one.selected.direction], ""))
-    variables.add("chosen_offset", column(best, lambda one: one.selected.baseline))
+    _add_fixed_words(variables, "chosen", column(best, lambda one: one.selected.baseline, None))
     words = column(best, lambda one: int(one.held_out.count), 0)
     count = Count(words, "words of each relation on the other half", "words", ("relation",))
     add_held_out(variables, best, ("chosen_accuracy", "chosen_baseline", "chosen_gain"), count)

@@ -1,4 +1,4 @@
-"""The relations of a head beside the best fixed offset (Clark et al. 2019, section 4.2)."""
+"""The relations of a head beside the best fixed word (Clark et al. 2019, section 4.2)."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from headscope.report.kinds import by_name
 from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.report.wording import number
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.syntax.page.summary import RELATIONS, as_coded, baseline, judged_on, offset
+from headscope.studies.syntax.page.summary import RELATIONS, as_coded, baseline, judged_on, with_fixed_words
 
 SHOWN = 8
 
@@ -24,17 +24,17 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
 
 
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The best fixed offset of each relation."""
+    """The best fixed word of each relation."""
     return {"accuracy": result["baseline"]}
 
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """False discovery rates of the test against the offset, corrected for all heads, relations and directions."""
+    """False discovery rates of the test against it, corrected for all heads, relations and directions."""
     return {"accuracy": result["q_value"]}
 
 
 def kinds(result: xr.Dataset) -> list[HeadKind]:
-    """Heads that are special for a relation, named after the one with the largest gain over its fixed offset."""
+    """Heads that are special for a relation, named after the one with the largest gain over its fixed word."""
     special = (result["special"] == 1) & (result["relation"] != "all")
     gain = (result["accuracy"] - result["baseline"]).where(special).max("direction")
     return by_name(gain, "relation", "relation")
@@ -43,30 +43,28 @@ def kinds(result: xr.Dataset) -> list[HeadKind]:
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The relations for which the head is special, else the nearest; then the relations that it was chosen for."""
     rows = [row for row in of_variable(numbers, "accuracy") if "all" not in row.labels]
-    rule = (
-        f"at least 10 points over the best fixed offset {judged_on(result)}, q < {RATE}, at least {LEAST_CASES} words"
-    )
+    rule = f"at least 10 points over the best fixed word {judged_on(result)}, q < {RATE}, at least {LEAST_CASES} words"
     yield from special_for(result, rows, "Special for", _sentence, rule, SHOWN)
     if numbers:
-        heads = chosen_for(result, RELATIONS, numbers[0].layer, numbers[0].head)
+        heads = chosen_for(with_fixed_words(result), RELATIONS, numbers[0].layer, numbers[0].head)
         frequent = sorted((head for head in heads if head.enough), key=lambda head: -head.gain.value)
         where = "the same sentences" if as_coded(result) else "the other half of the sentences"
         yield from best_head_of([_scores(head) for head in frequent], where)
 
 
 def _sentence(row: Row) -> str:
-    return f"{row.words} {beside_baseline(row, 'best fixed offset')}"
+    return f"{row.words} {beside_baseline(row, 'best fixed word')}"
 
 
 def _scores(relation: ChosenHead) -> str:
     return (
-        f"{relation.name} ({relation.arrow}) {relation.score.text}, offset {offset(relation):+d} has "
+        f"{relation.name} ({relation.arrow}) {relation.score.text}, fixed word ({relation.reference}) has "
         f"{number(baseline(relation).value)}, n = {relation.held_out:,} words"
     )
 
 
 def figures(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
-    """Its best relations beside the fixed offset."""
+    """Its best relations beside the fixed word."""
     part = result.sel(layer=layer, head=head, relation=result["accuracy_n_examples"] >= LEAST_CASES)
     part = part.sel(relation=part["relation"] != "all")
     if not part.sizes["relation"]:
@@ -75,8 +73,8 @@ def figures(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
     stacked = stacked.isel(row=(stacked["baseline"] - stacked["accuracy"]).argsort().values[:SHOWN])
     names = [f"{relation}, {ARROWS[direction]}" for relation, direction in stacked["row"].values.tolist()]
     parts = [with_interval(stacked, name).rename("accuracy") for name in ("accuracy", "baseline")]
-    both = xr.concat(parts, xr.Variable("which", ["this head", "best fixed offset"])).transpose("row", "which")
+    both = xr.concat(parts, xr.Variable("which", ["this head", "best fixed word"])).transpose("row", "which")
     both = both.drop_vars(["row", "relation", "direction"]).assign_coords(row=names).rename("accuracy", row="relation")
     attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
-    caption = "The relations in which the head is furthest above the best fixed offset, with 95% intervals."
+    caption = "The relations in which the head is furthest above the best fixed word, with 95% intervals."
     yield Figure("relations", "Relations", bars(both.assign_attrs(attrs)), caption, "accuracy")

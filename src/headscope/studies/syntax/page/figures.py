@@ -1,4 +1,4 @@
-"""Figures of `syntax`: the best head of each relation beside its offset, and every head's gain over the offset."""
+"""Figures of `syntax`: the best head of each relation beside its baseline, and every head's gain over it."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
             "chosen",
             BEST,
             bars(_beside(enough)),
-            f"Accuracy of the chosen head and of the chosen fixed offset on {on}, with 95% intervals. "
+            f"Accuracy of the chosen head and of the chosen fixed word on {on}, with 95% intervals. "
             "After Clark et al. (2019), Table 1.",
             "chosen_accuracy",
         ),
@@ -31,7 +31,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
             "gain",
             WHERE,
             heatmap(gains),
-            f"Accuracy of each head, in its better direction, less that of the best fixed offset; 0 for heads that are "
+            f"Accuracy of each head, in its better direction, less that of the best fixed word; 0 for heads that are "
             f"no better. The {MOST} most frequent relations.",
             "accuracy",
         ),
@@ -47,15 +47,15 @@ def _all_words(result: xr.Dataset) -> Iterator[Figure]:
         yield Figure(
             "all-by_layer",
             WHERE,
-            by_layer(accuracy, reference=baseline, reference_label="best fixed offset"),
+            by_layer(accuracy, reference=baseline, reference_label="best fixed word"),
             "A dot for each head, a line for the layer's mean: how often it picks the syntactic head of any word.",
             "accuracy",
         )
 
 
 def _beside(result: xr.Dataset) -> xr.DataArray:
-    """Chosen head and offset as one array: "all", then the relations that gain most."""
-    names = {"best head": "chosen_accuracy", "fixed offset": "chosen_baseline"}
+    """Chosen head and fixed word as one array: "all", then the relations that gain most."""
+    names = {"best head": "chosen_accuracy", "fixed word": "chosen_baseline"}
     joined = beside(result, {words: with_interval(result, name) for words, name in names.items()})
     attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
     return joined.rename("accuracy").assign_attrs(attrs)
@@ -63,4 +63,4 @@ def _beside(result: xr.Dataset) -> xr.DataArray:
 
 def _gain(result: xr.Dataset) -> xr.DataArray:
     gain = 100 * (result["accuracy"].max("direction") - result["baseline"])
-    return gain.clip(min=0).rename("gain").assign_attrs(long_name="Gain over the best fixed offset", units="points")
+    return gain.clip(min=0).rename("gain").assign_attrs(long_name="Gain over the best fixed word", units="points")

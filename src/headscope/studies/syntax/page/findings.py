@@ -13,11 +13,10 @@ from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.syntax.page.summary import (
     as_coded,
     baseline,
+    fixed_word,
     full_name,
     judged_on,
-    offset,
     relations,
-    word_at_offset,
 )
 
 
@@ -31,7 +30,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, each with the baseline, the interval and the number of words."""
     heads = relations(result)
     rule = (
-        "The chosen head does not beat the best fixed offset by 10 points, or the difference may be chance. Gain in "
+        "The chosen head does not beat the best fixed word by 10 points, or the difference may be chance. Gain in "
         "points"
     )
     return [
@@ -53,14 +52,14 @@ def _best(heads: list[ChosenHead]) -> Iterator[Finding]:
         yield Finding(
             f"Head {overall.head} knows most of the syntax",
             f"It picks the syntactic head of {overall.score.value:.0%} of the words; always picking "
-            f"{word_at_offset(overall)} is right for {baseline(overall).value:.0%}.",
+            f"{fixed_word(overall)} is right for {baseline(overall).value:.0%}.",
         )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     count, total, _ = special_heads(result, "relation", without="all")
     topic = f"{several(count, 'head')} of {total} {agree(count, 'knows', 'know')} a syntactic relation"
-    text = "Such a head picks the right word clearly more often than the best fixed distance does."
+    text = "Such a head picks the right word clearly more often than a fixed distance or position does."
     yield Finding(topic, f"{text}{_busiest(result)}")
 
 
@@ -68,7 +67,7 @@ def _clearest(heads: list[ChosenHead]) -> Iterator[Finding]:
     for relation in [head for head in by_gain(heads) if head.special][:1]:
         yield Finding(
             f"Head {relation.head} knows {full_name(relation)} best",
-            f"It is right in {relation.score.value:.0%} of the cases; always picking {word_at_offset(relation)} is "
+            f"It is right in {relation.score.value:.0%} of the cases; always picking {fixed_word(relation)} is "
             f"right in {baseline(relation).value:.0%}.",
         )
 
@@ -86,7 +85,7 @@ def _all_relations(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Find
         yield Finding(
             "All relations",
             f"The best single head, {overall.head} ({overall.arrow}), picks the syntactic head of "
-            f"{overall.score.percent} of {overall.held_out:,} words. The best fixed offset ({offset(overall):+d}) "
+            f"{overall.score.percent} of {overall.held_out:,} words. The best fixed word ({overall.reference}) "
             f"picks {baseline(overall).percent}: a gain of {overall.gain.points} points, on {where}.",
         )
 
@@ -99,7 +98,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
     which = f": {', '.join(names)}." if names else "."
     yield Finding(
         "Special heads",
-        f"{heads} the best fixed offset of some relation by at least 10 points {judged_on(result)}, in at least "
+        f"{heads} the best fixed word of some relation by at least 10 points {judged_on(result)}, in at least "
         f"{LEAST_CASES} words and with q < {RATE} ({tests}). Relations with a special head: "
         f"{len(names)} of {frequent} with at least {LEAST_CASES} words{which}"
         f"{_busiest(result)}",
@@ -119,7 +118,7 @@ def _busiest(result: xr.Dataset) -> str:
 
 
 def _sentence(relation: ChosenHead) -> str:
-    scores = f"{relation.score.percent}, offset {offset(relation):+d} has {baseline(relation).percent}"
+    scores = f"{relation.score.percent}, fixed word ({relation.reference}) has {baseline(relation).percent}"
     return f"{relation.name} in {relation.head} ({relation.arrow}): {scores}, n = {relation.held_out:,} words"
 
 

@@ -1,21 +1,23 @@
-"""The relations of a result: the chosen head beside the best fixed offset, on the half on which it was not chosen."""
+"""The relations of a result: the chosen head beside the best fixed word, on the half on which it was not chosen."""
 
 import xarray as xr
 
 from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads, options
 from headscope.report.wording import Estimate
 
-OFFSET = "fixed offset"
+FIXED = "fixed word"
 RELATIONS = BestHeads(
     ("relation",),
     score="chosen_accuracy",
     gains=("chosen_gain",),
-    baselines={OFFSET: "chosen_baseline"},
+    baselines={FIXED: "chosen_baseline"},
     direction="chosen_direction",
-    reference="chosen_offset",
+    reference="chosen_word",
     cases="accuracy_n_examples",
     held_out="chosen_accuracy_n_examples",
 )
+POSITIONS = {1: "first", 2: "second", 3: "third", -1: "last", -2: "last but one"}
+NEIGHBOURS = {"-1": "the previous word", "+1": "the next word"}
 # Frequent relations of Universal and of Stanford Dependencies, in words.
 WORDS = {
     "advmod": "adverbs",
@@ -36,17 +38,30 @@ WORDS = {
 
 def relations(result: xr.Dataset) -> list[ChosenHead]:
     """The relations of a result in its order, "all" first; without those that a half of the sentences lacks."""
-    return chosen_heads(result, RELATIONS)
+    return chosen_heads(with_fixed_words(result), RELATIONS)
+
+
+def with_fixed_words(result: xr.Dataset) -> xr.Dataset:
+    """The result with `chosen_word`: "+1" for an offset, "first" for a position; version 0.1 has offsets alone."""
+    offsets = result["chosen_offset"]
+    positions = result["chosen_position"] if "chosen_position" in result else offsets * float("nan")
+    names = [
+        f"{offset:+.0f}" if offset == offset else _position(position)
+        for offset, position in zip(offsets.values.tolist(), positions.values.tolist(), strict=True)
+    ]
+    return result.assign(chosen_word=("relation", names))
+
+
+def _position(position: float) -> str:
+    if position != position:
+        return ""
+    from_end = f"word {abs(position):.0f}{' from the end' if position < 0 else ''}"
+    return POSITIONS.get(int(position), from_end)
 
 
 def baseline(relation: ChosenHead) -> Estimate:
-    """The accuracy of the best fixed offset."""
-    return relation.baselines[OFFSET]
-
-
-def offset(relation: ChosenHead) -> int:
-    """The best fixed offset: a distance in words, negative for words before."""
-    return int(relation.reference)
+    """The accuracy of the best fixed word."""
+    return relation.baselines[FIXED]
 
 
 def full_name(relation: ChosenHead) -> str:
@@ -54,10 +69,12 @@ def full_name(relation: ChosenHead) -> str:
     return f"{WORDS[relation.name]} ({relation.name})" if relation.name in WORDS else relation.name
 
 
-def word_at_offset(relation: ChosenHead) -> str:
-    """The word at the best fixed offset: "the next word", "the word 2 before"."""
-    near, distance = {-1: "the previous word", 1: "the next word"}, offset(relation)
-    return near.get(distance, f"the word {abs(distance)} {'after' if distance > 0 else 'before'}")
+def fixed_word(relation: ChosenHead) -> str:
+    """The best fixed word: "the next word", "the word 2 before", "the first word"."""
+    name = relation.reference
+    if name in NEIGHBOURS or name in POSITIONS.values():
+        return NEIGHBOURS.get(name, f"the {name} word")
+    return f"the word {name[1:]} {'after' if name[0] == '+' else 'before'}" if name[0] in "+-" else name
 
 
 def as_coded(result: xr.Dataset) -> bool:

@@ -6,7 +6,7 @@ from headscope.report.best_heads.chosen import ChosenHead
 from headscope.report.best_heads.parts import Cells, by_number_of_cases
 from headscope.report.tables import Table
 from headscope.report.wording import rate
-from headscope.studies.syntax.page.summary import as_coded, baseline, offset, relations
+from headscope.studies.syntax.page.summary import as_coded, baseline, relations
 
 # Accuracy and best offset of BERT-base on the Penn Treebank with Stanford's relations: the paper's Table 1, and where
 # it leaves a relation out the output of the released notebook; heads as the paper counts them. auxpass is the
@@ -47,7 +47,7 @@ PAPER = {
     "dep": (18.3, 15.9, ""),
 }
 AUXPASS = " The numbers of auxpass are those of the released notebook; the paper's Table 1 prints 82.5 (40.5)."
-COLUMNS = ("Head", "Direction", "Accuracy", "Fixed offset", "Gain", "Special", "Words", "q", "BERT-base")
+COLUMNS = ("Head", "Direction", "Accuracy", "Fixed word", "Gain", "Special", "Words", "q", "BERT-base")
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -56,9 +56,9 @@ def tables(result: xr.Dataset) -> list[Table]:
     halves = "chosen on one half of the sentences and scored on the other half"
     chosen = "chosen and scored on the same sentences" if as_coded(result) else halves
     caption = (
-        f"The best head of each relation, in per cent of words with 95% intervals. Head and offset are {chosen}. "
-        "Special: at least 10 points over the offset, q < 0.05. BERT-base: Clark et al. (2019), relations of the same "
-        "name in the Penn Treebank, with their best offset in brackets."
+        "The best head of each relation, in per cent of words with 95% intervals. Head and fixed word (an offset, or a "
+        f"position in the sentence) are {chosen}. Special: at least 10 points over it, q < 0.05. BERT-base: "
+        "Clark et al. (2019), relations of the same name in the Penn Treebank, with their best offset in brackets."
         f"{AUXPASS if any(head.name == 'auxpass' for head in heads) else ''}"
     )
     return by_number_of_cases("relations", caption, "words", COLUMNS, heads, _cells)
@@ -70,7 +70,7 @@ def _cells(relation: ChosenHead) -> Cells:
         (relation.head, ""),
         (relation.arrow, ""),
         relation.score.cell(".1f", 100),
-        (f"{share} ({offset(relation):+d})", bounds),
+        (f"{share} ({relation.reference})", bounds),
         relation.gain.cell("+.1f", 100),
         ("yes" if relation.special else "", ""),
         (f"{relation.held_out:,}", ""),
