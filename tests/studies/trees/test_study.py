@@ -13,8 +13,8 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.studies.trees import study
 from support.made_answers import tree
-from support.planted import looks_at_offset, looks_from_to, planted
-from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
+from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of, parsed
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)
@@ -60,11 +60,24 @@ def test_baselines_are_those_of_the_other_half() -> None:
     sentences = [Example(f"{n}", (tree("the cat saw", (2, 3, 0), "det nsubj root"),)) for n in range(8)]
     result = study.run(headscope.wrap(tiny_bert(), tiny_tokenizer()), corpus_of(sentences), QUICK, random=False)
     base = result["baseline_score"].sel(metric="uas")
-    assert base.sel(baseline=["right_branching", "left_branching", "fixed_offset"]).values.tolist() == [1, 0, 1]
+    assert base.sel(baseline=["right_branching", "left_branching", "fixed_word"]).values.tolist() == [1, 0, 1]
     assert result["baseline_score"].sel(metric="uuas", baseline="left_branching") == 1
     assert "random_score" not in result and "f1" not in result
     assert json.loads(result.attrs["options"]) == {"random": False, "bias": 0.0}
     assert (result.attrs["n_words"], result.attrs["n_sentences"]) == (16, 8)
+
+
+def test_heads_that_look_at_all_words_alike_have_the_trees_of_chance() -> None:
+    """Each word hangs on the first, at six distances: the first of equals would be right, and so is that position."""
+    texts = ["ran " + ", " * distance + "dog ." for distance in range(6)] * 10
+    corpus = corpus_of([Example(str(number), (parsed(text),)) for number, text in enumerate(texts)])
+    heads = {(1, 1): looks_at_piece("[CLS]"), (1, 2): looks_at_piece("ran")}
+    result = study.run(headscope.wrap(planted(heads), tiny_tokenizer()), corpus, QUICK, random=False)
+    uas = result["uas"].sel(GOLD)
+    assert (uas.sel(layer=2) < 0.5).all() and (uas.sel(layer=1, head=1) < 0.5).all()
+    assert uas.sel(layer=1, head=2, direction="dependent_to_head") == 1
+    assert result["baseline_score"].sel(metric="uas", baseline="fixed_word") == 1
+    assert result["chosen_gain"].sel(GOLD | {"metric": "uas"}) == 0
 
 
 def test_batches_do_not_change_numbers(model: headscope.Model, result: xr.Dataset) -> None:

@@ -11,7 +11,10 @@ from headscope.linguistics.undirected_trees import undirected_trees
 
 # Numbers of the score matrices that are parsed at a time: 16 MB.
 CELLS = 1 << 21
+# Equal edges, but for the rounding of sums, are put in random order: a share of attention, and for no attention at all.
+ROUNDING, LEAST = 1e-6, 1e-12
 Maps = Float[np.ndarray, "sentence unit node node"]
+Noise = Float[np.ndarray, "sentence 1 node node"]
 WordCounts = Int[np.ndarray, "sentence unit"]
 
 
@@ -27,10 +30,12 @@ def without_special(maps: Maps, special: int) -> Maps:
 
 
 def attachments(
-    maps: Maps, special: int, sentences: Sequence[Parsed]
+    maps: Maps, noise: Noise, special: int, sentences: Sequence[Parsed]
 ) -> tuple[Int[np.ndarray, "root score sentence unit"], Bool[np.ndarray, "sentence unit"]]:
     """Parse sentences of equal length by their maps, the dependent in the row.
 
+    * `noise`: random numbers from 0 to 1 that put equal edges in order: a head that looks at all words alike would else
+      have a tree by their positions.
     * `special`: number of special tokens before the words; a word that hangs on one of them has no right head.
 
     Returns: how many words of each sentence get their head, and are linked with it (the axis `score`), for a tree from
@@ -38,7 +43,7 @@ def attachments(
     """
     count, units, nodes, _ = maps.shape
     gold = np.array([_gold_root(sentence) for sentence in sentences])
-    graphs = maps.reshape(-1, nodes, nodes).astype(np.float64)  # [sentence and unit, dependent, head]
+    graphs = _in_order(maps, noise)  # [sentence and unit, dependent, head]
     wanted = np.repeat(gold, units)
     heads, best = np.empty((2, len(graphs), nodes), dtype=np.int32), np.empty(len(graphs), dtype=np.int32)
     for first in range(0, len(graphs), max(1, CELLS // nodes**2)):
@@ -46,18 +51,24 @@ def attachments(
         contraction = Contraction(graphs[part])
         best[part] = contraction.best_root()
         roots = np.where(wanted[part] < 0, best[part], wanted[part] + special)
-        heads[0, part], heads[1, part] = contraction.heads(roots), contraction.heads(best[part])
+        heads[:, part] = contraction.heads(np.stack([roots, best[part]]))
     placed = heads[:, :, special:].reshape(2, count, units, nodes - special) - special  # [root, sentence, unit, word]
     right = np.stack([_right(each, sentences) for each in placed])
     return right, best.reshape(count, units) - special == gold[:, None]
 
 
-def links(maps: Maps, special: int, sentences: Sequence[Parsed]) -> WordCounts:
+def links(maps: Maps, noise: Noise, special: int, sentences: Sequence[Parsed]) -> WordCounts:
     """How many words are linked with their head in the best undirected tree; attention of both directions is added."""
     count, units, nodes, _ = maps.shape
-    graphs = (maps + maps.swapaxes(-1, -2)).reshape(-1, nodes, nodes)  # [sentence and unit, node, node]
+    both, noise = maps + maps.swapaxes(-1, -2), noise + noise.swapaxes(-1, -2)
+    graphs = _in_order(both, noise)  # [sentence and unit, node, node]
     neighbours = undirected_trees(graphs)[:, special:].reshape(count, units, nodes - special) - special
     return _right(neighbours, sentences)[1]
+
+
+def _in_order(maps: Maps, noise: Noise) -> Float[np.ndarray, "graph node node"]:
+    graphs = maps * (1 + ROUNDING * noise) + LEAST * noise  # in float64
+    return graphs.reshape(-1, *maps.shape[2:])
 
 
 def _gold_root(sentence: Parsed) -> int:

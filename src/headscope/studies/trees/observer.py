@@ -14,7 +14,7 @@ from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.trees.attachments import attachments, links, scored, without_special
 from headscope.studies.trees.phrases import distances, gold_phrases, scores, simple_scores, words_of
-from headscope.studies.trees.rows import DISTANCES, OFFSETS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
+from headscope.studies.trees.rows import DISTANCES, FIXED, METRICS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
 
 Maps = Float[np.ndarray, "sentence head node node"]
 
@@ -72,7 +72,7 @@ class TreeObserver:
             right[0],
             right[1],
             root & rooted[:, None, None, None],
-            np.array([_offsets(each) for each in sentences], dtype=np.uint16).reshape(-1, len(OFFSETS)),
+            np.array([_fixed(each) for each in sentences], dtype=np.uint16).reshape(-1, len(METRICS), len(FIXED)),
             bracketed,
             f1,
             simple_f1,
@@ -82,12 +82,21 @@ class TreeObserver:
         self, maps: np.ndarray, special: int, sentences: Sequence[Parsed], right: np.ndarray, root: np.ndarray
     ) -> None:
         """Fill in [score, sentence, unit, direction, special tokens, root] and [sentence, unit, direction, ...]."""
-        for kept, (between, nodes) in enumerate(((maps, special), (without_special(maps, special), 0))):
-            for direction, each in enumerate((between, between.swapaxes(-1, -2))):
-                # [root, score, sentence, unit] -> [score, sentence, unit, root]
-                counts, root[:, :, direction, kept] = attachments(each, nodes, sentences)
-                right[:, :, :, direction, kept, :2] = np.moveaxis(counts, 0, -1)
-            right[1, :, :, :, kept, 2] = links(between, nodes, sentences)[:, :, None]
+        noise = np.array([self._noise(each, maps.shape[-1]) for each in sentences])[:, None]
+        for kept, nodes in enumerate((special, 0)):
+            between, random = (
+                (maps, noise) if kept == 0 else (without_special(maps, special), noise[..., special:, special:])
+            )
+            directed = np.stack([between, between.swapaxes(-1, -2)], axis=2)
+            counts, found = attachments(directed.reshape(len(maps), -1, *between.shape[2:]), random, nodes, sentences)
+            # [root, score, sentence, unit and direction] -> [score, sentence, unit, direction, root]
+            right[:, :, :, :, kept, :2] = np.moveaxis(counts, 0, -1).reshape(2, *directed.shape[:3], 2)
+            root[:, :, :, kept] = found.reshape(directed.shape[:3])
+            right[1, :, :, :, kept, 2] = links(between, random, nodes, sentences)[:, :, None]
+
+    def _noise(self, sentence: Parsed, size: int) -> np.ndarray:
+        """Random numbers of a sentence that decide between equal trees; they depend on the seed and its place alone."""
+        return np.random.default_rng([self.seed, sentence.input, sentence.number, 1]).random((size, size))
 
     def _phrases(self, maps: Maps, special: int, group: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whether each sentence has phrases, and the F1 of its trees; distances of heads are averaged, as in the paper.
@@ -125,8 +134,10 @@ def means_of(heads: tuple[int, ...]) -> Float[np.ndarray, "unit head"]:
     return np.concatenate([np.eye(total), layers, np.full((1, total), 1 / total)]).astype(np.float32)
 
 
-def _offsets(sentence: Parsed) -> np.ndarray:
-    """How many scored words have their head at each of `OFFSETS`."""
-    dependent = scored(sentence)
-    away = sentence.heads[dependent] - 1 - dependent
-    return np.array([(away == offset).sum() for offset in OFFSETS])
+def _fixed(sentence: Parsed) -> np.ndarray:
+    """How many scored words get their head, and are linked with it, where each of `FIXED` is the head of all words."""
+    dependent, words = scored(sentence), np.arange(len(sentence))
+    head, lengths = sentence.heads[dependent] - 1, np.full_like(words, len(words))
+    predicted = np.stack([fixed.places(words, lengths) for fixed in FIXED])  # [fixed word, word]
+    right = predicted[:, dependent] == head
+    return np.array([right.sum(1), (right | (predicted[:, head] == dependent)).sum(1)])

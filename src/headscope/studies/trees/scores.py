@@ -1,18 +1,16 @@
 """Scores of all units with intervals, and the best head of one half of the inputs scored on the other half."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.split_half import BestHead, Selection, best_head
-from headscope.studies.trees.rows import NEXT, OFFSETS, PREVIOUS, TreeRows
+from headscope.studies.trees.rows import METRICS, NEXT, PREVIOUS, TreeRows
 
-METRICS = ("uas", "uuas")
-# Rows of the held-out scores of a best head: its own, then baselines, then its gain over the fixed offset.
-HELD_OUT = ("chosen", "right_branching", "left_branching", "fixed_offset", "gain")
+# Rows of the held-out scores of a best head: its own, then baselines, then its gain over the fixed word.
+HELD_OUT = ("chosen", "right_branching", "left_branching", "fixed_word", "gain")
 
 
 @dataclass(frozen=True)
@@ -21,12 +19,6 @@ class Split:
 
     draws: UInt8[np.ndarray, "resample input"]
     selection_half: Bool[np.ndarray, " input"]
-
-
-def joined(parts: Sequence[TreeRows]) -> TreeRows:
-    """The rows of several batches, in the order of the corpus."""
-    whole = TreeRows.concatenate(parts)
-    return whole[np.lexsort((whole.number, whole.input))]
 
 
 def tally_of(values: np.ndarray, cases: np.ndarray, rows: TreeRows, split: Split) -> Tally:
@@ -38,7 +30,7 @@ def tally_of(values: np.ndarray, cases: np.ndarray, rows: TreeRows, split: Split
 def best_attachments(
     rows: TreeRows, heads: int, split: Split, metric: str, special_tokens: int, root: int
 ) -> BestHead | None:
-    """The head and direction with the highest UAS or UUAS in one half, and the best offset, scored in the other half.
+    """The head and direction with the highest UAS or UUAS in one half, and the best fixed word, scored in the other.
 
     Returns: the held-out scores of `HELD_OUT`; None where one of the halves has no word.
     """
@@ -46,12 +38,11 @@ def best_attachments(
     def select(rows: TreeRows) -> Selection:
         sums = getattr(rows, metric)[:, :heads, :, special_tokens, root].sum(0, dtype=np.int64)
         head, direction = np.unravel_index(sums.argmax(), sums.shape)
-        return Selection(int(head), int(direction), best_offset(rows, metric))
+        return Selection(int(head), int(direction), int(of_fixed_words(rows, metric).sum(0).argmax()))
 
     def evaluate(rows: TreeRows, selected: Selection) -> Tally:
         chosen = getattr(rows, metric)[:, selected.head, selected.direction, special_tokens, root].astype(np.int64)
-        places = (NEXT, PREVIOUS, selected.baseline)
-        simple = [at_offset(rows, metric, place) for place in places]
+        simple = of_fixed_words(rows, metric)[:, [NEXT, PREVIOUS, selected.baseline]].T
         return tally_of(np.stack([chosen, *simple, chosen - simple[-1]], axis=1), rows.words, rows, split)
 
     rows = rows[rows.words > 0]
@@ -76,16 +67,9 @@ def best_phrases(rows: TreeRows, heads: int, split: Split, distance: int, specia
     return best_head(rows, split.selection_half[rows.input], select, evaluate)
 
 
-def at_offset(rows: TreeRows, metric: str, place: int) -> np.ndarray:
-    """How many words of each sentence have their head at an offset; for UUAS, at that distance on either side."""
-    counts = rows.offsets[:, place].astype(np.int64)
-    return counts + rows.offsets[:, -1 - place] if metric == "uuas" and OFFSETS[place] else counts
-
-
-def best_offset(rows: TreeRows, metric: str) -> int:
-    """The place in `OFFSETS` of the offset of most heads; of equals the nearest, then the one to the left."""
-    sums = [int(at_offset(rows, metric, place).sum()) for place in range(len(OFFSETS))]
-    return min(range(len(OFFSETS)), key=lambda place: (-sums[place], abs(OFFSETS[place]), OFFSETS[place]))
+def of_fixed_words(rows: TreeRows, metric: str) -> Int[np.ndarray, "sentence fixed_word"]:
+    """How many words of each sentence get their head, or are linked with it, by each of `FIXED`."""
+    return rows.fixed[:, METRICS.index(metric)].astype(np.int64)
 
 
 def by_unit(flat: Float[np.ndarray, " all"], units: int, *dims: int) -> np.ndarray:

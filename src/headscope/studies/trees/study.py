@@ -21,8 +21,8 @@ from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.trees.observer import TreeObserver
-from headscope.studies.trees.rows import TreeRows
-from headscope.studies.trees.scores import Split, joined
+from headscope.studies.trees.rows import TreeRows, joined
+from headscope.studies.trees.scores import Split
 from headscope.studies.trees.variables import to_variables
 
 REQUIRED = ("layer_uas",)
@@ -47,10 +47,12 @@ def run(
       words alone, attention divided by what is left of each row.
     * `uas`: share of words that get their syntactic head; `uuas`: that are linked with it, in whatever direction. Roots
       and punctuation are nodes, and not scored, whatever the root: scores with and without it compare.
+    * Of equal trees a random one is taken (seeded): a head that looks at all words alike has the score of chance.
     * `root_accuracy`: share of sentences whose best tree has the gold root.
     * `layer_uas`, `model_uas` and so on: of the mean attention of a layer's heads, and of all heads.
     * `chosen_score[metric, special_tokens, root]`: the best head of one half of the inputs, on the other half;
-      `chosen_gain` over the best fixed offset, `random_score` with random weights, `baseline_score[metric, baseline]`.
+      `chosen_gain` over the best fixed word (an offset, or a position from either end, up to 10), `random_score` with
+      random weights, `baseline_score[metric, baseline]`.
 
     For a corpus with phrases, `f1[layer, head, distance, special_tokens]`: a sentence is split where the attention of
     neighbouring words is furthest apart. Distances of heads are averaged for `layer_f1` and `model_f1`. Differences

@@ -9,13 +9,13 @@ from headscope.results.variables import Count, Label, Variables, by_layer, place
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.split_half import BestHead, column, held_out_scores
-from headscope.studies.trees.rows import DISTANCES, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
-from headscope.studies.trees.scores import HELD_OUT, METRICS, Split, best_attachments, best_phrases, tally_of
+from headscope.studies.trees.rows import DISTANCES, METRICS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
+from headscope.studies.trees.scores import HELD_OUT, Split, best_attachments, best_phrases, tally_of
 
 DEPENDENCIES = "Raganato and Tiedemann 2018, section 4.3; Htut et al. 2019, section 4.2"
 PHRASES = "Kim et al. 2020, section 3"
 SHARE = "share of words"
-BASELINES = ("right_branching", "left_branching", "fixed_offset", "balanced", "random")
+BASELINES = ("right_branching", "left_branching", "fixed_word", "balanced", "random")
 TREE_DIMS, PHRASE_DIMS = ("direction", "special_tokens", "root"), ("distance", "special_tokens")
 CHOSEN_DIMS = ("metric", "special_tokens", "root")
 F1, ONE_HALF = "F1 of the phrases of a sentence", "of the head that is best on one half"
@@ -43,7 +43,7 @@ LABELS = {
     "chosen_head": Label(f"head {ONE_HALF}", "head", CHOSEN_DIMS),
     "chosen_direction": Label("direction in which that head is best", "direction", CHOSEN_DIMS),
     "chosen_score": Label("score of the chosen head, on the other half", SHARE, CHOSEN_DIMS),
-    "chosen_gain": Label("gain of the chosen head over the offset, on the other half", SHARE, CHOSEN_DIMS),
+    "chosen_gain": Label("gain of the chosen head over the best fixed word, on the other half", SHARE, CHOSEN_DIMS),
     "random_score": Label("score of the best head with random weights", SHARE, CHOSEN_DIMS),
     "baseline_score": Label("score of a tree that needs no model, on the other half", SHARE, ("metric", "baseline")),
     "baseline_f1": Label(f"{F1}, in a tree that needs no model", "F1", ("baseline",)),

@@ -9,7 +9,7 @@ from headscope.report.best_heads.chosen import ARROWS
 from headscope.report.parts import Figure, LayerNumber
 from headscope.studies.trees.page.summary import BASELINES, DISTANCES, ROOTS, SPECIAL, baseline
 
-WITHOUT_MODEL = ("right_branching", "fixed_offset")
+WITHOUT_MODEL = ("right_branching", "fixed_word")
 TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
 # The trees by mean attention of a layer.
 LAYER_ROOTS = {"uas": "gold", "uuas": "undirected"}

@@ -42,11 +42,11 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 def _best(result: xr.Dataset) -> Iterator[Finding]:
     for head in chosen(result, "uas")[:1]:
-        other = baseline(result, "uas", "fixed_offset")
+        other = baseline(result, "uas", "fixed_word")
         yield Finding(
             f"Head {head.head} draws the best trees",
             f"Its spanning tree ({words_of(head)}) gives {head.score.value:.0%} of the words their syntactic head; the "
-            f"best fixed offset gives {other.value:.0%}.",
+            f"best fixed word gives {other.value:.0%}.",
         )
 
 
@@ -70,14 +70,14 @@ def _scores(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     for head in chosen(result, metric)[:1]:
         others = ", ".join(
             f"{BASELINES[name]} {baseline(result, metric, name).percent}"
-            for name in ("right_branching", "left_branching", "fixed_offset")
+            for name in ("right_branching", "left_branching", "fixed_word")
         )
         random = f"; the best head with random weights has {head.random.percent}" if head.random is not None else ""
         yield Finding(
             METRICS[metric],
             f"Head {head.head} ({_how(head)}) has {head.score.percent} of "
             f"{int(result['chosen_score_n_examples'].max()):,} held-out words, a gain of {head.gain.points} points "
-            f"over the best fixed offset. Trees without a model: {others}{random}.",
+            f"over the best fixed word. Trees without a model: {others}{random}.",
         )
 
 
@@ -132,7 +132,7 @@ def _phrases(result: xr.Dataset) -> Iterator[Finding]:
         others = ", ".join(
             f"{BASELINES[name]} {estimate(result, 'baseline_f1', baseline=name).cell('.1f', 100)[0]}"
             for name in BASELINES
-            if name != "fixed_offset"
+            if name != "fixed_word"
         )
         random = f", best head with random weights {head.random.cell('.1f', 100)[0]}" if head.random else ""
         score, bounds = head.score.cell(".1f", 100)

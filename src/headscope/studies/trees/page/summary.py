@@ -12,7 +12,7 @@ SPECIAL = {"left_out": "words alone", "kept": "special tokens kept"}
 BASELINES = {
     "right_branching": "right-branching",
     "left_branching": "left-branching",
-    "fixed_offset": "best fixed offset",
+    "fixed_word": "best fixed word",
     "balanced": "balanced",
     "random": "random",
 }

@@ -33,11 +33,11 @@ def tables(result: xr.Dataset) -> list[Table]:
 def _trees(result: xr.Dataset, metric: str) -> Table:
     caption = (
         f"{METRICS[metric]} of the best head, in per cent of words with 95% intervals: chosen on one half of the "
-        "sentences and scored on the other half. Gain: in points over the best fixed offset. Last rows: trees that "
+        "sentences and scored on the other half. Gain: in points over the best fixed word. Last rows: trees that "
         "need no model."
     )
     rows = [(words_of(tree), _cells(tree)) for tree in chosen(result, metric)]
-    for name in ("right_branching", "left_branching", "fixed_offset"):
+    for name in ("right_branching", "left_branching", "fixed_word"):
         score = baseline(result, metric, name)
         if np.isfinite(score.value):
             rows.append((BASELINES[name], [None, None, score.cell(".1f", 100), None, None]))
@@ -61,7 +61,7 @@ def _phrases(result: xr.Dataset) -> Iterator[Table]:
         cells: Cells = [(SPECIAL[head.labels["special_tokens"]], ""), (head.head, ""), *_scores(head)]
         rows.append((DISTANCES[head.labels["distance"]], cells))
     for name in BASELINES:
-        if name != "fixed_offset":
+        if name != "fixed_word":
             score = estimate(result, "baseline_f1", baseline=name).cell(".1f", 100)
             rows.append((BASELINES[name], [None, None, score, None, None]))
     caption = (
