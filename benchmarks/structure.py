@@ -22,8 +22,9 @@ from benchmarks.passes import timed
 from headscope import load, read
 from headscope.corpora import Options
 from headscope.passes import Settings
+from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import TreebankStates, capture_states
+from headscope.studies.structure.treebank_states import TreebankStates, states_reader
 
 
 def main() -> None:
@@ -41,15 +42,15 @@ def main() -> None:
     rows = []
     for number in range(given.rounds):
         start = time.process_time()
-        with capture_states(model, corpus, None, settings, 4 * 10**9) as states:
+        with capture_treebanks(TreebankStates, states_reader(model, settings), corpus, None, 4 * 10**9) as states:
             forward = time.process_time() - start
             train = states.train
 
             def trained(spaces: slice, train: TreebankStates = train) -> FittedProbes:
-                some = TreebankStates(train.sentences, [each[spaces].clone() for each in train.states])
+                some = TreebankStates(train.sentences, [each[spaces].clone() for each in train.arrays])
                 return fit(some, recipe, 0, model.device)
 
-            count = len(train.states[0])
+            count = len(train.arrays[0])
             one, _ = timed(lambda trained=trained: trained(slice(2, 3)))
             whole, together = timed(lambda trained=trained, count=count: trained(slice(0, count)))
             each = [

@@ -112,7 +112,7 @@ def write(
 def _figures(measured: Measured) -> list[Figure]:
     """The figures of the study, with names that are safe as files and in the page; none without vl-convert."""
     figures = [] if missing("vl_convert") else measured.study.figures()
-    return [replace(figure, name=re.sub(r"[^\w-]+", "-", figure.name), table=None) for figure in figures]
+    return [replace(figure, name=re.sub(r"[^\w-]+", "-", figure.name)) for figure in figures]
 
 
 def _cards(measured: Measured) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headscope.encoding.word_attention import SPECIAL
-from headscope.studies.probe.batches import Treebank, groups, padded
+from headscope.studies.probe.batches import Treebank, padded
 from headscope.studies.probe.parsers import (
     DISTANCES,
     AttentionAndWordsParser,
@@ -29,7 +29,7 @@ Score = Callable[[dict[str, np.ndarray], np.ndarray, np.ndarray, int, int], floa
 def by_loops(score: Score, parser: torch.nn.Module, number: int) -> list[list[float]]:
     """The scores of ROOT and of each word as the head of each word."""
     parameters = {name: each.detach().double().numpy() for name, each in parser.named_parameters()}
-    between = BANK.maps[number].double().numpy()
+    between = BANK.arrays[number].double().numpy()
     rows = LEXICON.rows(BANK.sentences[number])
     vectors = np.concatenate([np.zeros((SPECIAL, NUMBERS)), LEXICON.table.double().numpy()[rows]])
     scalars, constant = parameters["root.scalars"], float(parameters["root.constant"])
@@ -80,7 +80,7 @@ def test_distances_are_told_word_by_word() -> None:
 def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
     parser = randomised(DistanceParser(BANK.features, NUMBERS))
     batch = padded(BANK, LEXICON, [0, 3], CPU)
-    other = Treebank(BANK.sentences, [each.flip(0) for each in BANK.maps])
+    other = Treebank(BANK.sentences, [each.flip(0) for each in BANK.arrays])
     with torch.inference_mode():
         scores = scored(parser, batch, LEXICON.table)
         assert torch.equal(scores, scored(parser, padded(other, LEXICON, [0, 3], CPU), LEXICON.table))
@@ -100,8 +100,8 @@ def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
 
 def test_batches_have_each_sentence_once_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     bank = treebank_of([sentence([0] + [1] * (number % 7)) for number in range(50)], 1)
-    monkeypatch.setattr("headscope.studies.probe.batches.CELLS", 200)
-    parts = groups(bank, 4, np.arange(1, 50))
+    monkeypatch.setattr(Treebank, "LIMIT", 200)
+    parts = bank.groups(4, np.arange(1, 50))
     assert sorted(number for part in parts for number in part) == list(range(1, 50))
     for part in parts:
         longest = max(len(bank.sentences[number]) for number in part) + SPECIAL

@@ -70,7 +70,7 @@ def test_predicted_trees_are_the_best_of_networkx() -> None:
 
 def test_contributions_add_up_to_the_distance_of_scores() -> None:
     weights, expected = np.random.default_rng(1).normal(size=6), []
-    for each, between, mask in zip(SENTENCES, BANK.maps, GOLD.masks, strict=True):
+    for each, between, mask in zip(SENTENCES, BANK.arrays, GOLD.masks, strict=True):
         words = between.double().numpy()[SPECIAL:, SPECIAL:]
         for word in np.flatnonzero(mask):
             head = int(each.heads[word])
@@ -87,7 +87,7 @@ LEARNABLE = [sentence([0, *range(1, 2 + number % 4)], number=number) for number 
 def learnable() -> tuple[Treebank, Lexicon]:
     """Sentences in which head 2 looks at the syntactic head, and at [CLS] from a root."""
     bank = treebank_of(LEARNABLE, 2)
-    for each, between in zip(LEARNABLE, bank.maps, strict=True):
+    for each, between in zip(LEARNABLE, bank.arrays, strict=True):
         between[SPECIAL:, :, 1] = 0
         for word, head in enumerate(each.heads.tolist(), SPECIAL):
             between[word, head + SPECIAL - 1 if head else 0, 1] = 1

@@ -17,10 +17,12 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.linguistics.spanning_tree import tree
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS
+from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.report.study_page import study_page
 from headscope.studies.probe import study
 from headscope.studies.probe.baselines import at_offset
-from headscope.studies.probe.treebank_attention import capture_treebank
+from headscope.studies.probe.batches import Treebank
+from headscope.studies.probe.observer import attention_reader
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -111,8 +113,9 @@ def test_without_a_corpus_to_train_on_every_fifth_sentence_is_tested_on(model: h
 def test_attention_of_a_model_is_that_of_its_eager_maps() -> None:
     """The whole way from a text to what parsers read, beside loops over Hugging Face's own attention."""
     network, tokenizer = tiny_bert(), tiny_tokenizer()
-    with capture_treebank(headscope.wrap(tiny_bert(), tokenizer), TREEBANK, TREEBANK, DEFAULTS, 10**9) as seen:
-        sentence, kept = seen.test.sentences[1], seen.test.maps[1].clone()
+    read = attention_reader(headscope.wrap(tiny_bert(), tokenizer), DEFAULTS)
+    with capture_treebanks(Treebank, read, TREEBANK, TREEBANK, 10**9) as seen:
+        sentence, kept = seen.test.sentences[1], seen.test.arrays[1].clone()
     network.set_attn_implementation("eager")
     encoding = tokenizer(list(TREEBANK)[1].first[0].text)
     with torch.inference_mode():

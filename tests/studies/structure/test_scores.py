@@ -14,7 +14,7 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import Parsed
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.structure import probes, treebank_states
-from headscope.studies.structure.batches import groups, padded
+from headscope.studies.structure.batches import padded
 from headscope.studies.structure.example_trees import example_trees
 from headscope.studies.structure.gold_trees import depths, distances
 from headscope.studies.structure.scores import predicted_edges, score, scores, spanning_edges, spearman
@@ -78,7 +78,7 @@ def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0
 
 def random_maps(bank: TreebankStates, seed: int = 1) -> dict[str, torch.Tensor]:
     """Random maps of both kinds of probe."""
-    spaces, _, width = bank.states[0].shape
+    spaces, _, width = bank.arrays[0].shape
     generator = torch.Generator().manual_seed(seed)
     return {kind: torch.randn(spaces, width, 4, generator=generator) for kind in ("distance", "depth")}
 
@@ -98,7 +98,7 @@ def test_scores_equal_loops_over_words() -> None:
     bank = treebank()
     maps = random_maps(bank)
     each = score(bank, maps, CPU)
-    for number, (sentence, states) in enumerate(zip(bank.sentences, bank.states, strict=True)):
+    for number, (sentence, states) in enumerate(zip(bank.sentences, bank.arrays, strict=True)):
         kept = np.flatnonzero(sentence.relations != "punct").tolist()
         gold = np.array([steps(sentence.heads, word) for word in range(len(sentence))])
         for space in range(3):
@@ -149,7 +149,7 @@ def test_losses_equal_loops() -> None:
     batch = padded(bank, range(5), CPU)
     projected = probes.project(batch.states, maps)
     for number, sentence in enumerate(bank.sentences):
-        vectors = torch.stack([bank.states[number][space].float() @ maps[space] for space in range(3)]).numpy()
+        vectors = torch.stack([bank.arrays[number][space].float() @ maps[space] for space in range(3)]).numpy()
         words = range(len(sentence))
         for space in range(3):
             pairs = [
@@ -166,7 +166,7 @@ def test_losses_equal_loops() -> None:
 
 def test_spaces_trained_together_are_those_trained_alone() -> None:
     bank = treebank()
-    alone = TreebankStates(bank.sentences, [states[:1] for states in bank.states])
+    alone = TreebankStates(bank.sentences, [states[:1] for states in bank.arrays])
     together, single = (fit(each, RECIPE, 0, CPU) for each in (bank, alone))
     assert together.losses[0, 0, 0] == pytest.approx(single.losses[0, 0, 0], rel=1e-5)
     torch.testing.assert_close(together.maps["distance"][0], single.maps["distance"][0], rtol=1e-4, atol=1e-5)
@@ -214,7 +214,7 @@ def test_decaying_embeddings_halve_with_each_word() -> None:
 
 def test_groups_hold_each_sentence_once() -> None:
     bank = treebank(50)
-    parts = groups(bank, 8, np.random.default_rng(0).permutation(50))
+    parts = bank.groups(8, np.random.default_rng(0).permutation(50))
     assert sorted(number for part in parts for number in part) == list(range(50)) and max(map(len, parts)) == 8
 
 

@@ -1,6 +1,7 @@
 """Planted states that hold the trees are read without an error, and layers are chosen on held-out sentences."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import xarray as xr
 import headscope
 from headscope import Settings
 from headscope.errors import HeadscopeError
+from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.studies.structure import study
 from support.planted_states import tree_states
@@ -100,6 +102,11 @@ def test_too_few_sentences_are_refused(model: headscope.Model) -> None:
         study.run(model, corpus_of(few), QUICK)
     with pytest.raises(HeadscopeError, match="too few to hold some out"):
         study.run(model, corpus_of(few), QUICK, training=corpus_of(few))
+
+
+def test_the_report_has_the_edges_of_the_trees_as_tables(result: xr.Dataset, tmp_path: Path) -> None:
+    page = write(result, tmp_path, formats=()).read_text()
+    assert page.count("Edges of the trees</caption>") == len(json.loads(result.attrs["trees"])) > 0
 
 
 def test_trees_of_the_page_are_those_of_the_layer(result: xr.Dataset) -> None:

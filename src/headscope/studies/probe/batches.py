@@ -1,37 +1,30 @@
 """Sentences with their attention in padded batches, for parsers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headscope.encoding.word_attention import SPECIAL
-from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed
+from headscope.linguistics.parsed_sentences import UNKNOWN
+from headscope.passes.captured_treebanks import SentenceArrays
 from headscope.studies.probe.lexicon import NONE, Lexicon
 
 # Most pairs of tokens of a batch: with 144 features a batch is then of 36 MB.
 CELLS = 1 << 16
-# Sentences are sorted by length within so many batches.
-WINDOW = 32
 
 
 @dataclass(frozen=True)
-class Treebank:
-    """Sentences, and the attention between the tokens of each."""
+class Treebank(SentenceArrays):
+    """Sentences, and the attention between the tokens of each, [token, token, head]."""
 
-    sentences: Sequence[Parsed]
-    maps: Sequence[Float[Tensor, "token token head"]]
-
-    def __len__(self) -> int:
-        return len(self.sentences)
+    LIMIT, ADDED = CELLS, SPECIAL
 
     @property
     def features(self) -> int:
         """The features of a pair of tokens: each head's attention, in both directions."""
-        return 2 * self.maps[0].shape[-1]
+        return 2 * self.arrays[0].shape[-1]
 
 
 @dataclass(frozen=True)
@@ -54,22 +47,6 @@ class Padded:
     candidates: Bool[Tensor, "sentence word candidate"]
 
 
-def groups(treebank: Treebank, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
-    """The sentences of `order` in batches of similar lengths, each of at most `most` and `CELLS` pairs of tokens."""
-    lengths = np.array([len(sentence) for sentence in treebank.sentences])
-    batches: list[list[int]] = []
-    for first in range(0, len(order), most * WINDOW):
-        window = order[first : first + most * WINDOW]
-        group: list[int] = []
-        for number in window[np.argsort(lengths[window], kind="stable")].tolist():
-            if group and (len(group) == most or (len(group) + 1) * (lengths[number] + SPECIAL) ** 2 > CELLS):
-                batches.append(group)
-                group = []
-            group.append(number)
-        batches.append(group)
-    return batches
-
-
 def padded(treebank: Treebank, lexicon: Lexicon, numbers: list[int], device: torch.device) -> Padded:
     """One batch of sentences."""
     sentences = [treebank.sentences[number] for number in numbers]
@@ -78,7 +55,7 @@ def padded(treebank: Treebank, lexicon: Lexicon, numbers: list[int], device: tor
     rows = torch.full((len(numbers), words + SPECIAL), NONE)
     heads = torch.full((len(numbers), words), UNKNOWN)
     for place, (number, sentence) in enumerate(zip(numbers, sentences, strict=True)):
-        between, length = treebank.maps[number], len(sentence)
+        between, length = treebank.arrays[number], len(sentence)
         size, half = length + SPECIAL, treebank.features // 2
         attention[place, :size, :size, :half] = between
         attention[place, :size, :size, half:] = between.transpose(0, 1)  # [token, token, head]

@@ -9,12 +9,13 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
+from headscope.passes.captured_treebanks import CapturedTreebanks
 from headscope.studies.probe.baselines import NEXT, at_offset, best_offset
+from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import Lexicon
 from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
 from headscope.studies.probe.scores import Gold, Outcome, predict
 from headscope.studies.probe.train import Done, ParserRecipe, fit
-from headscope.studies.probe.treebank_attention import CapturedTreebanks
 
 KINDS: Mapping[str, type[nn.Module]] = {
     "attention": AttentionParser,
@@ -53,7 +54,7 @@ class Experiments:
                 raise
             self.interrupted = f"after {sum(len(each.epochs) for each in self.outcomes.values())} trainings"
 
-    def run(self, names: Iterable[str], seeds: Iterable[int], treebanks: CapturedTreebanks) -> None:
+    def run(self, names: Iterable[str], seeds: Iterable[int], treebanks: CapturedTreebanks[Treebank]) -> None:
         """Train and score parsers, each with each seed."""
         for name in names:
             for seed in seeds:
@@ -67,7 +68,7 @@ class Experiments:
                     weights = fitted.parser.get_parameter("weights")
                     self.weights.append(weights.detach().cpu().double().numpy())
 
-    def simple(self, treebanks: CapturedTreebanks) -> int:
+    def simple(self, treebanks: CapturedTreebanks[Treebank]) -> int:
         """Score the trees that need no training: right-branching, and at the best fixed offset; return that offset."""
         offset = best_offset(treebanks.train.sentences)
         for name, by in {"right_branching": NEXT, "fixed_offset": offset}.items():

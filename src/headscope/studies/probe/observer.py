@@ -1,22 +1,33 @@
 """Attention between the words of each sentence of a treebank, and that from and to [CLS] and [SEP]."""
 
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
 from jaxtyping import Float16
 from torch import Tensor
 
+from headscope.corpora import Corpus
+from headscope.corpora.trees import require_trees
 from headscope.encoding.batch import Batch
+from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
 from headscope.linguistics.parsed_sentences import Parsed
+from headscope.models import Model
+from headscope.passes.captured_treebanks import Read
+from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.observing import observing
+from headscope.passes.passes import Attributes, Pass
+from headscope.passes.settings import Settings
 
 
 class TreebankObserver:
     """An observer of the sentences of a batch and of the attention between their words.
 
-    `counts`: of sentences and words that cannot be parsed, see `sentences.parsed`.
+    `counts`: of sentences and words that cannot be parsed, see `parsed_sentences.parsed`.
     """
 
     batch: Batch
@@ -42,3 +53,20 @@ class TreebankObserver:
             # [word, word, head]
             maps.append(between.permute(1, 2, 0).contiguous().numpy())
         return [sentence for _, sentence in sentences], maps
+
+
+def attention_reader(model: Model, settings: Settings) -> Read:
+    """One pass of a model over a treebank, whose attention goes to the store.
+
+    Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model.
+    """
+    return partial(_read, model, settings)
+
+
+def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
+    require_trees(corpus)
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+    run = Pass(model, corpus, replace(settings, keep_interrupted=False), words)
+    with observing(model, TreebankObserver(words.counts)) as observe:
+        result = store.gather(run, observe, list[Parsed])
+    return [sentence for sentences in result.value for sentence in sentences], result.attributes

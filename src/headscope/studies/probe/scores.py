@@ -13,7 +13,7 @@ from headscope.encoding.word_attention import SPECIAL
 from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed
 from headscope.linguistics.spanning_tree import best_heads, tree
 from headscope.statistics.bootstrap import Tally, tally
-from headscope.studies.probe.batches import Treebank, groups, padded
+from headscope.studies.probe.batches import Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
 from headscope.studies.probe.train import scored
 
@@ -100,7 +100,7 @@ def predict(parser: nn.Module, treebank: Treebank, lexicon: Lexicon, device: tor
     trees, best = ([np.empty(0, dtype=int)] * len(treebank) for _ in range(2))
     table = lexicon.table.to(device)
     with torch.inference_mode():
-        for part in groups(treebank, CHUNK, np.arange(len(treebank))):
+        for part in treebank.groups(CHUNK, np.arange(len(treebank))):
             batch = padded(treebank, lexicon, part, device)
             scores = scored(parser, batch, table).double().cpu().numpy()
             for number, each in zip(part, scores, strict=True):
@@ -117,7 +117,7 @@ def preferences(treebank: Treebank, gold: Gold) -> Float[np.ndarray, "scored fea
     an attention-only parser, it is the amount by which each head raises the score of the syntactic head.
     """
     differences = []
-    for sentence, between, mask in zip(treebank.sentences, treebank.maps, gold.masks, strict=True):
+    for sentence, between, mask in zip(treebank.sentences, treebank.arrays, gold.masks, strict=True):
         words = between[SPECIAL:, SPECIAL:].float().numpy()
         both = np.concatenate([words, words.swapaxes(0, 1)], axis=-1)  # [word, word, head and direction]
         both[np.arange(len(words)), np.arange(len(words))] = 0

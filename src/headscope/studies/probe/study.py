@@ -17,17 +17,20 @@ from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Training
+from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, read_treebanks
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
 from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
+from headscope.studies.probe.observer import attention_reader
 from headscope.studies.probe.scores import Gold, preferences
 from headscope.studies.probe.train import ParserRecipe
-from headscope.studies.probe.treebank_attention import CapturedTreebanks, capture_treebank, read_treebanks
 from headscope.studies.probe.variables import to_variables, weighed
 
+Captured = CapturedTreebanks[Treebank]
 REQUIRED = ("uas_argmax",)
 
 
@@ -90,9 +93,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     attributes = provenance("probe", model, corpus, settings)
     models = chain([model], (untrained(model, seed) for seed in numbers if random))
-    read_in_worker(models, lambda used, store: read_treebanks(used, corpus, training, settings, store), settings)
+    read_in_worker(
+        models, lambda used, store: read_treebanks(attention_reader(used, settings), corpus, training, store), settings
+    )
+    budget = int(memory * 1e9)
     names = [name for name in KINDS if name not in RANDOM]
-    with capture_treebank(model, corpus, training, settings, int(memory * 1e9)) as treebanks:
+    with capture_treebanks(Treebank, attention_reader(model, settings), corpus, training, budget) as treebanks:
         sentences = [*treebanks.train.sentences, *treebanks.test.sentences]
         lexicon = from_file(vectors, sentences) if vectors else from_model(model, sentences)
         gold = Gold(treebanks.test.sentences)
@@ -106,7 +112,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         attributes |= treebanks.test_read | _training_attributes(treebanks, training or corpus, lexicon)
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
-            with capture_treebank(untrained(model, seed), corpus, training, settings, int(memory * 1e9)) as treebanks:
+            read = attention_reader(untrained(model, seed), settings)
+            with capture_treebanks(Treebank, read, corpus, training, budget) as treebanks:
                 experiments.run(RANDOM, [seed], treebanks)
     draws = poisson_draws(range(len(gold.sentences)), settings.seed, settings.resamples)
     variables = to_variables(experiments.outcomes, gold, draws, numbers)
@@ -125,7 +132,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 def _steps(
     corpus: Corpus,
     training: Corpus | None,
-    treebanks: CapturedTreebanks,
+    treebanks: Captured,
     recipe: ParserRecipe,
     seeds: int,
     random: bool,
@@ -137,7 +144,7 @@ def _steps(
     return read * (1 + random * seeds) + kinds * seeds * recipe.epochs * step
 
 
-def _training_attributes(treebanks: CapturedTreebanks, training: Corpus, lexicon: Lexicon) -> dict[str, str | float]:
+def _training_attributes(treebanks: Captured, training: Corpus, lexicon: Lexicon) -> dict[str, str | float]:
     """The training data of the parsers, as attributes."""
     words = sum(len(sentence) for sentence in treebanks.train.sentences)
     read = {"sentences": len(treebanks.train), "words": words} | json.loads(str(treebanks.train_read["skipped"]))

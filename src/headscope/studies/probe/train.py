@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from headscope.errors import HeadscopeError
 from headscope.linguistics.parsed_sentences import UNKNOWN
-from headscope.studies.probe.batches import Padded, Treebank, groups, padded
+from headscope.studies.probe.batches import Padded, Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
 
 Done = Callable[[int], None]
@@ -72,7 +72,7 @@ def fit(
     apart = round(len(order) * recipe.held_out)
     if not 0 < apart < len(order):
         raise HeadscopeError(f"{len(order)} training sentences are too few to hold some out; name a larger treebank")
-    held_out, training = groups(treebank, recipe.batch, order[:apart]), order[apart:]
+    held_out, training = treebank.groups(recipe.batch, order[:apart]), order[apart:]
     table = lexicon.table.to(device)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -80,7 +80,7 @@ def fit(
     optimizer = torch.optim.Adam(parser.parameters(), lr=recipe.learning_rate)
     losses, best = [], parser
     for epoch in range(recipe.epochs):
-        parts = groups(treebank, recipe.batch, random.permutation(training))
+        parts = treebank.groups(recipe.batch, random.permutation(training))
         random.shuffle(parts)
         for part in parts:
             batch = padded(treebank, lexicon, part, device)

@@ -3,15 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.studies.structure.treebank_states import TreebankStates
-
-# Sentences are sorted by length within so many batches.
-WINDOW = 32
 
 
 @dataclass(frozen=True)
@@ -28,27 +24,16 @@ class StateBatch:
     real: Bool[Tensor, "sentence word"]
 
 
-def groups(treebank: TreebankStates, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
-    """The sentences of `order` in batches of `most` sentences of similar lengths."""
-    lengths = np.array([len(sentence) for sentence in treebank.sentences])
-    batches: list[list[int]] = []
-    for first in range(0, len(order), most * WINDOW):
-        window = order[first : first + most * WINDOW]
-        window = window[np.argsort(lengths[window], kind="stable")]
-        batches += [window[start : start + most].tolist() for start in range(0, len(window), most)]
-    return batches
-
-
 def padded(treebank: TreebankStates, numbers: Sequence[int], device: torch.device) -> StateBatch:
     """One batch of sentences."""
     lengths = [len(treebank.sentences[number]) for number in numbers]
-    spaces, _, width = treebank.states[numbers[0]].shape
+    spaces, _, width = treebank.arrays[numbers[0]].shape
     words = max(lengths)
     states = torch.zeros(spaces, len(numbers), words, width)
     apart = torch.zeros(len(numbers), words, words)
     deep = torch.zeros(len(numbers), words)
     for place, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
-        states[:, place, :length] = treebank.states[number]
+        states[:, place, :length] = treebank.arrays[number]
         apart[place, :length, :length] = treebank.gold.distances[number]
         deep[place, :length] = treebank.gold.depths[number]
     real = torch.arange(words) < torch.tensor(lengths)[:, None]

@@ -14,7 +14,7 @@ from headscope.statistics.bootstrap import tally
 from headscope.statistics.columns import Columns
 from headscope.statistics.resampled import Score
 from headscope.studies.structure import probes
-from headscope.studies.structure.batches import groups, padded
+from headscope.studies.structure.batches import padded
 from headscope.studies.structure.gold_trees import scored
 from headscope.studies.structure.train import Maps
 from headscope.studies.structure.treebank_states import TreebankStates
@@ -56,7 +56,7 @@ def predicted_edges(
     treebank: TreebankStates, number: int, maps: Mapping[str, Maps], space: int, device: torch.device
 ) -> list[tuple[int, int]]:
     """The edges that the distance probe of one space predicts for a sentence, by the places of the words."""
-    states = treebank.states[number][space : space + 1, None].float().to(device)
+    states = treebank.arrays[number][space : space + 1, None].float().to(device)
     with torch.inference_mode():
         apart = probes.distances(probes.project(states, maps["distance"][space : space + 1]))
     return sorted(spanning_edges(apart[0, 0].cpu().numpy(), scored(treebank.sentences[number])))
@@ -111,7 +111,7 @@ def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Sc
 
 def _predictions(treebank: TreebankStates, maps: Mapping[str, Maps], device: torch.device):
     """Batches of sentences: their numbers, and predicted distances and depths, the linear order last."""
-    for numbers in groups(treebank, CHUNK, np.arange(len(treebank))):
+    for numbers in treebank.groups(CHUNK, np.arange(len(treebank))):
         batch = padded(treebank, numbers, device)
         with torch.inference_mode():
             apart = probes.distances(probes.project(batch.states, maps["distance"])).cpu().numpy()

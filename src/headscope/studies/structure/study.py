@@ -16,6 +16,7 @@ from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Training
+from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, read_treebanks
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
@@ -24,15 +25,10 @@ from headscope.statistics.resampled import Score
 from headscope.studies.structure.example_trees import example_trees
 from headscope.studies.structure.scores import score, scores
 from headscope.studies.structure.train import FittedProbes, Maps, ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import (
-    UNCONTEXTUAL,
-    CapturedStates,
-    TreebankStates,
-    capture_states,
-    read_treebanks,
-)
+from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates, states_reader
 from headscope.studies.structure.variables import HeldOutScores, to_variables
 
+Captured = CapturedTreebanks[TreebankStates]
 REQUIRED = ("norm_spearman",)
 
 
@@ -88,9 +84,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     models = chain([model], (untrained(model, seed) for seed in [settings.seed] if random))
-    read_in_worker(models, lambda used, store: read_treebanks(used, corpus, training, settings, store), settings)
+    read_in_worker(
+        models, lambda used, store: read_treebanks(states_reader(used, settings), corpus, training, store), settings
+    )
     budget = int(memory * 1e9)
-    with capture_states(model, corpus, training, settings, budget) as states:
+    with capture_treebanks(TreebankStates, states_reader(model, settings), corpus, training, budget) as states:
         settings.on_total(_steps(corpus, training, states, recipe, random))
         fitted, tested = _probed(model, states, recipe, settings)
         held = _held_out_scores(states.train[fitted.held_out], fitted, model, settings)
@@ -112,12 +110,13 @@ def _random_scores(
     model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
 ) -> dict[str, Score]:
     """The scores on test sentences of the same model with random weights."""
-    with capture_states(untrained(model, settings.seed), corpus, training, settings, budget) as states:
+    read = states_reader(untrained(model, settings.seed), settings)
+    with capture_treebanks(TreebankStates, read, corpus, training, budget) as states:
         return _probed(model, states, recipe, settings)[1]
 
 
 def _probed(
-    model: Model, states: CapturedStates, recipe: ProbeRecipe, settings: Settings
+    model: Model, states: Captured, recipe: ProbeRecipe, settings: Settings
 ) -> tuple[FittedProbes, dict[str, Score]]:
     """Returns: the probes, and their scores on test sentences."""
     fitted = fit(states.train, recipe, settings.seed, model.device, settings.on_progress)
@@ -150,7 +149,7 @@ def _ranks(text: str) -> tuple[int, ...]:
     return ranks
 
 
-def _attributes(training: Corpus, states: CapturedStates) -> dict[str, Any]:
+def _attributes(training: Corpus, states: Captured) -> dict[str, Any]:
     """The data that probes are trained and tested on, as attributes of a result."""
     words = sum(len(sentence) for sentence in states.train.sentences)
     read = {"sentences": len(states.train), "words": words} | json.loads(str(states.train_read["skipped"]))
@@ -161,7 +160,13 @@ def _attributes(training: Corpus, states: CapturedStates) -> dict[str, Any]:
     }
 
 
-def _steps(corpus: Corpus, training: Corpus | None, states: CapturedStates, recipe: ProbeRecipe, random: bool) -> int:
+def _steps(
+    corpus: Corpus,
+    training: Corpus | None,
+    states: Captured,
+    recipe: ProbeRecipe,
+    random: bool,
+) -> int:
     """The number of sentences that are read and trained on in all, for the progress bar."""
     read = corpus.n_examples + (training.n_examples if training else 0)
     step = len(states.train) - round(len(states.train) * recipe.held_out)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.errors import HeadscopeError
-from headscope.studies.structure.batches import StateBatch, groups, padded
+from headscope.studies.structure.batches import StateBatch, padded
 from headscope.studies.structure.probes import depth_loss, distance_loss, project
 from headscope.studies.structure.treebank_states import TreebankStates
 
@@ -76,7 +76,7 @@ def fit(
     held_out, training = order[:apart], order[apart:]
     maps = _first_maps(treebank, recipe.ranks, seed, device)
     _train(maps, treebank, training, recipe, seed, done)
-    parts = groups(treebank, recipe.batch, held_out)
+    parts = treebank.groups(recipe.batch, held_out)
     with torch.inference_mode():
         losses = torch.cat([_losses(maps, padded(treebank, part, device), recipe.ranks) for part in parts], -1).mean(-1)
     if not losses.isfinite().all():
@@ -86,7 +86,7 @@ def fit(
 
 def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int, device: torch.device) -> nn.Parameter:
     """Random maps side by side, of each rank those of both kinds; those of a rank do not depend on other ranks."""
-    spaces, _, width = treebank.states[0].shape
+    spaces, _, width = treebank.arrays[0].shape
     every = []
     with torch.random.fork_rng():
         for rank in ranks:
@@ -105,7 +105,7 @@ def _train(
     number = -(-len(training) // recipe.batch) * recipe.epochs
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, number)
     for _ in range(recipe.epochs):
-        steps = groups(treebank, recipe.batch, random.permutation(training))
+        steps = treebank.groups(recipe.batch, random.permutation(training))
         random.shuffle(steps)
         for numbers in steps:
             _losses(maps, padded(treebank, numbers, maps.device), recipe.ranks).mean(-1).sum().backward()

@@ -1,23 +1,20 @@
 """Treebanks with the hidden states of a model: one vector for each word, layer by layer."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from jaxtyping import Float
-from torch import Tensor
 
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
-from headscope.errors import HeadscopeError
-from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed, every_fifth
+from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed
 from headscope.models import Model
+from headscope.passes.captured_treebanks import Read, SentenceArrays
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.passes.passes import Attributes, Pass
 from headscope.passes.settings import Settings
@@ -26,84 +23,27 @@ from headscope.studies.structure.gold_trees import GoldTrees
 
 # Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).
 UNCONTEXTUAL = ("embeddings", "decay")
-States = Float[Tensor, "space word width"]
-ReadSentences = tuple[list[Parsed], Attributes]
 
 
 @dataclass(frozen=True)
-class TreebankStates:
-    """Sentences, and the vectors of their words in each space: the layers, then `UNCONTEXTUAL`."""
-
-    sentences: Sequence[Parsed]
-    states: Sequence[States]
-
-    def __len__(self) -> int:
-        return len(self.sentences)
+class TreebankStates(SentenceArrays):
+    """Sentences, and the vectors of their words, [space, word, width]; spaces: the layers, then `UNCONTEXTUAL`."""
 
     @cached_property
     def gold(self) -> GoldTrees:
         """Distances and depths of the words of all sentences."""
         return GoldTrees(self.sentences)
 
-    def __getitem__(self, numbers: Sequence[int]) -> "TreebankStates":
-        """Some of the sentences."""
-        return TreebankStates([self.sentences[each] for each in numbers], [self.states[each] for each in numbers])
 
+def states_reader(model: Model, settings: Settings) -> Read:
+    """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted.
 
-@dataclass(frozen=True)
-class CapturedStates:
-    """The treebanks that probes are trained and tested on.
-
-    * `test_read`, `train_read`: counts of their corpora, read and left out, as attributes of a result.
-    * `in_memory`, `on_disk`: bytes of hidden states.
+    Raises `HeadscopeError` if a corpus has no dependency trees.
     """
-
-    train: TreebankStates
-    test: TreebankStates
-    train_read: Attributes
-    test_read: Attributes
-    in_memory: int
-    on_disk: int
+    return partial(_read, model, settings)
 
 
-@contextmanager
-def capture_states(
-    model: Model, corpus: Corpus, training: Corpus | None, settings: Settings, budget: int
-) -> Iterator[CapturedStates]:
-    """Capture the hidden states of both treebanks while the context lasts: up to `budget` bytes of them in memory.
-
-    Raises `HeadscopeError` if a corpus has no dependency trees, there are too few sentences, or the disk is full.
-    """
-    with ArrayStore(budget) as store:
-        (tested, test_read), (trained, train_read) = read_treebanks(model, corpus, training, settings, store)
-        test = _ordered(tested, store.arrays[: len(tested)])
-        train = _ordered(trained, store.arrays[len(tested) :])
-        if training is None:
-            train, test = (test[numbers] for numbers in every_fifth(len(test)))
-        if not (len(train) and len(test)):
-            raise HeadscopeError(
-                f"corpus '{corpus.name}': {len(tested)} sentences of two words or more are too few; "
-                "name a larger treebank"
-            )
-        yield CapturedStates(train, test, train_read, test_read, store.in_memory, store.on_disk)
-
-
-def read_treebanks(
-    model: Model, corpus: Corpus, training: Corpus | None, settings: Settings, store: ArrayStore
-) -> tuple[ReadSentences, ReadSentences]:
-    """Read `corpus`, then `training`, whose states go to the store."""
-    tested = _read(model, corpus, settings, store)
-    return tested, _read(model, training, settings, store) if training else ([], tested[1])
-
-
-def _ordered(sentences: Sequence[Parsed], states: Sequence[States]) -> TreebankStates:
-    """The sentences in the order of their corpus."""
-    order = sorted(range(len(sentences)), key=lambda place: sentences[place].order)
-    return TreebankStates(sentences, states)[order]
-
-
-def _read(model: Model, corpus: Corpus, settings: Settings, store: ArrayStore) -> ReadSentences:
-    """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted."""
+def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     read = state_batches(model)

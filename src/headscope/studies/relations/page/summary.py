@@ -1,6 +1,7 @@
 """The relations of a result: the chosen head beside its baselines, on the half on which it was not chosen."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -19,13 +20,11 @@ RELATIONS = BestHeads(
     held_out="chosen_attention_n_examples",
 )
 # Any head, in all sentences.
-ALL_SENTENCES = BestHeads(
-    ("relation",),
+ALL_SENTENCES = replace(
+    RELATIONS,
     score="link_attention",
     gains=("gain", "gain_others"),
     baselines={ELSEWHERE: "elsewhere", OTHERS: "others"},
-    random="untrained",
-    cases="gain_n_examples",
     held_out="gain_n_examples",
 )
 

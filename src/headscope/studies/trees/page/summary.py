@@ -1,5 +1,7 @@
 """The trees of a result: the chosen head beside baselines, by metric, root and special tokens."""
 
+from dataclasses import replace
+
 import numpy as np
 import xarray as xr
 
@@ -25,12 +27,13 @@ TREES = BestHeads(
     random="random_score",
     rate="",
 )
-PHRASES = BestHeads(
-    ("distance", "special_tokens"),
+PHRASES = replace(
+    TREES,
+    dims=("distance", "special_tokens"),
     score="chosen_f1",
     gains=("gain_f1",),
+    direction="",
     random="random_f1",
-    rate="",
     place="chosen_f1",
 )
 

@@ -1,0 +1,115 @@
+"""Treebanks with an array of each sentence (its attention, its hidden states), to train probes on and to test them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headscope.corpora import Corpus
+from headscope.errors import HeadscopeError
+from headscope.linguistics.parsed_sentences import Parsed, every_fifth
+from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.passes import Attributes
+
+# Sentences are sorted by length within so many batches.
+WINDOW = 32
+Read = Callable[[Corpus, ArrayStore], tuple[list[Parsed], Attributes]]
+
+
+@dataclass(frozen=True)
+class SentenceArrays:
+    """Sentences, and an array of each.
+
+    * `LIMIT`: most cells of the square arrays of a batch, which have `ADDED` rows beside the words.
+    """
+
+    LIMIT: ClassVar[float] = np.inf
+    ADDED: ClassVar[int] = 0
+    sentences: Sequence[Parsed]
+    arrays: Sequence[Float[Tensor, "*dims"]]
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def __getitem__(self, numbers: Sequence[int]) -> Self:
+        """Some of the sentences."""
+        return type(self)([self.sentences[number] for number in numbers], [self.arrays[number] for number in numbers])
+
+    def groups(self, most: int, order: Int[np.ndarray, " chosen"]) -> list[list[int]]:
+        """The sentences of `order` in batches of similar lengths, each of at most `most`."""
+        lengths = np.array([len(sentence) for sentence in self.sentences])
+        batches: list[list[int]] = []
+        for first in range(0, len(order), most * WINDOW):
+            window = order[first : first + most * WINDOW]
+            group: list[int] = []
+            for number in window[np.argsort(lengths[window], kind="stable")].tolist():
+                if group and (
+                    len(group) == most or (len(group) + 1) * (lengths[number] + self.ADDED) ** 2 > self.LIMIT
+                ):
+                    batches.append(group)
+                    group = []
+                group.append(number)
+            batches.append(group)
+        return batches
+
+
+Treebank = TypeVar("Treebank", bound=SentenceArrays)
+
+
+@dataclass(frozen=True)
+class CapturedTreebanks(Generic[Treebank]):
+    """The treebanks that probes are trained and tested on.
+
+    * `test_read`, `train_read`: counts of their corpora, read and left out, as attributes of a result.
+    * `in_memory`, `on_disk`: bytes of arrays.
+    """
+
+    train: Treebank
+    test: Treebank
+    train_read: Attributes
+    test_read: Attributes
+    in_memory: int
+    on_disk: int
+
+
+@contextmanager
+def capture_treebanks(
+    kind: type[Treebank],
+    read: Read,
+    corpus: Corpus,
+    training: Corpus | None,
+    budget: int,
+) -> Iterator[CapturedTreebanks[Treebank]]:
+    """Read both treebanks, whose arrays are there while the context lasts: up to `budget` bytes of them in memory.
+
+    * `read`: one pass over a corpus, whose arrays go to the store.
+    * `training`: None trains on four sentences of five of the corpus, and tests on the fifth.
+
+    Raises `HeadscopeError` if there are too few sentences, or the disk is full.
+    """
+    with ArrayStore(budget) as store:
+        (tested, test_read), (trained, train_read) = read_treebanks(read, corpus, training, store)
+        test = _ordered(kind(tested, store.arrays[: len(tested)]))
+        train = _ordered(kind(trained, store.arrays[len(tested) :]))
+        if training is None:
+            train, test = (test[numbers] for numbers in every_fifth(len(test)))
+        if not (len(train) and len(test)):
+            raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
+        yield CapturedTreebanks(train, test, train_read, test_read, store.in_memory, store.on_disk)
+
+
+def read_treebanks(
+    read: Read, corpus: Corpus, training: Corpus | None, store: ArrayStore
+) -> tuple[tuple[list[Parsed], Attributes], tuple[list[Parsed], Attributes]]:
+    """Read `corpus`, then `training`, whose arrays go to the store."""
+    tested = read(corpus, store)
+    return tested, read(training, store) if training else ([], tested[1])
+
+
+def _ordered(treebank: Treebank) -> Treebank:
+    """The sentences in the order of their corpus."""
+    return treebank[sorted(range(len(treebank)), key=lambda number: treebank.sentences[number].order)]
