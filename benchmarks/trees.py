@@ -34,7 +34,7 @@ from headscope.passes.batches import by_length, collator
 from headscope.passes.passes import Pass
 from headscope.studies.trees.attachments import scored
 from headscope.studies.trees.observer import TreeObserver
-from headscope.studies.trees.rows import TreeRows, joined
+from headscope.studies.trees.scores import TreeRows, joined
 
 
 def streamed(model: Model, corpus: Corpus, settings: Settings) -> TreeRows:

@@ -18,14 +18,33 @@ WITHOUT_VALUES = {
         *(["alignment"], ["model_alignment"], ["top_dimension_share"], ["cls_shared"], ["cls_similarity"]),
         *(["anisotropy_without_top"], ["embeddings_anisotropy"]),
     ),
+    "syntax": (
+        *(["chosen_accuracy"], ["chosen_baseline"], ["chosen_gain"], ["baseline"], ["accuracy"], ["q_value"]),
+        *(["chosen_offset", "chosen_position"], ["accuracy_ci", "chosen_accuracy_ci"]),
+    ),
+    "relations": (
+        *(["chosen_attention"], ["chosen_elsewhere"], ["chosen_gain"], ["untrained"], ["percentile"], ["q_value"]),
+        *(["gain"], ["gain_others"], ["link_attention"], ["link_attention_ci", "chosen_gain_ci"]),
+    ),
+    "coreference": (["chosen_accuracy"], ["chosen_baseline"], ["accuracy"], ["baseline_accuracy"], ["q_value"]),
+    "trees": (
+        *(["chosen_score"], ["chosen_gain"], ["random_score"], ["baseline_score"], ["layer_uas"], ["model_uas"]),
+        *(["root_accuracy"], ["uas"], ["chosen_score_ci"]),
+    ),
+    "probe": (["uas"], ["uas_argmax"], ["uas_ci"], ["recall"], ["weight"], ["contribution"], ["uas_std"]),
 }
 ABSENT = {
+    "syntax": (["chosen_baseline_ci"], ["accuracy_ci"], ["baseline_ci"]),
+    "relations": (["chosen_elsewhere_ci"], ["gain_ci"], ["untrained_ci"], ["link_attention_ci"]),
+    "coreference": (["chosen_baseline_ci"], ["accuracy_ci"], ["chosen_accuracy_ci"]),
+    "trees": (["chosen_score_ci"], ["baseline_score_ci"], ["random_score_ci"], ["uas_ci"], ["layer_uas_ci"]),
+    "probe": (["uas_ci"], ["recall_ci"], ["contribution_ci"]),
     "geometry": (
         ["embeddings_anisotropy_ci"],
         ["anisotropy_ci"],
         ["embeddings_norm_ci"],
         ["self_similarity_ci", "embeddings_self_similarity_ci"],
-    )
+    ),
 }
 
 
@@ -35,7 +54,11 @@ def incomplete(study: str, result: xr.Dataset) -> list[xr.Dataset]:
         result.assign({name: result[name].where(False, np.nan) for name in names if name in result})
         for names in WITHOUT_VALUES[study]
     ]
-    return [*emptied, *(result.drop_vars(names) for names in ABSENT.get(study, ())), *of_labels(result)]
+    return [
+        *emptied,
+        *(result.drop_vars(names, errors="ignore") for names in ABSENT.get(study, ())),
+        *of_labels(result),
+    ]
 
 
 def of_labels(result: xr.Dataset) -> list[xr.Dataset]:

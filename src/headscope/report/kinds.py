@@ -41,7 +41,7 @@ COLOURS = {
 }
 NAMES = {kind: kind for kind in COLOURS} | CLASSES | PATTERNS
 MEANINGS = {
-    "relation": "finds a syntactic relation better than a fixed offset, by 10 points or more",
+    "relation": "finds a syntactic relation better than a fixed word, by 10 points or more",
     "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",
     "link": "attends to linked words more than to others",
     "previous": "gives the previous token 0.4 of its attention or more",

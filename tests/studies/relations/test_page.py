@@ -153,6 +153,7 @@ def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr
     assert texts["Relations whose chosen head is special"] == known
     assert texts["Relations whose chosen head is not special"].endswith("Gain: Theme (+0.06).")
     assert "Relations with fewer than 50 sentences have a separate table: 1." in texts["Limits"]
+    assert "heads of random weights gain on them, too. A gain is that over both baselines." in texts["Limits"]
     assert "0.094 on average and at most 0.094" in texts["Untrained model"]
     assert "one by one" not in texts["Limits"] and "one by one" in told(result_of(as_coded=True))["Limits"]
 

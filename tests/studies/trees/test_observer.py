@@ -14,7 +14,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.linguistics.fixed_words import FixedWord
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.trees.observer import TreeObserver, means_of
-from headscope.studies.trees.rows import FIXED, SPECIAL_TOKENS, TreeRows, joined
+from headscope.studies.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows, joined
 from support.any_examples import overlapping, spoken
 from support.hand_made import padded
 from support.made_answers import batch_of, inputs_of, maps_of, tree

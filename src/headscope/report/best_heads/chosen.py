@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import isfinite
 from typing import Any
 
 import xarray as xr
@@ -93,10 +94,11 @@ class ChosenHead:
 
 
 def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
-    """The best heads in the order of the result; without those that a half of the inputs lacks."""
+    """The best heads in the order of the result; without those that a half of the inputs lacks, or without a score."""
     combinations = product(*(result[dim].values.tolist() for dim in study.dims))
     parts = [result.sel(dict(zip(study.dims, labels, strict=True))) for labels in combinations]
-    return [_chosen(part, study) for part in parts if bool(part[f"{study.place}_layer"].notnull())]
+    heads = [_chosen(part, study) for part in parts if bool(part[f"{study.place}_layer"].notnull())]
+    return [head for head in heads if isfinite(head.score.value) and isfinite(head.gain.value) and head.reference != ""]
 
 
 def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> ChosenHead:
@@ -113,7 +115,7 @@ def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> 
         direction,
         estimate(here, study.score),
         {words: estimate(here, name) for words, name in study.baselines.items()},
-        min((estimate(here, name) for name in study.gains), key=lambda gain: gain.value),
+        min((estimate(here, name) for name in study.gains), key=lambda gain: (isfinite(gain.value), gain.value)),
         here[study.reference].item() if study.reference else None,
         _random(part.sel(direction=direction) if direction else part, study.random),
         float(here[study.rate]) if study.rate else float("nan"),
@@ -131,7 +133,8 @@ def _chosen(part: xr.Dataset, study: BestHeads) -> ChosenHead:
 def _random(part: xr.Dataset, name: str) -> Estimate | None:
     if not name or name not in part:
         return None
-    return Estimate(float(part[name].max())) if part[name].ndim else estimate(part, name)
+    random = Estimate(float(part[name].max())) if part[name].ndim else estimate(part, name)
+    return random if isfinite(random.value) else None
 
 
 def chosen_for(result: xr.Dataset, study: BestHeads, layer: int, head: int) -> list[ChosenHead]:

@@ -8,6 +8,7 @@ from headscope.report.best_heads.chosen import ChosenHead, by_gain
 from headscope.report.parts import Finding
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Cell, first_of
+from headscope.results.tidy import same_bounds
 from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 8
@@ -64,7 +65,7 @@ def frequent(result: xr.Dataset, count: str) -> xr.Dataset:
 
 def beside(result: xr.Dataset, parts: Mapping[str, xr.DataArray]) -> xr.DataArray:
     """Scores of best heads and of baselines as one array [relation, which]: "all", then the largest gains."""
-    arrays = [array.drop_vars("n_examples", errors="ignore") for array in parts.values()]
+    arrays = same_bounds([array.drop_vars("n_examples", errors="ignore") for array in parts.values()])
     joined = xr.concat(arrays, xr.Variable("which", list(parts))).transpose("relation", "which")
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
     return joined.sel(relation=result["relation"].values[(-rank).argsort().values])

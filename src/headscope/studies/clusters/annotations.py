@@ -45,7 +45,7 @@ def pattern(folder: Path, model: Model) -> xr.DataArray:
 
 
 def relation(folder: Path, model: Model) -> xr.DataArray:
-    """The relation for which each head beats the best fixed offset by most, from a folder that `syntax` wrote.
+    """The relation for which each head beats the best fixed word by most, from a folder that `syntax` wrote.
 
     "" for heads that are special for no relation (see `studies.syntax`).
 

@@ -1,16 +1,17 @@
 """All parsers of a study, trained and scored; their outcomes are kept, not the parsers."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import nn
 
+from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.passes.captured_treebanks import CapturedTreebanks
-from headscope.studies.probe.baselines import NEXT, at_offset, best_offset
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import Lexicon
 from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
@@ -75,3 +76,27 @@ class Experiments:
             right = self.gold.right([at_offset(len(sentence), by) for sentence in treebanks.test.sentences])
             self.outcomes[name] = Outcome([right], [right], [])
         return offset
+
+
+NEXT = 1
+
+
+def at_offset(words: int, offset: int) -> Int[np.ndarray, " word"]:
+    """The heads of a sentence's words, counted from 1, at a fixed offset; ROOT where that leads out of the sentence.
+
+    At offset 1 this is the right-branching tree.
+
+    >>> at_offset(4, NEXT).tolist(), at_offset(4, -2).tolist()
+    ([2, 3, 4, 0], [0, 0, 1, 2])
+    """
+    heads = np.arange(1, words + 1) + offset
+    return np.where((heads < 1) | (heads > words), ROOT, heads)
+
+
+def best_offset(sentences: Iterable[Parsed]) -> int:
+    """The offset of most heads, punctuation left out; of equals the nearest, then the one to the left."""
+    counts: Counter[int] = Counter()
+    for sentence in sentences:
+        away = sentence.heads - np.arange(1, len(sentence) + 1)
+        counts.update(away[(sentence.relations != "punct") & (sentence.heads > ROOT)].tolist())
+    return min(counts, key=lambda offset: (-counts[offset], abs(offset), offset), default=NEXT)

@@ -56,7 +56,8 @@ def run(
     * `untrained`: of the same model with random weights.
     * `special`: heads that gain 0.1 on both, with q < 0.05, in at least 50 sentences, and give their links more than
       any head of the untrained model does.
-    * `chosen_...`: the head that gains most on one half of the sentences (split by the seed), scored on the other.
+    * `chosen_...`: the head that gains most on one half of the sentences (split by the seed), scored on the other. The
+      gain on `elsewhere` alone may come of words with more tokens: read it with `chosen_gain_others`.
     * `map`: of heads that gain most, in a typical sentence.
 
     The filter of FrameNet's sentences is that of the paper (`limits`); words stand between blanks, where the released

@@ -14,10 +14,9 @@ from headscope.statistics.bootstrap import tally
 from headscope.statistics.columns import Columns
 from headscope.statistics.resampled import Score
 from headscope.studies.structure import probes
-from headscope.studies.structure.batches import padded
 from headscope.studies.structure.gold_trees import scored
 from headscope.studies.structure.train import Maps
-from headscope.studies.structure.treebank_states import TreebankStates
+from headscope.studies.structure.treebank_states import TreebankStates, padded
 
 # Correlations are means over sentences of equal length, then over these lengths.
 LENGTHS = np.arange(5, 51)

@@ -9,9 +9,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.errors import HeadscopeError
-from headscope.studies.structure.batches import StateBatch, padded
 from headscope.studies.structure.probes import depth_loss, distance_loss, project
-from headscope.studies.structure.treebank_states import TreebankStates
+from headscope.studies.structure.treebank_states import StateBatch, TreebankStates, padded
 
 KINDS = ("distance", "depth")
 # As in the released code: maps start within this.

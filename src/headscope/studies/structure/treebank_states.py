@@ -1,11 +1,14 @@
 """Treebanks with the hidden states of a model: one vector for each word, layer by layer."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-from jaxtyping import Float
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
 
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
@@ -72,3 +75,33 @@ def _spaces(states: Float[np.ndarray, "layer word width"]) -> Float[np.ndarray, 
     weights = 0.5 ** abs(places[:, None] - places)  # [word, word]
     decay = weights / weights.sum(1, keepdims=True) @ states[0]
     return np.concatenate([states[1:], states[:1], decay[None]])
+
+
+@dataclass(frozen=True)
+class StateBatch:
+    """A batch of sentences, padded with zeros.
+
+    * `real`: which words are not padding.
+    """
+
+    numbers: list[int]
+    states: Float[Tensor, "space sentence word width"]
+    distances: Float[Tensor, "sentence word other"]
+    depths: Float[Tensor, "sentence word"]
+    real: Bool[Tensor, "sentence word"]
+
+
+def padded(treebank: TreebankStates, numbers: Sequence[int], device: torch.device) -> StateBatch:
+    """One batch of sentences."""
+    lengths = [len(treebank.sentences[number]) for number in numbers]
+    spaces, _, width = treebank.arrays[numbers[0]].shape
+    words = max(lengths)
+    states = torch.zeros(spaces, len(numbers), words, width)
+    apart = torch.zeros(len(numbers), words, words)
+    deep = torch.zeros(len(numbers), words)
+    for place, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
+        states[:, place, :length] = treebank.arrays[number]
+        apart[place, :length, :length] = treebank.gold.distances[number]
+        deep[place, :length] = treebank.gold.depths[number]
+    real = torch.arange(words) < torch.tensor(lengths)[:, None]
+    return StateBatch(list(numbers), *(each.to(device) for each in (states, apart, deep, real)))

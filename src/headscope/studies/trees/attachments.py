@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from headscope.linguistics.arborescences import Contraction
 from headscope.linguistics.parsed_sentences import ROOT, Parsed
-from headscope.linguistics.undirected_trees import undirected_trees
+from headscope.linguistics.spanning_tree import undirected_trees
 
 # Numbers of the score matrices that are parsed at a time: 16 MB.
 CELLS = 1 << 21

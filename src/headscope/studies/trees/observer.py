@@ -14,7 +14,7 @@ from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.trees.attachments import attachments, links, scored, without_special
 from headscope.studies.trees.phrases import distances, gold_phrases, scores, simple_scores, words_of
-from headscope.studies.trees.rows import DISTANCES, FIXED, METRICS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
+from headscope.studies.trees.scores import DISTANCES, FIXED, METRICS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
 
 Maps = Float[np.ndarray, "sentence head node node"]
 

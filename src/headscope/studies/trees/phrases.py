@@ -43,7 +43,7 @@ def scores(by_unit: Distances, gold: Gold, bias: float) -> Float[np.ndarray, " u
 
 
 def simple_scores(gold: Gold, generator: np.random.Generator) -> Float[np.ndarray, " tree"]:
-    """F1 of the trees of `rows.SIMPLE`, which need no model."""
+    """F1 of the trees of `scores.SIMPLE`, which need no model."""
     words = len(gold)
     trees = np.stack([*branching(words).values(), generator.random(words - 1)])
     return f1(spans(trees), gold)

@@ -21,8 +21,7 @@ from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.trees.observer import TreeObserver
-from headscope.studies.trees.rows import TreeRows, joined
-from headscope.studies.trees.scores import Split
+from headscope.studies.trees.scores import Split, TreeRows, joined
 from headscope.studies.trees.variables import to_variables
 
 REQUIRED = ("layer_uas",)

@@ -9,8 +9,19 @@ from headscope.results.variables import Count, Label, Variables, by_layer, place
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.split_half import BestHead, column, held_out_scores
-from headscope.studies.trees.rows import DISTANCES, METRICS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
-from headscope.studies.trees.scores import HELD_OUT, Split, best_attachments, best_phrases, tally_of
+from headscope.studies.trees.scores import (
+    DISTANCES,
+    HELD_OUT,
+    METRICS,
+    ROOTS,
+    SIMPLE,
+    SPECIAL_TOKENS,
+    Split,
+    TreeRows,
+    best_attachments,
+    best_phrases,
+    tally_of,
+)
 
 DEPENDENCIES = "Raganato and Tiedemann 2018, section 4.3; Htut et al. 2019, section 4.2"
 PHRASES = "Kim et al. 2020, section 3"

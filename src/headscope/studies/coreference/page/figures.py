@@ -6,6 +6,7 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report.parts import Figure
+from headscope.results.tidy import same_bounds
 from headscope.studies.coreference.page.summary import WORDS, asks, baselines
 
 BEST, WHERE, GENDER = "The best heads", "Which heads", "Gender"
@@ -54,7 +55,8 @@ def _beside(result: xr.Dataset) -> xr.DataArray:
     )
     names = [WORDS[str(name)] for name in base["baseline"].values]
     base = base.rename(baseline="which").assign_coords(which=names)
-    joined = xr.concat([best.expand_dims(which=["best head"]), base], "which").transpose("mention_type", "which")
+    parts = same_bounds([best.expand_dims(which=["best head"]), base])
+    joined = xr.concat(parts, "which").transpose("mention_type", "which")
     attrs = {"long_name": "mentions whose antecedent is found", "units": "share of mentions"}
     return joined.rename("accuracy").assign_attrs(attrs)
 

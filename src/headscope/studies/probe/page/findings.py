@@ -11,7 +11,7 @@ from headscope.report.parts import Finding
 from headscope.report.random_weights import beside_random_weights
 from headscope.report.wording import listed, strongest
 from headscope.statistics.thresholds import LEAST_CASES
-from headscope.studies.probe.page.summary import Parser, best_without, parsers
+from headscope.studies.probe.page.summary import SEES_ATTENTION, Parser, best_without, parsers
 
 NAMED = 6
 
@@ -19,23 +19,27 @@ NAMED = 6
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The parser that sees attention alone, beside the best baseline, random weights and the main heads."""
     every = parsers(result)
-    other = best_without(every)
-    share, base = f"{every['attention'].uas.value:.0%}", f"{other.uas.value:.0%}"
-    contribution = with_interval(result, "contribution").max("direction")
-    heads = ", ".join(reading.head for reading in strongest(contribution)[:3])
-    text = f"The best parser without the attention of the model (from {other.words}) finds {base}."
-    highest = [
-        Finding(f"Attention alone finds {share} of the syntactic heads", text),
-        Finding(f"Heads {heads} contribute most", "They raise the score of the right word the most."),
-    ]
-    if "attention_and_words" in every:
-        text = f"A parser that sees both finds {every['attention_and_words'].uas.value:.0%} of the syntactic heads."
-        highest.insert(1, Finding("Words complete attention", text))
-    if "random_attention" in every:
-        text = f"With random weights of the model the same parser finds {every['random_attention'].uas.value:.0%}."
-        finding = beside_random_weights(every["attention"].uas, every["random_attention"].uas, text)
-        highest.insert(1, finding)
-    return highest
+    heads = ", ".join(reading.head for reading in strongest(with_interval(result, "contribution").max("direction"))[:3])
+    most = Finding(f"Heads {heads} contribute most", "They raise the score of the right word the most.")
+    return [*_alone(every), *_both(every), *([most] if heads else [])]
+
+
+def _alone(every: dict[str, Parser]) -> Iterator[Finding]:
+    """The parser that sees attention alone, beside the best baseline and random weights."""
+    if alone := every.get("attention"):
+        other, random = best_without(every), every.get("random_attention")
+        topic = f"Attention alone finds {alone.uas.value:.0%} of the syntactic heads"
+        base = f"(from {other.words}) finds {other.uas.value:.0%}" if other else "was not scored"
+        yield Finding(topic, f"The best parser without the attention of the model {base}.")
+        if random:
+            text = f"With random weights of the model the same parser finds {random.uas.value:.0%}."
+            yield beside_random_weights(alone.uas, random.uas, text)
+
+
+def _both(every: dict[str, Parser]) -> Iterator[Finding]:
+    if both := every.get("attention_and_words"):
+        text = f"A parser that sees both finds {both.uas.value:.0%} of the syntactic heads."
+        yield Finding("Words complete attention", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -45,16 +49,21 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 
 def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
-    alone, both, other = every["attention"], every.get("attention_and_words"), best_without(every)
-    words = f"{int(result['uas_n_examples']):,} words (without punctuation)"
-    text = f"A parser that sees attention alone finds the syntactic head of {alone.uas.percent} of {words}"
-    text += f"; with words as well, {both.uas.percent}" if both else ""
-    text += f". The best parser without the attention of the model ({other.words}) finds {other.uas.percent}."
-    yield Finding("Dependency parsing", text)
+    alone, both, other = every.get("attention"), every.get("attention_and_words"), best_without(every)
+    if alone:
+        words = f"{int(result['uas_n_examples']):,} words (without punctuation)"
+        text = f"A parser that sees attention alone finds the syntactic head of {alone.uas.percent} of {words}"
+        text += f"; with words as well, {both.uas.percent}" if both else ""
+        text += (
+            f". The best parser without the attention of the model ({other.words}) finds {other.uas.percent}"
+            if other
+            else ""
+        )
+        yield Finding("Dependency parsing", f"{text}.")
 
 
 def _random(every: dict[str, Parser]) -> Iterator[Finding]:
-    if "random_attention_and_words" in every:
+    if {"random_attention", "random_attention_and_words"} <= set(every):
         alone, both = every["random_attention"], every["random_attention_and_words"]
         yield Finding(
             "Beside random weights",
@@ -69,12 +78,15 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
         ("dependent_to_head", "from the dependent to its head"),
         ("head_to_dependent", "from the head to its dependent"),
     ):
-        best = strongest(contribution.sel(direction=direction, drop=True))
+        if not (best := strongest(contribution.sel(direction=direction, drop=True))):
+            continue
         yield Finding(
             f"Heads, {looks}",
             f"Largest rise of the score of the syntactic head over that of another word, in logits: "
             f"{listed(best[:5])}.",
         )
+    if not bool(result["contribution"].notnull().any()):
+        return
     values = np.sort(result["contribution"].values[np.isfinite(result["contribution"].values)])[::-1]
     half = int(np.searchsorted(np.cumsum(values), values.sum() / 2)) + 1
     yield Finding(
@@ -85,7 +97,10 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _relations(result: xr.Dataset) -> Iterator[Finding]:
-    enough = result.sel(relation=result["recall_n_examples"] >= LEAST_CASES)
+    known = (
+        result["recall"].sel(probe=[name for name in SEES_ATTENTION if name in result["probe"]]).notnull().all("probe")
+    )
+    enough = result.sel(relation=known & (result["recall_n_examples"] >= LEAST_CASES))
     if enough.sizes["relation"]:
         recall = enough["recall"].sel(probe="attention")
         order = recall.argsort().values
@@ -107,10 +122,12 @@ def _gained(result: xr.Dataset, number: int) -> str:
 
 
 def _named(recall: xr.DataArray, places: np.ndarray) -> str:
-    return ", ".join(f"{name} ({100 * value:.0f}%)" for name, value in zip(*_both(recall, places), strict=True))
+    return ", ".join(
+        f"{name} ({100 * value:.0f}%)" for name, value in zip(*_names_and_values(recall, places), strict=True)
+    )
 
 
-def _both(recall: xr.DataArray, places: np.ndarray) -> tuple[list[str], list[float]]:
+def _names_and_values(recall: xr.DataArray, places: np.ndarray) -> tuple[list[str], list[float]]:
     part = recall.isel(relation=places)
     return part["relation"].values.tolist(), part.values.tolist()
 

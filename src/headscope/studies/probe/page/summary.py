@@ -1,6 +1,7 @@
 """The parsers of a result: names, scores, and the scores of the paper."""
 
 from dataclasses import dataclass
+from math import isfinite
 
 import xarray as xr
 
@@ -43,17 +44,19 @@ class Parser:
 
 
 def parsers(result: xr.Dataset) -> dict[str, Parser]:
-    """The parsers of a result, in the order of `NAMES`.
+    """The parsers of a result that have a score, in the order of `NAMES`.
 
     Raises `KeyError` if there are none.
     """
     there = [name for name in NAMES if name in result["probe"].values.tolist()]
-    return {name: _parser(name, result.sel(probe=name)) for name in there or NAMES}
+    every = {name: _parser(name, result.sel(probe=name)) for name in there or NAMES}
+    return {name: parser for name, parser in every.items() if isfinite(parser.uas.value)}
 
 
-def best_without(every: dict[str, Parser]) -> Parser:
-    """The best of the parsers that do not see the model's attention."""
-    return max((each for name, each in every.items() if name not in SEES_ATTENTION), key=lambda each: each.uas.value)
+def best_without(every: dict[str, Parser]) -> Parser | None:
+    """The best of the parsers that do not see the model's attention; None if no such parser has a score."""
+    others = [parser for name, parser in every.items() if name not in SEES_ATTENTION]
+    return max(others, key=lambda parser: parser.uas.value, default=None)
 
 
 def _parser(name: str, part: xr.Dataset) -> Parser:

@@ -1,6 +1,7 @@
 """Findings of `trees`: parses of attention alone, beside trees that need no model."""
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 import xarray as xr
@@ -42,12 +43,11 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 def _best(result: xr.Dataset) -> Iterator[Finding]:
     for head in chosen(result, "uas")[:1]:
-        other = baseline(result, "uas", "fixed_word")
-        yield Finding(
-            f"Head {head.head} draws the best trees",
-            f"Its spanning tree ({words_of(head)}) gives {head.score.value:.0%} of the words their syntactic head; the "
-            f"best fixed word gives {other.value:.0%}.",
-        )
+        other = baseline(result, "uas", "fixed_word").value
+        beside = f"; the best fixed word gives {other:.0%}" if isfinite(other) else ""
+        share = f"{head.score.value:.0%} of the words their syntactic head"
+        text = f"Its spanning tree ({words_of(head)}) gives {share}{beside}."
+        yield Finding(f"Head {head.head} draws the best trees", text)
 
 
 def _random(result: xr.Dataset) -> Iterator[Finding]:
@@ -68,16 +68,14 @@ def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
 
 def _scores(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     for head in chosen(result, metric)[:1]:
-        others = ", ".join(
-            f"{BASELINES[name]} {baseline(result, metric, name).percent}"
-            for name in ("right_branching", "left_branching", "fixed_word")
-        )
+        simple = {name: baseline(result, metric, name) for name in ("right_branching", "left_branching", "fixed_word")}
+        others = ", ".join(f"{BASELINES[name]} {each.percent}" for name, each in simple.items() if isfinite(each.value))
         random = f"; the best head with random weights has {head.random.percent}" if head.random is not None else ""
         yield Finding(
             METRICS[metric],
             f"Head {head.head} ({_how(head)}) has {head.score.percent} of "
             f"{int(result['chosen_score_n_examples'].max()):,} held-out words, a gain of {head.gain.points} points "
-            f"over the best fixed word. Trees without a model: {others}{random}.",
+            f"over the best fixed word. Trees without a model: {others or 'not measured'}{random}.",
         )
 
 
@@ -90,12 +88,12 @@ def _roots(result: xr.Dataset) -> Iterator[Finding]:
     by_root = {tree.labels["root"]: tree for tree in reversed(chosen(result, "uas"))}
     if {"gold", "best"} <= set(by_root):
         gold, best = by_root["gold"], by_root["best"]
-        accuracy = result["root_accuracy"].max()
+        accuracy = float(result["root_accuracy"].max())
+        root = f" No head finds the root of more than {100 * accuracy:.1f}% of the sentences."
         yield Finding(
             "The root",
             f"With the gold root the best head ({gold.head}) has a UAS of {gold.score.percent}, without it "
-            f"({best.head}) {best.score.percent}. No head finds the root of more than {100 * float(accuracy):.1f}% of "
-            "the sentences.",
+            f"({best.head}) {best.score.percent}.{root if isfinite(accuracy) else ''}",
         )
 
 
@@ -113,7 +111,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
 
 def _means(result: xr.Dataset) -> Iterator[Finding]:
     layers = result["layer_uas"]
-    if bool(layers.notnull().any()):
+    if bool(layers.notnull().any() and result["model_uas"].notnull().any()):
         best = layers[layers.argmax(...)]
         labels: dict[str, Any] = {str(dim): best[dim].item() for dim in layers.dims}
         model = result["model_uas"]
