@@ -82,6 +82,12 @@ class ChosenHead:
         return enough(self.cases)
 
     @property
+    def is_known(self) -> bool:
+        """True if no score, gain or baseline is missing."""
+        estimates = (self.score, self.gain, *self.baselines.values())
+        return all(isfinite(estimate.value) for estimate in estimates) and self.reference != ""
+
+    @property
     def special(self) -> bool:
         """True if it beats its baseline by 10 points, beyond chance, and any head with random weights."""
         above = self.random is None or self.score.value > self.random.value
@@ -98,7 +104,7 @@ def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
     combinations = product(*(result[dim].values.tolist() for dim in study.dims))
     parts = [result.sel(dict(zip(study.dims, labels, strict=True))) for labels in combinations]
     heads = [_chosen(part, study) for part in parts if bool(part[f"{study.place}_layer"].notnull())]
-    return [head for head in heads if isfinite(head.score.value) and isfinite(head.gain.value) and head.reference != ""]
+    return [head for head in heads if head.is_known]
 
 
 def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> ChosenHead:
