@@ -9,8 +9,8 @@ from headscope.linguistics.arborescences import Contraction
 from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.linguistics.spanning_tree import undirected_trees
 
-# Numbers of the score matrices that are parsed at a time: 16 MB.
-CELLS = 1 << 21
+# Numbers of the score matrices that are parsed at a time: 4 MB, which the cache of a processor holds.
+CELLS = 1 << 19
 # Equal edges, but for the rounding of sums, are put in random order: a share of attention, and for no attention at all.
 ROUNDING, LEAST = 1e-6, 1e-12
 Maps = Float[np.ndarray, "sentence unit node node"]
