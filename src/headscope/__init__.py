@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headscope.models import Model, load, wrap
     from headscope.passes import Settings
     from headscope.report import write as write_report
-    from headscope.report.plot import plot
+    from headscope.report.notebook import plot
     from headscope.results import read as open_result
     from headscope.results import save as save_result
     from headscope.results.export import variable_table as tidy
@@ -53,7 +53,7 @@ _PUBLIC = {
     "export_page": ("front.views", "export_page"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
-    "plot": ("report.plot", "plot"),
+    "plot": ("report.notebook", "plot"),
     "read": ("corpora", "read"),
     "read_task": ("corpora.tasks", "read"),
     "save_result": ("results", "save"),

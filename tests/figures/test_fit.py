@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.figures import attention_maps, bars, heatmap, with_interval
 from headscope.figures.export import svg
 from headscope.figures.fit import COLUMN, fitted
-from headscope.figures.layer_grid import layer_grid
+from headscope.figures.layer_scores import layer_grid
 from headscope.figures.scatter import LABELLED, scatter
 from headscope.figures.token_rows import token_rows
 from support.profile_result import profile_result

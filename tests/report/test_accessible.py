@@ -13,7 +13,8 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.report import write
-from headscope.report.cards import Card, write_card, write_heads
+from headscope.report.cards import Card
+from headscope.report.heads_page import write_card, write_heads
 from support.made_heads import model_of, with_maps
 from support.profile_result import profile_result
 

@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from headscope import Model, profile
-from headscope.figures.map_image import palette, png
+from headscope.figures.attention_image import palette, png
 from headscope.models import wrap
 from headscope.report import write
 from headscope.report.atlas import Atlas, atlas_of, atlas_of_heads

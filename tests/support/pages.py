@@ -7,9 +7,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from headscope import report
-from headscope.report.cards import card, gather, write_card, write_heads
+from headscope.report.cards import card, gather
+from headscope.report.heads_page import write_card, write_heads
 
-WITHOUT_FILES = ("headscope.report.result_page.saving", "headscope.report.cards.page.save_spec")
+WITHOUT_FILES = ("headscope.report.result_page.saving", "headscope.report.heads_page.save_spec")
 
 
 def page_of(directory: Path) -> str:

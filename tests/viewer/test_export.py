@@ -16,8 +16,7 @@ from starlette.testclient import TestClient
 from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
 from headscope.viewer.embedded import embedded
-from headscope.viewer.export import export_file, exported
-from headscope.viewer.modules import script
+from headscope.viewer.export import export_file, exported, script
 from headscope.viewer.result_session import result_session
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession

@@ -10,7 +10,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.figures.dependency_trees import dependency_trees
 from headscope.figures.labels import head_name
-from headscope.report.layer_parts import NUMBERS, LayerPart, layer_parts
+from headscope.report.layers_page import NUMBERS, LayerPart, layer_parts
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.viewer.embedded import embedded

@@ -1,8 +1,9 @@
-"""Models are loaded with the head that makes predictions, if they have one."""
+"""Models are loaded with the head that makes predictions; a pass that takes too long leaves them as they were."""
 
 from pathlib import Path
 
 import pytest
+import torch
 from transformers import (
     BartForConditionalGeneration,
     BertForMaskedLM,
@@ -11,10 +12,14 @@ from transformers import (
     PreTrainedModel,
 )
 
+from headscope import models
 from headscope.models.checkpoint import locate
+from headscope.viewer import loading
 from headscope.viewer.interventions import Interventions
-from headscope.viewer.loading import load_with_head
-from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_vocabulary
+from headscope.viewer.loading import TimeUp, load_with_head, time_limit
+from headscope.viewer.text_maps import text_maps
+from headscope.viewer.text_tokens import text_tokens
+from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config
 
 MODELS = {
@@ -37,3 +42,16 @@ def test_the_head_of_a_model_is_kept(name: str, tmp_path: Path) -> None:
     save_tiny(tmp_path, MODELS[name]())
     model = load_with_head(locate(str(tmp_path)), device="cpu")
     assert Interventions(model).kind == name.partition(",")[0]
+
+
+def test_a_pass_ends_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = models.wrap(tiny_bert(), tiny_tokenizer())
+    text = text_tokens(model.tokenizer, 64, "The old cat sat.")
+    expected = text_maps(model, text).levels
+    times = iter([0.0] * 10 + [100.0] * 1000)
+    monkeypatch.setattr(loading.time, "monotonic", lambda: next(times))
+    with pytest.raises(TimeUp, match="longer than 60 s"), time_limit(model.network, 60):
+        text_maps(model, text)
+    monkeypatch.undo()
+    assert not any(each._forward_pre_hooks for each in model.network.modules())
+    assert torch.equal(torch.from_numpy(text_maps(model, text).levels), torch.from_numpy(expected))

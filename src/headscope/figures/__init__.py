@@ -5,7 +5,7 @@ import altair as alt
 from headscope.extras import missing
 from headscope.figures.attention_map import attention_map, attention_maps
 from headscope.figures.attention_zoom import zoom
-from headscope.figures.bars import bars
+from headscope.figures.bars import bars, stacked
 from headscope.figures.by_layer import by_layer
 from headscope.figures.class_grid import classes
 from headscope.figures.curve import curve
@@ -13,7 +13,6 @@ from headscope.figures.export import save, svg
 from headscope.figures.heatmap import heatmap
 from headscope.figures.matrix import matrix
 from headscope.figures.scatter import scatter
-from headscope.figures.stacked import stacked
 from headscope.figures.tidy import with_interval
 
 # Charts show in a notebook without a network; `altair.renderers.enable("default")` makes them interactive, from a CDN.

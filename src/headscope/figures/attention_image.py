@@ -1,18 +1,21 @@
-"""Attention maps as images with the tokens at their sides: charts of any length stay small."""
+"""Attention maps as images: white for no attention, dark for the largest of the map; charts stay small."""
 
+import base64
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
-from headscope.figures.map_image import map_image
 from headscope.figures.theme import GREY, RULE, finished
 from headscope.figures.tidy import inline
 
 CELL, SIDE = 14, 600  # pixels of a cell of a labelled map; of the side of a map without labels
 LABELLED = 128
+INK, WHITE = (12, 31, 77), 255
 
 
 def attention_images(
@@ -59,3 +62,35 @@ def _labels(tokens: Sequence[str], cell: float, *, across: bool) -> alt.Chart:
         mark = chart.mark_text(align="left", angle=270, y=-5, **look)
         return mark.encode(x=alt.X("place:Q", **place), text=alt.Text("token:N"))
     return chart.mark_text(align="right", x=-5, **look).encode(y=alt.Y("place:Q", **place), text=alt.Text("token:N"))
+
+
+def map_image(levels: UInt8[np.ndarray, "query key"]) -> str:
+    """An attention map as the address of a PNG image, one pixel a cell.
+
+    The darkness of a pixel is the square root of its level: faint attention is visible.
+
+    * `levels`: attention in steps of 0 to 255, 255 for the largest of the map.
+
+    >>> map_image(np.array([[255, 0]], dtype=np.uint8))[:22]
+    'data:image/png;base64,'
+    """
+    return "data:image/png;base64," + base64.b64encode(png(levels)).decode()
+
+
+def png(levels: UInt8[np.ndarray, "query key"]) -> bytes:
+    """An attention map as a PNG file whose palette turns levels into colours."""
+    height, width = levels.shape
+    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)  # 8 bits a pixel, with a palette
+    rows = np.pad(levels, ((0, 0), (1, 0))).tobytes()  # each row begins with the number of its filter: none
+    chunks = [(b"IHDR", header), (b"PLTE", palette().tobytes()), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
+
+
+def palette() -> UInt8[np.ndarray, "level 3"]:
+    """The colour of each level, from white to dark ink."""
+    share = np.sqrt(np.arange(256) / 255)[:, None]
+    return np.rint(WHITE + (np.array(INK) - WHITE) * share).astype(np.uint8)
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

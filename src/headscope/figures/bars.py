@@ -1,11 +1,12 @@
-"""Bars with 95% intervals."""
+"""Bars with 95% intervals; and stacked ones, what share each class has, as Figure 2 of Kovaleva et al. (2019)."""
 
 from typing import Any
 
 import altair as alt
 import xarray as xr
 
-from headscope.figures.theme import CATEGORIES, INK, finished, hover, named, quantity
+from headscope.figures.labels import label
+from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
 TICKS = 6  # about so many numbers at the axis
@@ -58,3 +59,57 @@ def _colour(array: xr.DataArray, dims: list[str]) -> Any:
     words = in_words(array, dims[1])
     scale = alt.Scale(domain=words, range=list(CATEGORIES))
     return alt.Color(f"{dims[1]}:N", sort=words, scale=scale, legend=alt.Legend(title=None, orient="top"))
+
+
+def stacked(
+    array: xr.DataArray,
+    *,
+    first: str | None = None,
+    band: tuple[float, float] | None = None,
+    band_label: str = "",
+    width: int = 520,
+) -> alt.LayerChart:
+    """One bar for each value of the first dimension, made of the shares of the second.
+
+    * `array`: two dimensions; see `with_interval`.
+    * `first`: the class at which bars begin, so that its ends can be compared; by default the first.
+    * `band`: from where to where that class goes elsewhere, drawn over the bars; `band_label` says where.
+    * `width`: of the whole bar, in pixels.
+
+    Raises `ValueError` for other dimensions.
+
+    >>> coords = {"task": ["rte"], "pattern": ["block", "diagonal"]}
+    >>> len(stacked(xr.DataArray([[0.25, 0.75]], coords, name="share"), band=(0.1, 0.2)).layer)
+    3
+    """
+    if array.ndim != 2:
+        raise ValueError(f"stacked: '{array.name}' has {array.dims}; two dimensions can be drawn")
+    down, across = map(str, array.dims)
+    classes, bars = in_words(array, across), in_words(array, down)
+    begin = label(across, first) if first else classes[0]
+    order = {name: place for place, name in enumerate([begin, *(each for each in classes if each != begin)])}
+    records = [row | {"place": order[row[across]]} for row in rows(array)]
+    scale = alt.Scale(domain=classes, range=list(CATEGORIES))
+    layers: list[alt.Chart] = [
+        alt.Chart(inline(records))
+        .mark_bar(aria=False, height={"band": 0.7})
+        .encode(
+            y=alt.Y(f"{down}:N", sort=bars, title=None, axis=alt.Axis(labelLimit=240, domain=False, ticks=False)),
+            x=alt.X("value:Q", stack="zero", title=quantity(array), scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color(f"{across}:N", sort=classes, scale=scale, legend=alt.Legend(title=None, orient="top")),
+            order=alt.Order("place:Q"),
+            tooltip=hover(array),
+        )
+    ]
+    layers += _band(band, band_label) if band else []
+    words = f"Stacked bars of {len(bars)} by {len(classes)}: {named(array)}."
+    return finished(alt.layer(*layers).properties(width=width, height=32 * len(bars)), named(array), words)
+
+
+def _band(band: tuple[float, float], text: str) -> list[Any]:
+    """Two dashed rules, and words below the bars that say what lies between them."""
+    ends = alt.Chart(inline([{"end": end} for end in band]))
+    rules = ends.mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color="black", aria=False).encode(x=alt.X("end:Q"))
+    middle = alt.Chart(inline([{"middle": sum(band) / 2, "text": text}]))
+    words = middle.mark_text(baseline="bottom", dy=-4, color=GREY, fontSize=11, aria=False)
+    return [rules, words.encode(x=alt.X("middle:Q"), y=alt.YValue(0), text=alt.Text("text:N"))]

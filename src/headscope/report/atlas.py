@@ -1,4 +1,4 @@
-"""The atlas of a page: all heads as small real maps, framed by what they do."""
+"""The atlas: maps of all heads on the typical inputs of a result, framed by what each head does, and their tokens."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,12 +10,12 @@ from math import isnan
 import xarray as xr
 
 from headscope.figures.atlas import AtlasCell, atlas
+from headscope.figures.attention_image import map_image
 from headscope.figures.labels import head_name
-from headscope.figures.map_image import map_image
 from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, words_of
 from headscope.report.parts import Figure, HeadKind
-from headscope.report.typical_tokens import InputTokens, typical_tokens
 
+STARTS = ("Ġ", "▁")  # of a word, as byte-level and SentencePiece tokenizers write it
 Place = tuple[int, int]
 
 
@@ -67,6 +67,35 @@ class HeadPicture:
     def words(self) -> str:
         """All that it does, in words."""
         return words_of(self.does)
+
+
+@dataclass(frozen=True)
+class InputTokens:
+    """The tokens of an input as people read them, and as the tokenizer writes them (`raw`)."""
+
+    tokens: tuple[str, ...]
+    raw: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The input as text, with its special tokens.
+
+        >>> InputTokens(("un", "##seen"), ("un", "##seen")).text
+        'unseen'
+        >>> InputTokens(("It", "'s", "un", "seen"), ("It", "'s", "Ġun", "seen")).text
+        "It's unseen"
+        """
+        if not any(each.startswith(STARTS) for each in self.raw):
+            return " ".join(self.tokens).replace(" ##", "")
+        pieces = zip(self.tokens, self.raw, strict=True)
+        return "".join(f" {token}" if raw.startswith(STARTS) else token for token, raw in pieces).strip()
+
+
+def typical_tokens(result: xr.Dataset) -> tuple[InputTokens, ...]:
+    """The tokens of each typical input; results of former versions have them only as the tokenizer writes them."""
+    raw = result["typical_raw_token" if "typical_raw_token" in result.coords else "typical_token"]
+    rows = zip(result["typical_token"].values.tolist(), raw.values.tolist(), strict=True)
+    return tuple(InputTokens(*(tuple(filter(None, each)) for each in pair)) for pair in rows)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,24 @@
-"""What each layer knows as one offline page."""
+"""What each layer knows as one offline page, and its parts, which the viewer shows, too."""
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headscope.figures.export import DEFAULT_FORMATS, save_spec
+import xarray as xr
+
+from headscope.extras import missing
+from headscope.figures.export import DEFAULT_FORMATS, save_spec, svg
+from headscope.figures.fit import fitted
+from headscope.figures.layer_scores import layer_grid
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.layer_parts import layer_parts
+from headscope.report.layer_numbers import highlights, value, words_of
 from headscope.report.page import Page
+from headscope.report.parts import Figure, Finding, LayerNumber
+from headscope.report.render import fragment
+from headscope.report.study_page import study_page
+from headscope.report.tables import Column, Table
+from headscope.report.wording import Cell
 
 
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path | None:
@@ -22,3 +34,88 @@ def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path
     page = Page(Path(directory) / "layers.html", "layers.html", {"models": contents, "formats": DEFAULT_FORMATS})
     page.draw(figures, save_spec)
     return page.write()
+
+
+NUMBERS = "What each layer knows"
+CAPTION = (
+    "Each row is shaded from its least value to its greatest: compare layers, not rows. Framed: the layer that other "
+    "data have chosen. Layer 0 are the embeddings. Numbers with intervals are in the tables."
+)
+# The widths of a picture in the viewer, in pixels: beside a head, on a phone.
+WIDTHS = {"wide": 560, "narrow": 330}
+# On the left of a picture: letters of the browser may be wider than those that the picture was made with.
+ROOM = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPart:
+    """A part of what layers know: the best layers, figures, and tables."""
+
+    title: str
+    highlights: tuple[Finding, ...]
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+
+
+def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
+    """The numbers of every layer of a model, and a part for each kind of picture; none without numbers.
+
+    * `name`: the start of the names of figures and tables.
+    """
+    if not model.layers:
+        return []
+    grid = Figure(name, "", layer_grid(_grid(model.layers), "Layers"), CAPTION, "")
+    pictures = [each for source in model.sources for each in study_page(source.result).layer_figures()]
+    pictures = [replace(each, name=f"{name}-{place}-{each.name}", variable="") for place, each in enumerate(pictures)]
+    numbers = LayerPart(NUMBERS, tuple(highlights(model.layers)), (grid,), tuple(_tables(model.layers, name)))
+    titles = dict.fromkeys(each.section for each in pictures)
+    return [numbers, *(LayerPart(title, (), tuple(_of(pictures, title)), ()) for title in titles)]
+
+
+def part_fragment(part: LayerPart) -> str:
+    """A part as a piece of HTML, its figures as images in two widths; without vl-convert only its tables."""
+    figures = [] if missing("vl_convert") else part.figures
+    images = {each.name: _images(each) for each in figures}
+    return fragment("layer_part.html", part=part, images=images, no_figures=not images)
+
+
+def _of(pictures: list[Figure], title: str) -> Iterator[Figure]:
+    return (each for each in pictures if each.section == title)
+
+
+def _images(figure: Figure) -> dict[str, str]:
+    """A figure as addresses of SVG images, for each of `WIDTHS`."""
+    spec = figure.chart.to_dict(validate=False)
+    spec |= {"background": "transparent", "padding": {"left": ROOM, "top": 5, "right": 5, "bottom": 5}}
+    pictures = {name: svg(fitted(spec, width - ROOM)).encode() for name, width in WIDTHS.items()}
+    return {name: f"data:image/svg+xml;base64,{base64.b64encode(each).decode()}" for name, each in pictures.items()}
+
+
+def _grid(numbers: list[LayerNumber]) -> xr.DataArray:
+    """All numbers as one array, with the words of each value and the chosen layers."""
+    rows = [each.array.reset_coords(drop=True) for each in numbers]
+    names = xr.Variable("number", [each.words for each in numbers])
+    whole = xr.concat(rows, names, join="outer").transpose("number", "layer").rename("value")
+    layers = whole["layer"].values.tolist()
+    texts = [
+        [words_of(each, layer) if layer in each.array["layer"].values else "" for layer in layers] for each in numbers
+    ]
+    chosen = [-1 if each.chosen is None else each.chosen for each in numbers]
+    return whole.assign_coords(text=(("number", "layer"), texts), chosen=("number", chosen))
+
+
+def _tables(numbers: list[LayerNumber], name: str) -> Iterator[Table]:
+    """A table for each topic: numbers by layer, with their intervals."""
+    for place, topic in enumerate(dict.fromkeys(each.topic for each in numbers), 1):
+        mine = [each for each in numbers if each.topic == topic]
+        layers = sorted({int(layer) for each in mine for layer in each.array["layer"].values})
+        columns = tuple(Column(str(layer), f"Layer {layer}" if layer else "Embeddings") for layer in layers)
+        rows = [((each.words,), [_cell(each, layer) for layer in layers]) for each in mine]
+        yield Table(f"{name}-{place}", f"{topic}, with 95% intervals", "", "", ("Number",), columns, rows)
+
+
+def _cell(each: LayerNumber, layer: int) -> Cell | None:
+    if layer not in each.array["layer"].values or not bool(each.array.sel(layer=layer).notnull()):
+        return None
+    estimate = value(each, layer)
+    return estimate.cell(".1f", 100) if each.is_share else estimate.cell()

@@ -1,12 +1,21 @@
-"""A result as the output of a notebook's cell: main findings, atlas, and the data set as xarray shows it."""
+"""A result in a notebook: main findings, atlas and data set as the output of a cell, and the chart of one variable."""
+
+from typing import Any
 
 import xarray as xr
+from altair.utils.schemapi import debug_mode
 from markupsafe import Markup
 
 from headscope import results
+from headscope.errors import HeadscopeError, suggest
+from headscope.figures import with_interval
+from headscope.figures.labels import label
+from headscope.figures.tidy import HEADS
 from headscope.report.atlas import atlas_of
+from headscope.report.default_parts import chart, titled
 from headscope.report.facts import described
 from headscope.report.kinds import COLOURS
+from headscope.report.parts import Figure
 from headscope.report.render import TEMPLATES, fragment
 from headscope.report.study_page import study_page
 
@@ -38,3 +47,63 @@ def result_html(result: xr.Dataset) -> str:
         style=(TEMPLATES / "notebook.css").read_text(encoding="utf-8"),
         dataset=Markup(result._repr_html_()),  # xarray escapes it
     )
+
+
+def plot(result: xr.Dataset, name: str, **labels: Any) -> Any:
+    """The Altair chart of a variable: the figure of the report, or a chart that its dimensions suggest.
+
+    Without a figure in the report, a variable of heads is a heat map of layers by heads; others are bars.
+
+    * `name`: a variable, such as "entropy"; a figure of the report, such as "entropy-by_layer"; or "atlas".
+    * `labels`: one label of a dimension, such as `relation="nsubj"`: the chart shows this label alone.
+
+    Raises `HeadscopeError` if there is no such variable, figure or label, or if the variable has more dimensions than
+    a chart can show.
+
+    >>> score = xr.DataArray([[0.5, 0.25]], {"layer": [1], "head": [1, 2]}, name="score")
+    >>> plot(score.to_dataset().assign_attrs(study="mine"), "score").mark.type
+    'rect'
+    """
+    page = study_page(result)
+    figures = {} if labels else {figure.name: figure for figure in [*page.figures(), *_atlas(result, name)]}
+    of_variable = [figure for figure in figures.values() if figure.variable == name]
+    for figure in [figures[name]] if name in figures else of_variable[:1]:
+        return figure.chart
+    if name not in result.data_vars:
+        names = [*results.means(result), *figures]
+        raise HeadscopeError(f"the result has no variable or figure '{name}'; {suggest(name, names)}")
+    return _by_dimensions(_selected(with_interval(result, name), labels))
+
+
+def _atlas(result: xr.Dataset, name: str) -> list[Figure]:
+    """The atlas as a figure, where it is asked for and the result has one."""
+    atlas = atlas_of(result) if name == "atlas" else None
+    return [atlas.figure()] if atlas else []
+
+
+def _selected(array: xr.DataArray, labels: dict[str, Any]) -> xr.DataArray:
+    """The part of an array with the labels, which its title names."""
+    for dim, value in labels.items():
+        if dim not in array.dims:
+            dims = suggest(dim, map(str, array.dims))
+            raise HeadscopeError(f"variable '{array.name}' has no dimension '{dim}'; {dims}")
+        if value not in (values := array[dim].values.tolist()):
+            raise HeadscopeError(f"dimension '{dim}' has no label {value!r}; {suggest(str(value), map(str, values))}")
+        words = f"{dim} {value}" if dim in HEADS else label(dim, value)
+        array = titled(array.sel({dim: value}), words)
+    return array
+
+
+def _by_dimensions(array: xr.DataArray) -> Any:
+    """The chart that the dimensions suggest."""
+    if not array.ndim or array.dtype.kind not in "fiu" or bool(array.isnull().all()):
+        raise HeadscopeError(f"variable '{array.name}' has no numbers to draw; print result['{array.name}']")
+    with debug_mode(False):  # as in a report: the check of each part against the schema is half of the time
+        drawn = chart(array)
+    if drawn is None:
+        example = f"{array.dims[-1]}={array[array.dims[-1]].values.tolist()[0]!r}"
+        raise HeadscopeError(
+            f"variable '{array.name}' has too many dimensions {array.dims}; select a label, e.g. "
+            f"plot(result, '{array.name}', {example})"
+        )
+    return drawn

@@ -7,8 +7,9 @@ import xarray as xr
 
 from headscope import results
 from headscope.figures.export import DEFAULT_FORMATS
-from headscope.report.cards import MeasuredModel, write_heads
+from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import models_in, read_all
+from headscope.report.heads_page import write_heads
 from headscope.report.layers_page import write_layers
 from headscope.report.result_page import write
 

@@ -20,10 +20,10 @@ from headscope.figures.parallel import Save, saving
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import index
 from headscope.report.cards.head_numbers import number_names
-from headscope.report.cards.head_values import head_values
+from headscope.report.cards.main_numbers import head_values
 from headscope.report.cards.model_results import MeasuredModel, model_of
-from headscope.report.cards.page import head_cards
 from headscope.report.facts import described
+from headscope.report.heads_page import head_cards
 from headscope.report.kinds import COLOURS
 from headscope.report.page import Page, Parts, specified
 from headscope.report.parts import Figure
@@ -133,7 +133,7 @@ DRAWN: Parts[Measured] = {
     "atlas_figure": ("the figure of the atlas", lambda measured: [measured.atlas.figure()] if measured.atlas else []),
 }
 WRITTEN: Parts[Measured] = {
-    "numbers": ("the order of heads", lambda measured: head_values(measured.joint)),
+    "numbers": ("the order of heads", lambda measured: head_values(measured.joint.main_numbers)),
     "heads": ("the table of heads", lambda measured: index(measured.model) if len(measured.model.numbers) else None),
     "cards": ("the cards", _cards),
     "top": ("the top heads", _top),

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from headscope.errors import HeadscopeError
 from headscope.viewer.export import exported
+from headscope.viewer.loading import TimeUp
 from headscope.viewer.session import Missing, ViewSession
-from headscope.viewer.time_limit import TimeUp
 
 Answer = dict[str, Any] | list[Any] | str | bytes
 STATUS: dict[type[HeadscopeError], int] = {Missing: 404, TimeUp: 504}

@@ -1,13 +1,18 @@
-"""Load a model for the viewer: with the head that makes predictions, if it has one."""
+"""Load a model for the viewer, with the head that makes predictions, and limit the time of its forward passes."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from torch import nn
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
 )
 
+from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
@@ -29,3 +34,28 @@ def load_with_head(checkpoint: Checkpoint, *, remote_code: bool = False, **loadi
     config = load_config(checkpoint, remote_code=remote_code)
     head = isinstance(named, list) and named[0] in HEADS and not getattr(config, "is_encoder_decoder", False)
     return load(checkpoint, head=head, remote_code=remote_code, **loading)
+
+
+class TimeUp(HeadscopeError):
+    """A forward pass that took longer than its limit."""
+
+
+@contextmanager
+def time_limit(network: nn.Module, seconds: float) -> Iterator[None]:
+    """Within this context the forward passes of a network end with `TimeUp` once the time is over.
+
+    The time is looked at before each module inside of the network.
+    """
+    end = time.monotonic() + seconds
+
+    def check(module: nn.Module, args: object) -> None:
+        if time.monotonic() > end:
+            raise TimeUp(f"the model took longer than {seconds:g} s; use a shorter text, or a smaller corpus")
+
+    # Not the network itself: contexts around a pass are entered in its hooks, and must be left again.
+    handles = [module.register_forward_pre_hook(check) for module in network.modules() if module is not network]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

@@ -8,9 +8,8 @@ from jaxtyping import Float
 
 from headscope.errors import HeadscopeError
 from headscope.figures.atlas import AtlasCell, atlas
-from headscope.figures.attention_image import attention_images
+from headscope.figures.attention_image import attention_images, map_image
 from headscope.figures.attention_lines import attention_lines
-from headscope.figures.map_image import map_image
 from headscope.report.kinds import COLOURS
 from headscope.viewer.embedded import usual_heads
 from headscope.viewer.listings import LISTINGS

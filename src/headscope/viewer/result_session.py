@@ -7,8 +7,8 @@ import xarray as xr
 
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
+from headscope.report.atlas import InputTokens, typical_tokens
 from headscope.report.cards.model_results import model_of
-from headscope.report.typical_tokens import InputTokens, typical_tokens
 from headscope.viewer import tiles
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_maps import TextMaps

@@ -1,5 +1,6 @@
-"""A saved index of examples: written, read and checked, and its entries."""
+"""A saved index of examples: written, read and checked, and its entries; and what folders have for the viewer."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.storage.files import files_within
+from headscope.report.cards import MeasuredModel, gather
+from headscope.storage.files import files_within, opening
 
 FILE = "examples.nc"
 PLACE = ("focus", "layer", "head", "rank")
@@ -56,3 +58,17 @@ def _has_its_texts(index: xr.Dataset) -> bool:
     if text.dtype.kind != "i" or value.dtype.kind != "f" or not all(name in index.coords for name in PLACE[:3]):
         return False
     return bool((text < index.sizes["kept_text"]).all() and (value.notnull() | (text < 0)).all())
+
+
+@opening()
+def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], list[xr.Dataset]]:
+    """Read all results about heads and all indexes of examples in some folders. Returns: both.
+
+    Raises `HeadscopeError` if there is neither, or a file is damaged.
+    """
+    indexes = [read_index(path) for folder in folders for path in indexes_in(folder)]
+    with_results = [each for each in folders if not indexes or files_within(Path(each), "result.nc")]
+    measured = gather(with_results)
+    if folders and not measured and not indexes:
+        raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")
+    return measured, indexes

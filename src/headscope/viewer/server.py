@@ -18,8 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from headscope.viewer.answers import Answer, act, answer, failure
-from headscope.viewer.export import MEDIA_TYPES
-from headscope.viewer.modules import STATIC
+from headscope.viewer.export import MEDIA_TYPES, STATIC
 from headscope.viewer.session import ViewSession
 from headscope.web import json_body as bodies
 from headscope.web.local_only import LocalOnly

@@ -17,15 +17,15 @@ from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.report.cards import Card, MeasuredModel, card
-from headscope.report.cards.page import card_fragment
-from headscope.report.layer_parts import LayerPart, layer_parts, part_fragment
+from headscope.report.heads_page import card_fragment
+from headscope.report.layers_page import LayerPart, layer_parts, part_fragment
 from headscope.viewer import saved_index, tiles
 from headscope.viewer.head_numbers import model_numbers
 from headscope.viewer.interventions import Interventions, Predictions
+from headscope.viewer.loading import time_limit
 from headscope.viewer.text_maps import TextMaps, most_tokens, text_maps
 from headscope.viewer.text_store import KeptText, TextStore, identifier
 from headscope.viewer.text_tokens import text_tokens, word_pairs
-from headscope.viewer.time_limit import time_limit
 
 PAGE = 20
 MOST_WORDS = 512

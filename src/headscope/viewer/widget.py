@@ -7,8 +7,7 @@ from uuid import uuid4
 from headscope.extras import require
 from headscope.viewer.answers import reply
 from headscope.viewer.embedded import embedded
-from headscope.viewer.modules import script, style
-from headscope.viewer.offline_page import offline_page
+from headscope.viewer.export import offline_page, script, style
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import parse_state
 

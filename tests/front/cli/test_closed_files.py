@@ -14,7 +14,7 @@ from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
 from headscope.front.cli.app import application
 from headscope.report.cards import gather
-from headscope.viewer.result_folders import read_folders
+from headscope.viewer.saved_index import read_folders
 from support.closed import closed
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_bert

@@ -11,7 +11,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.cards import Card, addressed, card, gather, index, numbers, ranking, write_card, write_heads
+from headscope.report.cards import Card, addressed, card, gather, index, numbers, ranking
+from headscope.report.heads_page import write_card, write_heads
 from headscope.report.parts import LayerNumber
 from support.compare_result import compare_result
 from support.made_heads import model_of, with_maps

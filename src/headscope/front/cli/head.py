@@ -138,7 +138,8 @@ class Printer:
 
 
 def _cards(models: "list[MeasuredModel]", heads: list[tuple[int, int]], out: Path | None, show: Printer) -> None:
-    from headscope.report.cards import card, write_card
+    from headscope.report.cards import card
+    from headscope.report.heads_page import write_card
 
     for layer, number in heads:
         cards = card(models, layer, number)
@@ -221,7 +222,7 @@ def _ranking(models: "list[MeasuredModel]", by: str, ascending: bool, top: int |
 
 
 def _page_of_all(models: "list[MeasuredModel]", out: Path, show: Printer) -> None:
-    from headscope.report.cards import write_heads
+    from headscope.report.heads_page import write_heads
     from headscope.report.layers_page import write_layers
 
     for page in filter(None, (write_heads(models, out), write_layers(models, out))):

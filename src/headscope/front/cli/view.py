@@ -158,7 +158,7 @@ def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
 
 def _results(folders: list[str]) -> "tuple[list[MeasuredModel], list[xr.Dataset]]":
     from headscope.results.hub import fetch
-    from headscope.viewer.result_folders import read_folders
+    from headscope.viewer.saved_index import read_folders
 
     return read_folders([fetch(folder) for folder in folders])
 

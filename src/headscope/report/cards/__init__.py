@@ -4,7 +4,6 @@ from headscope.report.cards.address import addressed
 from headscope.report.cards.card import Card, card
 from headscope.report.cards.head_numbers import numbers
 from headscope.report.cards.model_results import MeasuredModel, gather, gather_all
-from headscope.report.cards.page import write_card, write_heads
 from headscope.report.cards.tables import index, of_card, ranking
 
 __all__ = [
@@ -18,6 +17,4 @@ __all__ = [
     "numbers",
     "of_card",
     "ranking",
-    "write_card",
-    "write_heads",
 ]

@@ -8,8 +8,8 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError
+from headscope.figures.dot_rows import among
 from headscope.figures.labels import head_name
-from headscope.figures.standing import among
 from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.cards.wording import FIRST, RankRow, rank_rows, stands_out

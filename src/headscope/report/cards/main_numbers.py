@@ -1,9 +1,13 @@
-"""The main numbers of heads, as columns of an index."""
+"""The main numbers of heads, as columns of an index and as values by which the atlas orders heads."""
+
+from collections.abc import Iterable
+from typing import TypedDict
 
 import pandas as pd
 import xarray as xr
 
-from headscope.figures.labels import name_in_words
+from headscope.figures.labels import head_name, name_in_words
+from headscope.figures.tidy import tidy
 from headscope.report.cards.address import addressed, has_number
 from headscope.report.study_page import study_page
 
@@ -34,3 +38,22 @@ def _shared(labels: list[list[str]]) -> list[str]:
 def _array(numbers: pd.DataFrame) -> xr.DataArray:
     whole = numbers.set_index(["layer", "head"])[["value", "lower", "upper"]].to_xarray()
     return whole["value"].assign_coords(lower=whole["lower"].astype(float), upper=whole["upper"].astype(float))
+
+
+class HeadValues(TypedDict):
+    """One number of the heads.
+
+    * `title`: its name; `values`: its value for each head that has one, by the name of the head ("4-7").
+    """
+
+    title: str
+    values: dict[str, float]
+
+
+def head_values(numbers: Iterable[tuple[str, xr.DataArray]]) -> list[HeadValues]:
+    """Main numbers, in four digits."""
+    return [{"title": title, "values": _by_head(tidy(array))} for title, array in numbers]
+
+
+def _by_head(frame: pd.DataFrame) -> dict[str, float]:
+    return {head_name(row["layer"], row["head"]): float(f"{row['value']:.4g}") for row in frame.to_dict("records")}

@@ -1,7 +1,6 @@
 /** The atlas of a report: all heads as small maps, which the page holds; one can order, dim and enlarge them. */
 
 import { createStore, followAddress, oneOf, readAddress, writeAddress, writeFields } from "./address.js";
-import { framedMap } from "./atlas_map.js";
 import { focusItem, make, redraw, tabStop } from "./dom.js";
 import { reveal } from "./folds.js";
 import { neighbourOf } from "./grid_keys.js";
@@ -103,4 +102,15 @@ function moveInAtlas({ rows, heads, store }, event) {
   if (!next) return;
   event.preventDefault();
   focusItem(heads, next);
+}
+
+const MOST_LABELS = 32; // more of them are too small to read beside a map
+
+/** A copy of the image of a map; `names` are the tokens as the tokenizer writes them. */
+export function framedMap(image, tokens, names) {
+  const copy = image.cloneNode();
+  copy.hidden = false;
+  const sides = tokens.length <= MOST_LABELS ? ["keys", "queries"] : [];
+  return make("div", { class: "atlas-framed" }, sides.map((side) => make("div", { class: `atlas-${side}` },
+    tokens.map((token, at) => make("span", { title: token !== names[at] && names[at] }, token)))), copy);
 }

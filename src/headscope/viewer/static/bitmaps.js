@@ -1,9 +1,8 @@
 /** Tiles as small pictures, one pixel a cell; each is made once and kept while it is looked at. */
 
 import { smallMap } from "./binary.js";
-import { RecentlyUsed } from "./lru.js";
 import { STEPS, differenceShades, shades } from "./palette.js";
-import { SIDE, rowValues } from "./tile_store.js";
+import { RecentlyUsed, SIDE, rowValues } from "./tile_store.js";
 
 const KEPT_PICTURES = 160; // of 256 KiB
 
@@ -129,4 +128,10 @@ function paint(canvas, width, height, fill) {
   const image = new ImageData(width, height);
   fill(new Uint32Array(image.data.buffer));
   canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+export function differenceOfHeads({ data: { overviews: [one, other] }, model: { models: [{ heads: counts }] } }) {
+  const heads = counts.flatMap((count, at) => Array.from({ length: count }, (_, head) => [at + 1, head + 1]));
+  const values = heads.map(([layer, head]) => [layer, head, smallDifference(one, other, layer, head)]);
+  return { name: "difference", long_name: "difference on this text", units: "", values };
 }

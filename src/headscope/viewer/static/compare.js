@@ -3,10 +3,10 @@
 import { differenceBitmaps, headBitmaps, pairedDifferenceBitmaps } from "./bitmaps.js";
 import { make, share } from "./dom.js";
 import { heatMap } from "./heat_map.js";
-import { zoomButtons } from "./map_view.js";
 import { mapSvg } from "./map_svg.js";
-import { sharedUnits } from "./shared_units.js";
+import { zoomButtons } from "./map_view.js";
 import { cellValue } from "./tile_store.js";
+import { sharedUnits } from "./units.js";
 import { quoted } from "./words.js";
 
 const APART = "The two models cut this text into different tokens: show words instead of pieces to see the difference.";

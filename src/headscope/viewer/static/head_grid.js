@@ -1,10 +1,10 @@
 /** All heads as small maps, layer by layer: framed, sorted and filtered by anything measured. */
 
+import { differenceOfHeads } from "./bitmaps.js";
 import { choice, focusItem, make, redraw, tabStop } from "./dom.js";
 import { describeHead, dressCell, gridPictures } from "./grid_cells.js";
 import { neighbourOf } from "./grid_keys.js";
 import { gridLegend } from "./grid_legend.js";
-import { differenceOfHeads } from "./grid_values.js";
 import { inOrder, orderControls } from "./head_order.js";
 import { bestOfLayer, layerPanels } from "./layer_panels.js";
 import { SENTENCES } from "./words.js";

@@ -1,7 +1,6 @@
 /** The attention that lines show: rows of heads, and the strongest keys of each query, kept while they are looked at. */
 
-import { RecentlyUsed } from "./lru.js";
-import { rowValues, strongest } from "./tile_store.js";
+import { RecentlyUsed, rowValues, strongest } from "./tile_store.js";
 
 const FEW = 64; // texts of up to so many tokens have more lines
 const KEYS = [16, 6]; // lines of a token in short and in long texts

@@ -1,4 +1,4 @@
-/** Colours of attention: the square root scale of `figures/map_image.py`, and its mirror for dark pages. */
+/** Colours of attention: the square root scale of `figures/attention_image.py`, and its mirror for dark pages. */
 
 const LIGHT = { paper: [255, 255, 255], ink: [12, 31, 77], less: [153, 52, 4] };
 const DARK = { paper: [18, 23, 29], ink: [205, 223, 255], less: [255, 170, 110] };

@@ -1,7 +1,5 @@
 /** Tiles of attention maps: asked for when they are looked at, kept while they are used. */
 
-import { RecentlyUsed } from "./lru.js";
-
 export const SIDE = 256;
 const KEPT = 1024; // tiles of 64 KiB
 const AT_ONCE = 6;
@@ -107,5 +105,27 @@ function cut(map, keep) {
       }
       keep(`${top / SIDE}/${left / SIDE}`, { height, width, levels, maxima: map.maxima.subarray(top, top + height) });
     }
+  }
+}
+
+export class RecentlyUsed {
+  constructor(most) {
+    this.most = most;
+    this.entries = new Map();
+  }
+
+  get(key) {
+    const value = this.entries.get(key);
+    if (value !== undefined) {
+      this.entries.delete(key);
+      this.entries.set(key, value);
+    }
+    return value;
+  }
+
+  set(key, value) {
+    this.entries.delete(key);
+    this.entries.set(key, value);
+    if (this.entries.size > this.most) this.entries.delete(this.entries.keys().next().value);
   }
 }

@@ -9,7 +9,7 @@ from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
 from headscope.report.atlas import Place, atlas_of_heads
 from headscope.report.cards.card import Card
-from headscope.report.cards.head_values import head_values
+from headscope.report.cards.main_numbers import head_values
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.cards.tables import index, of_card
 from headscope.report.kinds import COLOURS
@@ -57,7 +57,7 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
                 "index": index(model),
                 "cards": head_cards(model, model.heads, figures),
                 "atlas": atlas_of_heads([source.result for source in model.sources], model.heads),
-                "numbers": head_values(model),
+                "numbers": head_values(model.main_numbers),
                 "layers": list(highlights(model.layers)),
             }
         )
