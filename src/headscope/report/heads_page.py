@@ -1,7 +1,7 @@
 """Cards as offline pages, and the index of all heads as one."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,12 @@ from headscope.report.atlas import Place, atlas_of_heads
 from headscope.report.cards.card import Card
 from headscope.report.cards.main_numbers import head_values
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.cards.tables import index, of_card
+from headscope.report.cards.tables import index
 from headscope.report.kinds import COLOURS
 from headscope.report.layer_numbers import highlights
 from headscope.report.page import Page
 from headscope.report.parts import Figure
 from headscope.report.render import fragment
-from headscope.report.tables import Table
 
 # Beyond so many heads the page of all of them has no maps: it would be too large to open.
 MOST_DRAWN = 200
@@ -32,7 +31,7 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     directory = Path(directory)
     stem = f"head-{card.name}" + ("" if alone else f"-{_safe(card.model)}")
     figures = _figures(card, stem)
-    contents = {"card": card, "model": card.model, "figures": figures, "tables": _tables(card)}
+    contents = {"card": card, "model": card.model, "figures": figures}
     page = Page(directory / f"{stem}.html", "card.html", contents | {"formats": DEFAULT_FORMATS})
     page.draw(figures, save_spec)
     return page.write()
@@ -55,24 +54,14 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
                 "model": model,
                 "prefix": f"m{number}",
                 "index": index(model),
-                "cards": head_cards(model, model.heads, figures),
+                "cards": [Card(model, *head).read() for head in model.heads],
+                "figures": figures,
                 "atlas": atlas_of_heads([source.result for source in model.sources], model.heads),
                 "numbers": head_values(model.main_numbers),
                 "layers": list(highlights(model.layers)),
             }
         )
     return page.write()
-
-
-def head_cards(
-    model: MeasuredModel, heads: Iterable[Place], figures: Mapping[Place, list[Figure]] | None = None
-) -> list[dict[str, Any]]:
-    """The card of each head with its tables, and with charts where there are any."""
-    cards = [Card(model, *head).read() for head in heads]
-    return [
-        {"card": card, "figures": (figures or {}).get((card.layer, card.head), []), "tables": _tables(card)}
-        for card in cards
-    ]
 
 
 def _all_maps(model: MeasuredModel, stem: str) -> dict[Place, list[Figure]]:
@@ -83,7 +72,7 @@ def _all_maps(model: MeasuredModel, stem: str) -> dict[Place, list[Figure]]:
 
 def card_fragment(card: Card) -> str:
     """The findings and tables of a card as a piece of HTML, without charts."""
-    return fragment("card_fragment.html", card=card, tables=_tables(card))
+    return fragment("card_fragment.html", card=card)
 
 
 def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:
@@ -100,17 +89,6 @@ def _figures(card: Card, stem: str, *, maps_only: bool = False) -> list[Figure]:
         Figure(name, figure.section, figure.chart, figure.caption, "")
         for name, figure in zip(unique, charts, strict=True)
     ]
-
-
-def _tables(card: Card) -> list[Table]:
-    """The numbers of each result."""
-    tables = []
-    for part in card.parts:
-        left = len(part.rows) - len(part.picked)
-        caption = f"{part.source.name}{f': {len(part.picked)} of {len(part.rows)} numbers' if left else ''}"
-        if part.rows:
-            tables.append(of_card(part.picked, "card", caption))
-    return tables
 
 
 def _safe(model: MeasuredModel) -> str:

@@ -18,12 +18,11 @@ from headscope.figures.export import DEFAULT_FORMATS
 from headscope.figures.fit import COLUMN, fitted
 from headscope.figures.parallel import Save, saving
 from headscope.report.atlas import Atlas, atlas_of
-from headscope.report.cards import index
+from headscope.report.cards import Card, index
 from headscope.report.cards.head_numbers import number_names
 from headscope.report.cards.main_numbers import head_values
 from headscope.report.cards.model_results import MeasuredModel, model_of
 from headscope.report.facts import described
-from headscope.report.heads_page import head_cards
 from headscope.report.kinds import COLOURS
 from headscope.report.page import Page, Parts, specified
 from headscope.report.parts import Figure
@@ -115,10 +114,10 @@ def _figures(measured: Measured) -> list[Figure]:
     return [replace(figure, name=re.sub(r"[^\w-]+", "-", figure.name)) for figure in figures]
 
 
-def _cards(measured: Measured) -> list[dict[str, Any]]:
+def _cards(measured: Measured) -> list[Card]:
     """Cards of the heads of the atlas, if any result has numbers of heads."""
     model = measured.model if measured.model.heads else measured.joint
-    return head_cards(model, [head.place for head in measured.atlas.heads]) if measured.atlas and model.heads else []
+    return [Card(model, *head.place).read() for head in measured.atlas.heads] if measured.atlas and model.heads else []
 
 
 def _top(measured: Measured) -> list[Table]:
@@ -132,11 +131,8 @@ DRAWN: Parts[Measured] = {
     "atlas": ("the atlas", lambda measured: measured.atlas),
     "atlas_figure": ("the figure of the atlas", lambda measured: [measured.atlas.figure()] if measured.atlas else []),
 }
+# The words of the study, then those of its heads.
 WRITTEN: Parts[Measured] = {
-    "numbers": ("the order of heads", lambda measured: head_values(measured.joint.main_numbers)),
-    "heads": ("the table of heads", lambda measured: index(measured.model) if len(measured.model.numbers) else None),
-    "cards": ("the cards", _cards),
-    "top": ("the top heads", _top),
     "highlights": ("the main findings", lambda measured: measured.study.highlights()),
     "findings": ("the findings", lambda measured: measured.study.findings()),
     "own": ("the scores", lambda measured: measured.study.tables()),
@@ -144,6 +140,10 @@ WRITTEN: Parts[Measured] = {
         "the tables",
         lambda measured: [complete(measured.result, name) for name in results.means(measured.result)],
     ),
+    "top": ("the top heads", _top),
+    "heads": ("the table of heads", lambda measured: index(measured.model) if len(measured.model.numbers) else None),
+    "numbers": ("the order of heads", lambda measured: head_values(measured.joint.main_numbers)),
+    "cards": ("the cards", _cards),
 }
 
 

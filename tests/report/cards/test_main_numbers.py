@@ -10,7 +10,9 @@ from support.profile_result import profile_result
 
 
 def test_main_numbers_of_every_result_are_there_by_head() -> None:
-    values = {each["title"]: each["values"] for each in head_values(model_of(profile_result(), with_maps()).main_numbers)}
+    values = {
+        each["title"]: each["values"] for each in head_values(model_of(profile_result(), with_maps()).main_numbers)
+    }
     assert values["attention offset: previous token"]["2-3"] == 0.875
     assert len(values["entropy"]) == 12
     assert [title for title in values if title.startswith("share")]

@@ -12,10 +12,12 @@ from headscope.figures.dot_rows import among
 from headscope.figures.labels import head_name
 from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
 from headscope.report.cards.model_results import MeasuredModel, Source
+from headscope.report.cards.tables import of_card
 from headscope.report.cards.wording import FIRST, RankRow, rank_rows, stands_out
 from headscope.report.layer_numbers import best_of, words_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
+from headscope.report.tables import Table
 from headscope.statistics.thresholds import LEAST_CASES
 
 MOST = 8
@@ -46,6 +48,12 @@ class CardPart:
         in which the head has the highest rank."""
         variables = dict.fromkeys(row.variable for row in self.rows)
         return [row for variable in variables for row in _most(of_variable(self.rows, variable))]
+
+    @property
+    def caption(self) -> str:
+        """The name of the result, and how many of its numbers are picked where not all are."""
+        picked, rows = len(self.picked), len(self.rows)
+        return f"{self.source.name}: {picked} of {rows} numbers" if picked < rows else self.source.name
 
     @property
     def maps(self) -> list[Figure]:
@@ -80,8 +88,8 @@ class Card:
         return head_name(self.layer, self.head)
 
     def read(self) -> "Card":
-        """Make all sentences now, where one that cannot be made is noted, and not while a page is rendered."""
-        _ = self.findings, self.rank_rows, [part.findings for part in self.parts]
+        """Make all words now, where one that cannot be made is noted, and not while a page is rendered."""
+        _ = self.findings, self.rank_rows, self.tables, [part.findings for part in self.parts]
         return self
 
     @cached_property
@@ -111,6 +119,11 @@ class Card:
     def _tested(self) -> list[Row]:
         """Its numbers with enough cases."""
         return [row for part in self.parts for row in part.rows if not row.n < LEAST_CASES]
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """The numbers of each result that matter most."""
+        return [of_card(part.picked, "card", part.caption) for part in self.parts if part.rows]
 
     def _layer(self) -> Iterator[Finding]:
         """The numbers of layers for which that of the head was chosen as the best."""
