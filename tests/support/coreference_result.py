@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Variables
+from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.studies.coreference.question_variables import COORDS
 
@@ -49,9 +49,11 @@ def result_of(
         **bounded("chosen_baseline", base, "mention_type", "baseline"),
         **bounded("chosen_gain", [0.25] * len(kinds), "mention_type"),
     }
-    variables = Variables(COORDS | {"mention_type": list(kinds)}, "made")
-    for name, (values, named) in (found | (extra or {})).items():
-        variables.add(name, values, named, long_name=name, units="share of mentions")
+    found |= extra or {}
+    labels = {name: Label(name, "share of mentions", dims) for name, (_, dims) in found.items()}
+    variables = Variables(COORDS | {"mention_type": list(kinds)}, "made", labels)
+    for name, (values, _) in found.items():
+        variables.add(name, values)
     return xr.Dataset(variables.arrays, attrs=ATTRS)
 
 

@@ -124,16 +124,11 @@ def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str,
 
     `heads` is the number of heads of each layer; a layer with fewer heads than another is filled with NaN.
     """
-    variables = Variables(variable.coords, variable.source)
-    variables.add(
-        variable.name,
-        by_layer(tally.mean, heads),
-        ("layer", "head", *variable.coords),
-        long_name=variable.long_name,
-        units=variable.units,
-        interval=by_layer(tally.interval, heads),
-        count=Count(tally.count, f"{variable.cases} with {variable.long_name}", variable.cases, (*variable.coords,)),
-    )
+    words = Label(variable.long_name, variable.units, ("layer", "head", *variable.coords))
+    variables = Variables(variable.coords, variable.source, {variable.name: words})
+    count = Count(tally.count, f"{variable.cases} with {variable.long_name}", variable.cases, (*variable.coords,))
+    interval = by_layer(tally.interval, heads)
+    variables.add(variable.name, by_layer(tally.mean, heads), interval=interval, count=count)
     return variables.arrays
 
 

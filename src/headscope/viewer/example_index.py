@@ -23,7 +23,7 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shards import Fold
-from headscope.results.variables import Variables, by_layer
+from headscope.results.variables import Label, Variables, by_layer
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.viewer.best_examples import NONE, BestExamples
 from headscope.viewer.focus_observer import SHORT, Focus, FocusObserver
@@ -32,6 +32,13 @@ LETTERS = 300
 # Texts that no head keeps any more are dropped when there are so many times more texts than kept ones.
 SPARE = 2
 
+RANKED = ("focus", "layer", "head", "rank")
+LABELS = {
+    "value": Label("highest attention to a class of token, or along a relation", "share of attention", RANKED),
+    "text": Label("number of the text, from 0; -1 for none", "number", RANKED),
+    "first": Label("first segment of a text", "text", ("kept_text",)),
+    "second": Label("second segment of a text", "text", ("kept_text",)),
+}
 Texts = tuple[str, str]
 
 
@@ -123,7 +130,7 @@ def example_index(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *
 
 def _texts(group: Iterable[Encoded]) -> dict[int, Texts]:
     examples = ((encoded.index, encoded.example) for encoded in group if encoded.example is not None)
-    return {index: (_short(each.first), _short(each.second)) for index, each in examples}
+    return {index: (_short(example.first), _short(example.second)) for index, example in examples}
 
 
 def _short(sentences: Sequence[Any]) -> str:
@@ -133,24 +140,16 @@ def _short(sentences: Sequence[Any]) -> str:
 
 def _variables(tally: IndexTally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     numbers = sorted(tally.texts)
-    every = {name.removeprefix(SHORT) for name in tally.best}
-    names = [*filter(every.__contains__, TOKEN_CLASSES), *sorted(every - set(TOKEN_CLASSES))]
+    found = {name.removeprefix(SHORT) for name in tally.best}
+    names = [*filter(found.__contains__, TOKEN_CLASSES), *sorted(found - set(TOKEN_CLASSES))]
     ranked = [tally.of(name).before(tally.of(SHORT + name)) for name in names]
     values = np.stack([by_layer(best.values, heads) for best in ranked])
     examples = np.stack([by_layer(best.examples, heads) for best in ranked])
     # [focus, layer, head, rank]
     text = np.where(examples >= 0, np.searchsorted(numbers, np.nan_to_num(examples)), NONE).astype(np.int32)
-    variables = Variables({"focus": names}, "headscope index")
-    dims = ("focus", "layer", "head", "rank")
-    variables.add(
-        "value",
-        np.where(text == NONE, np.nan, values).astype(np.float32),
-        dims,
-        long_name="highest attention to a class of token, or along a relation",
-        units="share of attention",
-    )
-    variables.add("text", text, dims, long_name="number of the text, from 0; -1 for none", units="number")
-    for place, name in enumerate(("first", "second")):
-        texts = np.array([tally.texts[number][place] for number in numbers], dtype=object)
-        variables.add(name, texts, ("kept_text",), long_name=f"{name} segment of a text", units="text")
+    variables = Variables({"focus": names}, "headscope index", LABELS)
+    variables.add("value", np.where(text == NONE, np.nan, values).astype(np.float32))
+    variables.add("text", text)
+    for segment, name in enumerate(("first", "second")):
+        variables.add(name, np.array([tally.texts[number][segment] for number in numbers], dtype=object))
     return variables.arrays
