@@ -1,7 +1,7 @@
 """Atlas: all heads of a model as small attention maps, layers by heads, each framed by what it does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import altair as alt
@@ -35,13 +35,10 @@ def atlas(cells: Sequence[AtlasCell], colours: dict[str, str], title: str, *, ce
     >>> atlas([one], {"previous": "#d55e00"}, "minilm").layer[0].mark.type
     'image'
     """
-    layers, heads = max(each.layer for each in cells), max(each.head for each in cells)
-    rows = [
-        {"layer": each.layer, "head": each.head, "image": each.image, "kind": each.kind, "word": each.word}
-        for each in cells
-    ]
+    layers, heads = max(one.layer for one in cells), max(one.head for one in cells)
+    rows = [asdict(one) for one in cells]
     base = alt.Chart(inline(rows)).encode(**_places(layers, heads))
-    kinds = [kind for kind in colours if any(each.kind == kind for each in cells)]
+    kinds = [kind for kind in colours if any(one.kind == kind for one in cells)]
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds]),
@@ -52,7 +49,7 @@ def atlas(cells: Sequence[AtlasCell], colours: dict[str, str], title: str, *, ce
     word = base.mark_text(dy=cell / 2 + 8, fontSize=9, color=INK).encode(text=alt.Text("word:N"))
     chart = alt.layer(image, frame, word).properties(width=heads * (cell + 6), height=layers * (cell + 20))
     description = f"{title}: {layers} layers of {heads} heads; " + "; ".join(
-        f"{kind}: {sum(each.kind == kind for each in cells)}" for kind in kinds
+        f"{kind}: {sum(one.kind == kind for one in cells)}" for kind in kinds
     )
     return finished(chart, title, description)
 

@@ -54,14 +54,14 @@ def _map(
 
 def _labels(tokens: Sequence[str], cell: float, *, across: bool) -> alt.Chart:
     """The tokens at the left of a map, or above it."""
-    rows = [{"place": (place + 0.5) * cell, "token": token} for place, token in enumerate(tokens)]
+    rows = [{"place": (index + 0.5) * cell, "token": token} for index, token in enumerate(tokens)]
     chart = alt.Chart(inline(rows))
     look = {"color": GREY, "fontSize": 10, "limit": 110, "aria": False}
-    place = {"axis": None, "scale": alt.Scale(domain=[0, len(tokens) * cell], range=[0, len(tokens) * cell])}
+    position = {"axis": None, "scale": alt.Scale(domain=[0, len(tokens) * cell], range=[0, len(tokens) * cell])}
     if across:
         mark = chart.mark_text(align="left", angle=270, y=-5, **look)
-        return mark.encode(x=alt.X("place:Q", **place), text=alt.Text("token:N"))
-    return chart.mark_text(align="right", x=-5, **look).encode(y=alt.Y("place:Q", **place), text=alt.Text("token:N"))
+        return mark.encode(x=alt.X("place:Q", **position), text=alt.Text("token:N"))
+    return chart.mark_text(align="right", x=-5, **look).encode(y=alt.Y("place:Q", **position), text=alt.Text("token:N"))
 
 
 def map_image(levels: UInt8[np.ndarray, "query key"]) -> str:

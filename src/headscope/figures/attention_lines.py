@@ -67,7 +67,7 @@ def _lines(name: str, weights: Float[np.ndarray, "query key"]) -> list[dict[str,
 
 def _names(tokens: Sequence[str], y: alt.Y, *, left: bool) -> alt.Chart:
     """A column of tokens."""
-    rows = [{"query": place + 0.5, "token": token, "side": 0 if left else 1} for place, token in enumerate(tokens)]
+    rows = [{"query": index + 0.5, "token": token, "side": 0 if left else 1} for index, token in enumerate(tokens)]
     mark = alt.Chart(inline(rows)).mark_text(
         align="right" if left else "left", dx=-6 if left else 6, color=INK, limit=160, aria=False
     )

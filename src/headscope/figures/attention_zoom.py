@@ -30,9 +30,9 @@ def zoom(
     """
     if not {row, *linked} <= set(range(len(tokens))):
         raise ValueError(f"zoom: tokens {sorted({row, *linked})} are not among {len(tokens)}")
-    whole, cell = plain_map(weights, tokens, side)
+    picture, cell = plain_map(weights, tokens, side)
     size = cell * len(tokens)
-    framed = whole.encode(stroke=conditional(alt.StrokeValue, f"datum.query === {row}", LINKED, "transparent"))
+    framed = picture.encode(stroke=conditional(alt.StrokeValue, f"datum.query === {row}", LINKED, "transparent"))
     title = alt.TitleParams(f"Where “{tokens[row]}” looks", fontSize=12)
     bars = _bars(weights.transpose("query", "key").values[row].tolist(), tokens, set(linked))
     chart = alt.hconcat(framed, bars.properties(width=width, height=size, title=title))

@@ -87,7 +87,7 @@ def stacked(
     down, across = map(str, array.dims)
     classes, bars = in_words(array, across), in_words(array, down)
     begin = label(across, first) if first else classes[0]
-    order = {name: place for place, name in enumerate([begin, *(each for each in classes if each != begin)])}
+    order = {name: index for index, name in enumerate([begin, *(name for name in classes if name != begin)])}
     records = [row | {"place": order[row[across]]} for row in rows(array)]
     scale = alt.Scale(domain=classes, range=list(CATEGORIES))
     layers: list[alt.Chart] = [

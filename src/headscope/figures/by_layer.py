@@ -63,9 +63,9 @@ def _series(array: xr.DataArray, dim: str) -> dict[str, Any]:
 def _rule(reference: float | None, text: str) -> list[alt.Chart]:
     if reference is None:
         return []
-    place = alt.Chart(inline([{"reference": float(reference), "text": text}]))
-    rule = place.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y=alt.Y("reference:Q"))
-    words = place.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GREY, aria=False)
+    value = alt.Chart(inline([{"reference": float(reference), "text": text}]))
+    rule = value.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y=alt.Y("reference:Q"))
+    words = value.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=GREY, aria=False)
     return [rule, words.encode(y=alt.Y("reference:Q"), x=alt.XValue(0), text=alt.Text("text:N"))]
 
 

@@ -57,8 +57,8 @@ def dependency_trees(
         ),
     )  # fmt: skip
     text = [
-        {"x": centre, "place": place, "y": 0, "word": word}
-        for place, (centre, word) in enumerate(zip(centres, words, strict=True))
+        {"x": centre, "place": index, "y": 0, "word": word}
+        for index, (centre, word) in enumerate(zip(centres, words, strict=True))
     ]
     names = (
         alt.Chart(inline(text)).mark_text(fontSize=12, color=INK, aria=False).encode(x=x, y=y, text=alt.Text("word:N"))
@@ -82,7 +82,7 @@ def _height(edge: Edge) -> float:
 
 def _arc(edge: Edge, centres: Sequence[float], side: int, kind: str) -> list[dict[str, Any]]:
     """The points of half an ellipse between two words."""
-    first, last = (centres[place] for place in edge)
+    first, last = (centres[index] for index in edge)
     turn = np.linspace(np.pi, 0, POINTS)
     across = (first + last) / 2 + np.cos(turn) * (last - first) / 2
     along = sum(edge) / 2 + np.cos(turn) * (edge[1] - edge[0]) / 2

@@ -45,8 +45,8 @@ def dot_rows(array: xr.DataArray, *, width: int = 420) -> alt.LayerChart:
         "tooltip": hover(array),
     }
     first = inline(rows(array.isel({series: [0]})))
-    every = alt.Chart(inline(rows(array))).mark_point(size=60, strokeWidth=1.8, aria=False)
-    layers = [every.encode(**places), alt.Chart(first).mark_point(filled=True, size=70, aria=False).encode(**places)]
+    dots = alt.Chart(inline(rows(array))).mark_point(size=60, strokeWidth=1.8, aria=False)
+    layers = [dots.encode(**places), alt.Chart(first).mark_point(filled=True, size=70, aria=False).encode(**places)]
     if {"lower", "upper"} <= set(array.coords):
         rule = alt.Chart(first).mark_rule(color=INK, strokeWidth=1.5, aria=False)
         layers.insert(0, rule.encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"), y=y))

@@ -83,7 +83,7 @@ def _fit(spec: Spec, width: int) -> None:
 def _label_room(spec: Spec) -> float:
     """The width of the labels of the rows, in pixels."""
     encodings = [part.get("encoding", {}) for part in (spec, *spec.get("layer", []))]
-    rows = next((each["y"] for each in encodings if "y" in each), {})
+    rows = next((encoding["y"] for encoding in encodings if "y" in encoding), {})
     data = max(spec.get("datasets", {}).values(), key=len, default=[])
     longest = max((len(str(row.get(rows.get("field"), ""))) for row in data), default=0)
     return AXIS + min((rows.get("axis") or {}).get("labelLimit", 180), LABEL * longest)
@@ -135,8 +135,8 @@ def _wrap_title(spec: Spec, width: int) -> None:
 
 def _legends_below(part: Any, width: int) -> None:
     if isinstance(part, list):
-        for each in part:
-            _legends_below(each, width)
+        for inner in part:
+            _legends_below(inner, width)
     elif isinstance(part, dict):
         for key, value in part.items():
             if key == "legend" and isinstance(value, dict) and "labelColor" not in value:

@@ -58,9 +58,9 @@ def layer_scores(
         .encode(x=above, y=y, text=alt.Text("text:N"), color=ink)
     )
     centres = [
-        {"task": words[task], "centre": (place - layers[0] + 0.5) * width, "at": round(place, 2), "what": mark}
-        for task, place in marks.items()
-        if np.isfinite(place)
+        {"task": words[task], "centre": (centre - layers[0] + 0.5) * width, "at": round(centre, 2), "what": mark}
+        for task, centre in marks.items()
+        if np.isfinite(centre)
     ]
     scale = alt.Scale(domain=[0, width * len(layers)])
     diamonds = alt.Chart(inline(centres)).mark_point(

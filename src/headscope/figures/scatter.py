@@ -60,14 +60,14 @@ def _points(array: xr.DataArray, colour: xr.DataArray | None, names: xr.DataArra
     first = array.isel(axis=0, drop=True)
     points, remote = rows(first), _remote(array)
     for point in points:
-        place = {"layer": point["layer"], "head": point["head"]}
-        point["second"] = float(array.isel(axis=1).sel(place))
+        head = {"layer": point["layer"], "head": point["head"]}
+        point["second"] = float(array.isel(axis=1).sel(head))
         if colour is not None:
-            point["class"] = str(colour.sel(place).item())
+            point["class"] = str(colour.sel(head).item())
         if names is None:
-            point["label"] = point["name"] if bool(remote.sel(place)) else ""
+            point["label"] = point["name"] if bool(remote.sel(head)) else ""
         else:
-            point["label"] = str(names.sel(place).item())
+            point["label"] = str(names.sel(head).item())
     return points
 
 

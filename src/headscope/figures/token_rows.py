@@ -31,7 +31,7 @@ def token_rows(tokens: Sequence[str], rows: Mapping[str, Sequence[float]], title
         for token, value, start, end in zip(tokens, values, ends[:-1], ends[1:], strict=True)
     ]
     across = {"axis": None, "scale": alt.Scale(domain=[0, ends[-1]], nice=False)}
-    colours = alt.Scale(domain=[place / MIDDLE - 1 for place in range(len(DIVERGING))], range=list(DIVERGING))
+    colours = alt.Scale(domain=[index / MIDDLE - 1 for index in range(len(DIVERGING))], range=list(DIVERGING))
     base = alt.Chart(inline(records)).encode(
         y=alt.Y("row:N", sort=list(rows), title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
         tooltip=[

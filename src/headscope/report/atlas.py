@@ -46,7 +46,7 @@ class HeadPicture:
     @property
     def kinds(self) -> list[str]:
         """The names of its kinds, each once; "mixed" without one."""
-        return list(dict.fromkeys(each.kind for each in self.does)) or [MIXED]
+        return list(dict.fromkeys(kind.kind for kind in self.does)) or [MIXED]
 
     @property
     def kind(self) -> str:
@@ -85,7 +85,7 @@ class InputTokens:
         >>> InputTokens(("It", "'s", "un", "seen"), ("It", "'s", "Ġun", "seen")).text
         "It's unseen"
         """
-        if not any(each.startswith(STARTS) for each in self.raw):
+        if not any(token.startswith(STARTS) for token in self.raw):
             return " ".join(self.tokens).replace(" ##", "")
         pieces = zip(self.tokens, self.raw, strict=True)
         return "".join(f" {token}" if raw.startswith(STARTS) else token for token, raw in pieces).strip()
@@ -95,7 +95,7 @@ def typical_tokens(result: xr.Dataset) -> tuple[InputTokens, ...]:
     """The tokens of each typical input; results of former versions have them only as the tokenizer writes them."""
     raw = result["typical_raw_token" if "typical_raw_token" in result.coords else "typical_token"]
     rows = zip(result["typical_token"].values.tolist(), raw.values.tolist(), strict=True)
-    return tuple(InputTokens(*(tuple(filter(None, each)) for each in pair)) for pair in rows)
+    return tuple(InputTokens(*(tuple(filter(None, tokens)) for tokens in pair)) for pair in rows)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Atlas:
     @cached_property
     def texts(self) -> list[str]:
         """The inputs as text, with their special tokens."""
-        return [each.text for each in self.inputs]
+        return [typical.text for typical in self.inputs]
 
     @property
     def legend(self) -> list[dict[str, str | int]]:
@@ -162,10 +162,9 @@ def has_maps(result: xr.Dataset) -> bool:
 def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[Place]) -> Atlas:
     kinds, first = head_kinds(shelf), next(filter(has_maps, shelf), None)
     inputs = () if first is None else typical_tokens(first)
-    maps = {} if first is None else _maps(first, [len(each.tokens) for each in inputs])
+    maps = {} if first is None else _maps(first, [len(typical.tokens) for typical in inputs])
     pictures = [
-        HeadPicture(*place, *maps.get(place, ((), ())), tuple(kinds.get(place, [])))
-        for place in sorted({*heads, *maps})
+        HeadPicture(*head, *maps.get(head, ((), ())), tuple(kinds.get(head, []))) for head in sorted({*heads, *maps})
     ]
     layers = [tuple(layer) for _, layer in groupby(pictures, key=lambda picture: picture.layer)]
     return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs)

@@ -40,8 +40,8 @@ def _column(values: list[Any]) -> Any:
     if not any(isinstance(value, str) for value in values):
         return [float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value for value in values]
     words = list(dict.fromkeys(values))
-    place = {word: index for index, word in enumerate(words)}
-    return {"words": words, "at": [place[value] for value in values]}
+    number = {word: index for index, word in enumerate(words)}
+    return {"words": words, "at": [number[value] for value in values]}
 
 
 def script_json(value: object) -> str:

@@ -64,9 +64,9 @@ MEANINGS = {
 def head_kinds(results: Iterable[xr.Dataset]) -> dict[tuple[int, int], list[HeadKind]]:
     """The kinds of each head by the results at hand, the most specific first; heads without a kind are left out."""
     order = list(COLOURS)
-    every = [kind for result in results for kind in (*attention_kinds(result), *study_page(result).kinds())]
-    ranked = sorted(dict.fromkeys(every), key=lambda each: (each.layer, each.head, order.index(each.kind)))
-    return {place: list(kinds) for place, kinds in groupby(ranked, key=lambda each: (each.layer, each.head))}
+    kinds = [kind for result in results for kind in (*attention_kinds(result), *study_page(result).kinds())]
+    ranked = sorted(dict.fromkeys(kinds), key=lambda kind: (kind.layer, kind.head, order.index(kind.kind)))
+    return {head: list(kinds) for head, kinds in groupby(ranked, key=lambda kind: (kind.layer, kind.head))}
 
 
 def attention_kinds(result: xr.Dataset) -> Iterator[HeadKind]:
@@ -121,4 +121,4 @@ def words_of(kinds: Sequence[HeadKind]) -> str:
         >>> words_of([HeadKind(1, 3, "relation", "det"), HeadKind(1, 3, "cls", "[CLS]")])
         'det, [CLS]'
     """
-    return ", ".join(dict.fromkeys(each.word for each in kinds))
+    return ", ".join(dict.fromkeys(kind.word for kind in kinds))

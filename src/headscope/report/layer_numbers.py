@@ -14,20 +14,20 @@ from headscope.report.wording import Estimate, number, of_array
 def layer_numbers(results: Sequence[xr.Dataset]) -> list[LayerNumber]:
     """The numbers of every layer; where two results have one of a name, the corpus is part of it."""
     parts = [(result, study_page(result).layer_numbers()) for result in results]
-    names = [each.words for _, numbers in parts for each in numbers]
+    names = [one.words for _, numbers in parts for one in numbers]
     return [
-        replace(each, words=f"{each.words} ({result.attrs['corpus']})") if names.count(each.words) > 1 else each
+        replace(one, words=f"{one.words} ({result.attrs['corpus']})") if names.count(one.words) > 1 else one
         for result, numbers in parts
-        for each in numbers
+        for one in numbers
     ]
 
 
-def value(each: LayerNumber, layer: int) -> Estimate:
+def value(one: LayerNumber, layer: int) -> Estimate:
     """The number in a layer, with its interval."""
-    return of_array(each.array.sel(layer=layer))
+    return of_array(one.array.sel(layer=layer))
 
 
-def words_of(each: LayerNumber, layer: int) -> str:
+def words_of(one: LayerNumber, layer: int) -> str:
     """The number in a layer as the grid writes it, without its interval.
 
     >>> import xarray as xr
@@ -35,17 +35,17 @@ def words_of(each: LayerNumber, layer: int) -> str:
     >>> words_of(LayerNumber("Trees", "root", array, 2), 2)
     '73.4%'
     """
-    share = value(each, layer).value
-    return f"{share:.1%}" if each.is_share else number(share)
+    share = value(one, layer).value
+    return f"{share:.1%}" if one.is_share else number(share)
 
 
 def highlights(numbers: Sequence[LayerNumber]) -> Iterator[Finding]:
     """For each topic, the layers that were chosen as best, most numbers first."""
-    for topic in dict.fromkeys(each.topic for each in numbers):
-        chosen = [each for each in numbers if each.topic == topic and each.chosen is not None]
+    for topic in dict.fromkeys(one.topic for one in numbers):
+        chosen = [one for one in numbers if one.topic == topic and one.chosen is not None]
         # layers by how many numbers they are best for, the lowest of equals first
-        layers = [layer for layer, _ in Counter(sorted(each.chosen or 0 for each in chosen)).most_common()]
-        texts = [f"layer {layer} for {_listed([each.words for each in best_of(chosen, layer)])}" for layer in layers]
+        layers = [layer for layer, _ in Counter(sorted(one.chosen or 0 for one in chosen)).most_common()]
+        texts = [f"layer {layer} for {_listed([one.words for one in best_of(chosen, layer)])}" for layer in layers]
         if texts:
             yield Finding(topic, f"Best: {'; '.join(texts)}.")
 
@@ -57,7 +57,7 @@ def best_of(numbers: Sequence[LayerNumber], layer: int) -> list[LayerNumber]:
     >>> best_of([LayerNumber("Trees", "root", xr.DataArray([0.5], {"layer": [1]}, ("layer",)), 1)], 2)
     []
     """
-    return [each for each in numbers if each.chosen == layer]
+    return [one for one in numbers if one.chosen == layer]
 
 
 def _listed(words: list[str]) -> str:

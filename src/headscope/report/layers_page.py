@@ -65,22 +65,24 @@ def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
     if not model.layers:
         return []
     grid = Figure(name, "", layer_grid(_grid(model.layers), "Layers"), CAPTION, "")
-    pictures = [each for source in model.sources for each in study_page(source.result).layer_figures()]
-    pictures = [replace(each, name=f"{name}-{place}-{each.name}", variable="") for place, each in enumerate(pictures)]
+    pictures = [figure for source in model.sources for figure in study_page(source.result).layer_figures()]
+    pictures = [
+        replace(figure, name=f"{name}-{index}-{figure.name}", variable="") for index, figure in enumerate(pictures)
+    ]
     numbers = LayerPart(NUMBERS, tuple(highlights(model.layers)), (grid,), tuple(_tables(model.layers, name)))
-    titles = dict.fromkeys(each.section for each in pictures)
+    titles = dict.fromkeys(figure.section for figure in pictures)
     return [numbers, *(LayerPart(title, (), tuple(_of(pictures, title)), ()) for title in titles)]
 
 
 def part_fragment(part: LayerPart) -> str:
     """A part as a piece of HTML, its figures as images in two widths; without vl-convert only its tables."""
     figures = [] if missing("vl_convert") else part.figures
-    images = {each.name: _images(each) for each in figures}
+    images = {figure.name: _images(figure) for figure in figures}
     return fragment("layer_part.html", part=part, images=images, no_figures=not images)
 
 
 def _of(pictures: list[Figure], title: str) -> Iterator[Figure]:
-    return (each for each in pictures if each.section == title)
+    return (figure for figure in pictures if figure.section == title)
 
 
 def _images(figure: Figure) -> dict[str, str]:
@@ -88,34 +90,35 @@ def _images(figure: Figure) -> dict[str, str]:
     spec = figure.chart.to_dict(validate=False)
     spec |= {"background": "transparent", "padding": {"left": ROOM, "top": 5, "right": 5, "bottom": 5}}
     pictures = {name: svg(fitted(spec, width - ROOM)).encode() for name, width in WIDTHS.items()}
-    return {name: f"data:image/svg+xml;base64,{base64.b64encode(each).decode()}" for name, each in pictures.items()}
+    return {name: f"data:image/svg+xml;base64,{base64.b64encode(file).decode()}" for name, file in pictures.items()}
 
 
 def _grid(numbers: list[LayerNumber]) -> xr.DataArray:
     """All numbers as one array, with the words of each value and the chosen layers."""
-    rows = [each.array.reset_coords(drop=True) for each in numbers]
-    names = xr.Variable("number", [each.words for each in numbers])
-    whole = xr.concat(rows, names, join="outer").transpose("number", "layer").rename("value")
-    layers = whole["layer"].values.tolist()
+    rows = [number.array.reset_coords(drop=True) for number in numbers]
+    names = xr.Variable("number", [number.words for number in numbers])
+    grid = xr.concat(rows, names, join="outer").transpose("number", "layer").rename("value")
+    layers = grid["layer"].values.tolist()
     texts = [
-        [words_of(each, layer) if layer in each.array["layer"].values else "" for layer in layers] for each in numbers
+        [words_of(number, layer) if layer in number.array["layer"].values else "" for layer in layers]
+        for number in numbers
     ]
-    chosen = [-1 if each.chosen is None else each.chosen for each in numbers]
-    return whole.assign_coords(text=(("number", "layer"), texts), chosen=("number", chosen))
+    chosen = [-1 if number.chosen is None else number.chosen for number in numbers]
+    return grid.assign_coords(text=(("number", "layer"), texts), chosen=("number", chosen))
 
 
 def _tables(numbers: list[LayerNumber], name: str) -> Iterator[Table]:
     """A table for each topic: numbers by layer, with their intervals."""
-    for place, topic in enumerate(dict.fromkeys(each.topic for each in numbers), 1):
-        mine = [each for each in numbers if each.topic == topic]
-        layers = sorted({int(layer) for each in mine for layer in each.array["layer"].values})
+    for index, topic in enumerate(dict.fromkeys(number.topic for number in numbers), 1):
+        mine = [number for number in numbers if number.topic == topic]
+        layers = sorted({int(layer) for number in mine for layer in number.array["layer"].values})
         columns = tuple(Column(str(layer), f"Layer {layer}" if layer else "Embeddings") for layer in layers)
-        rows = [((each.words,), [_cell(each, layer) for layer in layers]) for each in mine]
-        yield Table(f"{name}-{place}", f"{topic}, with 95% intervals", "", "", ("Number",), columns, rows)
+        rows = [((number.words,), [_cell(number, layer) for layer in layers]) for number in mine]
+        yield Table(f"{name}-{index}", f"{topic}, with 95% intervals", "", "", ("Number",), columns, rows)
 
 
-def _cell(each: LayerNumber, layer: int) -> Cell | None:
-    if layer not in each.array["layer"].values or not bool(each.array.sel(layer=layer).notnull()):
+def _cell(number: LayerNumber, layer: int) -> Cell | None:
+    if layer not in number.array["layer"].values or not bool(number.array.sel(layer=layer).notnull()):
         return None
-    estimate = value(each, layer)
-    return estimate.cell(".1f", 100) if each.is_share else estimate.cell()
+    estimate = value(number, layer)
+    return estimate.cell(".1f", 100) if number.is_share else estimate.cell()

@@ -37,7 +37,7 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
         style="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "atlas.css")),
         library=library,
         script=script,
-        allowed=" ".join(f"'{digest(each)}'" for each in (library, script)),
+        allowed=" ".join(f"'{digest(source)}'" for source in (library, script)),
         no_figures=no_figures,
         json=script_json(embedded(wide | fits)),
     )

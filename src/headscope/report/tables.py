@@ -84,9 +84,9 @@ def _rows(array: xr.DataArray, keys: tuple[str, ...], across: str, columns: tupl
     frame = tidy(array if array.ndim else array.expand_dims(value_of=[str(array.name)]))
     rows: dict[tuple[Any, ...], dict[str, tuple[str, str]]] = {}
     for record in frame.to_dict("records"):
-        place = tuple(f"{record[key]:.3g}" if isinstance(record[key], float) else record[key] for key in keys)
-        rows.setdefault(place, {})[str(record[across]) if across else "value"] = _cell(record)
-    return [(place, [cells.get(column.key) for column in columns]) for place, cells in rows.items()]
+        labels = tuple(f"{record[key]:.3g}" if isinstance(record[key], float) else record[key] for key in keys)
+        rows.setdefault(labels, {})[str(record[across]) if across else "value"] = _cell(record)
+    return [(labels, [cells.get(column.key) for column in columns]) for labels, cells in rows.items()]
 
 
 def _cell(record: dict) -> tuple[str, str]:

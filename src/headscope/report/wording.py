@@ -71,7 +71,7 @@ class Estimate:
         * `scale`: what they are multiplied by.
         """
         value = scale * self.value
-        bounds = [number(scale * each, spec.removeprefix("+")) for each in (self.lower, self.upper)]
+        bounds = [number(scale * bound, spec.removeprefix("+")) for bound in (self.lower, self.upper)]
         return number(value, spec), ", ".join(bounds) if self.tested else ""
 
 

@@ -42,15 +42,15 @@ def answer(session: ViewSession, path: str, query: Mapping[str, str]) -> Answer:
         raise Missing(f"there is no '{name[:40]}'")
     method = getattr(session, METHODS[name])
     parameters = list(signature(method).parameters.values())
-    required = [each for each in parameters if each.default is Parameter.empty]
+    required = [parameter for parameter in parameters if parameter.default is Parameter.empty]
     if len(required) == 1:
         parts = ["/".join(parts)]  # the name of a corpus may be a path
     if len(parts) != len(required) or not all(parts):
         raise Missing(f"'{name}' has {len(required)} parts behind it")
     given = dict(zip(required, parts, strict=True)) | {
-        each: query[each.name] for each in parameters if each.name in query
+        parameter: query[parameter.name] for parameter in parameters if parameter.name in query
     }
-    return method(**{each.name: _value(each, text) for each, text in given.items()})
+    return method(**{parameter.name: _value(parameter, text) for parameter, text in given.items()})
 
 
 def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
@@ -60,10 +60,10 @@ def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
     """
     if name not in ACTIONS:
         raise Missing(f"there is no '{name[:40]}'")
-    values: list[Any] = [body.get(each) for each in ACTIONS[name]]
-    for each, value in zip(ACTIONS[name], values, strict=True):
-        if not (isinstance(value, str) or (value is None and each in OPTIONAL)):
-            raise HeadscopeError(f"{each} must be a text")
+    values: list[Any] = [body.get(argument) for argument in ACTIONS[name]]
+    for argument, value in zip(ACTIONS[name], values, strict=True):
+        if not (isinstance(value, str) or (value is None and argument in OPTIONAL)):
+            raise HeadscopeError(f"{argument} must be a text")
     if name == "export":
         return exported(session, *values)
     if name == "text":
@@ -93,7 +93,7 @@ def reply(session: ViewSession, request: Mapping[str, Any]) -> tuple[dict[str, A
 def failure(error: Exception) -> tuple[int, str]:
     """The HTTP status and the line of an error; one of a model or of the program is printed, too."""
     if isinstance(error, HeadscopeError):
-        status, line = next((each for kind, each in STATUS.items() if isinstance(error, kind)), 400), str(error)
+        status, line = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 400), str(error)
     else:  # models raise whatever they like
         traceback.print_exception(error, file=sys.stderr)
         status, line = 500, f"{type(error).__name__}: {error}"

@@ -41,11 +41,11 @@ def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int 
 def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tuple[str, str | bytes]]:
     """Maps, cards and panels: the chosen heads, what layers know, the other heads; coarse maps before fine ones."""
     maps = session.maps(text)
-    for place in state.heads:
-        session.refuse_head(maps, *place)
+    for head in state.heads:
+        session.refuse_head(maps, *head)
     heads = [(layer, head) for layer, number in enumerate(maps.heads, 1) for head in range(1, number + 1)]
-    chosen = [place for place in heads if place in (state.heads or usual_heads(session))]
-    others = [place for place in heads if place not in chosen]
+    chosen = [head for head in heads if head in (state.heads or usual_heads(session))]
+    others = [head for head in heads if head not in chosen]
     for places in (chosen, others):
         for model, zoom in product(range(len(session.kept(text).maps)), reversed(range(maps.zooms))):
             for place in places:
@@ -60,19 +60,19 @@ def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tup
 
 
 def _tiles(
-    session: ViewSession, text: str, place: tuple[int, int], zoom: int, model: int
+    session: ViewSession, text: str, head: tuple[int, int], zoom: int, model: int
 ) -> Iterator[tuple[str, bytes]]:
     """The tiles of a head at a zoom; with the finest, the map between words."""
     maps = session.maps(text, model)
-    if zoom >= maps.zooms or place[0] > len(maps.heads) or place[1] > maps.heads[place[0] - 1]:
+    if zoom >= maps.zooms or head[0] > len(maps.heads) or head[1] > maps.heads[head[0] - 1]:
         return
-    path = f"{text}/{place[0]}/{place[1]}"
+    path = f"{text}/{head[0]}/{head[1]}"
     side = -(-len(maps.text) // (tiles.TILE << zoom))
     for row, column in product(range(side), repeat=2):
-        content = session.tile(text, *place, zoom, row, column, model)
+        content = session.tile(text, *head, zoom, row, column, model)
         yield f"api/tile/{path}/{zoom}/{row}/{column}?model={model}", content
     if not zoom and len(maps.text.words) <= MOST_WORDS:
-        yield f"api/words/{path}?model={model}", session.words(text, *place, model)
+        yield f"api/words/{path}?model={model}", session.words(text, *head, model)
 
 
 def usual_heads(session: ViewSession) -> tuple[tuple[int, int], ...]:

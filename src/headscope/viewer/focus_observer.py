@@ -82,17 +82,17 @@ class FocusObserver:
         classes = self.measure.finish()["attention_to"]
         exists = classes.valid.all(0).tolist()
         shares = classes.values.cpu().numpy()  # [example, head, token_class]
-        focus: Focus = {name: (number, shares[..., place]) for place, name in enumerate(TOKEN_CLASSES) if exists[place]}
+        focus: Focus = {name: (number, shares[..., index]) for index, name in enumerate(TOKEN_CLASSES) if exists[index]}
         if not self.links:
             return focus
         layers = [torch.cat(self.parts[layer]) for layer in sorted(self.parts)]
         means = torch.cat(layers, dim=1).cpu().numpy()  # [pair, head, direction]
         pairs = list(self.links)
         for relation in dict.fromkeys(relation for _, relation in pairs):
-            rows = [row for row, (_, each) in enumerate(pairs) if each == relation]
+            rows = [row for row, (_, name) in enumerate(pairs) if name == relation]
             examples = number[[pairs[row][0] for row in rows]]
-            for place, direction in enumerate(DIRECTIONS):
-                focus[f"{relation}: {direction}"] = (examples, means[rows][..., place])
+            for index, direction in enumerate(DIRECTIONS):
+                focus[f"{relation}: {direction}"] = (examples, means[rows][..., index])
         return focus
 
     def _of_links(
@@ -114,8 +114,8 @@ def _links(batch: Batch) -> dict[tuple[int, str], list[tuple[int, int]]]:
     links: dict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
     if not any(sentence.heads for example in batch.examples for sentence in example.sentences):
         return links
-    for place, (example, has_token) in enumerate(zip(batch.examples, batch.has_token.tolist(), strict=True)):
+    for index, (example, has_token) in enumerate(zip(batch.examples, batch.has_token.tolist(), strict=True)):
         for word in dependencies_of(example):
             if word.head != ROOT and has_token[word.word] and has_token[word.head]:
-                links[place, word.relation].append((word.word, word.head))
+                links[index, word.relation].append((word.word, word.head))
     return links

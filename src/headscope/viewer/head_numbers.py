@@ -14,8 +14,8 @@ def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
     kinds = head_kinds([source.result for source in measured.sources] if measured else [])
     return {
         "numbers": head_numbers(measured) if measured else [],
-        "layers": [{"words": each.words, "best": each.chosen} for each in measured.layers] if measured else [],
-        "kinds": [[*place, each.kind, each.word] for place, several in kinds.items() for each in several[:1]],
+        "layers": [{"words": layer.words, "best": layer.chosen} for layer in measured.layers] if measured else [],
+        "kinds": [[*head, kind.kind, kind.word] for head, several in kinds.items() for kind in several[:1]],
         "colours": COLOURS,
         "names": NAMES,
         "meanings": MEANINGS,
@@ -31,7 +31,7 @@ def head_numbers(measured: MeasuredModel) -> list[dict[str, Any]]:
     groups: Any = measured.numbers.groupby(["source", "variable", "labels"], sort=False, dropna=False)
     for (source, variable, labels), rows in groups:
         name = ".".join([str(variable), *labels])
-        again = sum(each["address"] == name for each in entries)
+        again = sum(entry["address"] == name for entry in entries)
         words = str(rows["words"].iloc[0])
         values = zip(rows["layer"], rows["head"], rows["value"], strict=True)
         attrs = measured.sources[int(source)].result.attrs

@@ -22,13 +22,13 @@ def card_listing(session: ViewSession, text: str, state: ViewState) -> Any:
 
 def try_listing(session: ViewSession, text: str, state: ViewState) -> Any:
     """The predictions with all heads and without those of the state, or else without the chosen ones."""
-    chosen = state.off or ",".join(head_name(*place) for place in state.heads or usual_heads(session))
+    chosen = state.off or ",".join(head_name(*head) for head in state.heads or usual_heads(session))
     answer = session.try_heads(text, chosen, state.mode, state.model)
     lines = []
     for before, after in zip(answer["before"], answer["after"], strict=True):
-        sides = [{item["text"]: item["value"] for item in each["items"]} for each in (before, after)]
+        sides = [{item["text"]: item["value"] for item in answered["items"]} for answered in (before, after)]
         lines.append(ListedLine(before["title"], strong=True))
-        lines += [ListedLine(each, tuple(side.get(each) for side in sides)) for each in sides[0] | sides[1]]
+        lines += [ListedLine(word, tuple(side.get(word) for side in sides)) for word in sides[0] | sides[1]]
     kept, columns = session.kept(text), ("all heads", f"without {answer['heads']}")
     return listing(lines, _joined(kept.first, kept.second), columns)
 
@@ -38,7 +38,7 @@ def example_listing(session: ViewSession, text: str, state: ViewState) -> Any:
     layer, head = _head(session, state)
     by = state.by or session.usual_focus(layer, head)
     entries = session.examples(layer, head, by)
-    lines = [ListedLine(_joined(each["text"], each.get("second")), (each["value"],)) for each in entries]
+    lines = [ListedLine(_joined(entry["text"], entry.get("second")), (entry["value"],)) for entry in entries]
     return listing(lines, f"Head {head_name(layer, head)}: examples", (by,))
 
 

@@ -39,7 +39,7 @@ class SentenceVectors:
         """
         cosines = self.vectors @ vector
         best = np.argsort(-cosines, kind="stable")[:number].tolist()
-        return [(self.texts[place], float(cosines[place])) for place in best]
+        return [(self.texts[index], float(cosines[index])) for index in best]
 
 
 def first_inputs(model: Model, corpus: Corpus) -> list[Encoded]:
@@ -65,7 +65,7 @@ def sentence_vectors(model: Model, inputs: Sequence[Encoded]) -> SentenceVectors
             texts |= zip(index, map(_text, batch.examples), strict=True)
             vectors |= zip(index, mean_states(model, batch), strict=True)
     order = sorted(texts)
-    return SentenceVectors(tuple(texts[each] for each in order), np.stack([vectors[each] for each in order]))
+    return SentenceVectors(tuple(texts[index] for index in order), np.stack([vectors[index] for index in order]))
 
 
 def mean_states(model: Model, batch: Batch) -> Float[np.ndarray, "example width"]:

@@ -64,9 +64,9 @@ def _units(maps: TextMaps, state: ViewState) -> tuple[list[int], list[int]]:
     """The rows and the columns of a picture, as `unitsOf` of units.js: numbers of tokens or words."""
     text = maps.text
     first = [word.tokens[0] for word in text.words] if state.words else list(range(len(text)))
-    plain = [place for place, token in enumerate(first) if not text.special[token]]
+    plain = [unit for unit, token in enumerate(first) if not text.special[token]]
     if state.across and 1 in text.segment:
-        sides = [[place for place in plain if text.segment[first[place]] == segment] for segment in (0, 1)]
+        sides = [[unit for unit in plain if text.segment[first[unit]] == segment] for segment in (0, 1)]
         return sides[0], sides[1]
     kept = list(range(len(first))) if state.special else plain
     return kept, kept

@@ -45,15 +45,15 @@ def _maps(one: xr.Dataset, own: InputTokens) -> TextMaps:
     peaks = one["typical_map_maximum"].transpose("layer", "head").values  # [layer, head]; NaN for a head that is not
     heads = tuple(np.isfinite(peaks).sum(1).tolist())
     stored = one["typical_map"].transpose("layer", "head", "typical_query", "typical_key").values
-    whole = stored[:, :, : len(own.tokens), : len(own.tokens)] / tiles.LEVELS * np.nan_to_num(peaks)[..., None, None]
-    rows = tiles.quantised(whole.reshape(-1, len(own.tokens)))  # [layer * head * query, key]
-    return TextMaps(_text(own), heads, rows.maximum.reshape(whole.shape[:3]), rows.levels.reshape(whole.shape))
+    maps = stored[:, :, : len(own.tokens), : len(own.tokens)] / tiles.LEVELS * np.nan_to_num(peaks)[..., None, None]
+    rows = tiles.quantised(maps.reshape(-1, len(own.tokens)))  # [layer * head * query, key]
+    return TextMaps(_text(own), heads, rows.maximum.reshape(maps.shape[:3]), rows.levels.reshape(maps.shape))
 
 
 def _text(own: InputTokens) -> TextTokens:
     """The tokens of a stored input; which of them are pieces of a word is not stored."""
     nothing = np.empty((0, 3), dtype=np.int64)
     encoded = Encoded(0, {}, np.zeros(len(own.tokens), dtype=np.int64), nothing[:, :2], nothing)
-    words = tuple(TextWord(token, (place,), None) for place, token in enumerate(own.tokens))
+    words = tuple(TextWord(token, (index,), None) for index, token in enumerate(own.tokens))
     special = tuple(SPECIAL.fullmatch(token) is not None for token in own.raw)
     return TextTokens(encoded, own.tokens, own.raw, (0,) * len(own.tokens), special, words, cut=False)

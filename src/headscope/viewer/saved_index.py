@@ -67,7 +67,7 @@ def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], li
     Raises `HeadscopeError` if there is neither, or a file is damaged.
     """
     indexes = [read_index(path) for folder in folders for path in indexes_in(folder)]
-    with_results = [each for each in folders if not indexes or files_within(Path(each), "result.nc")]
+    with_results = [folder for folder in folders if not indexes or files_within(Path(folder), "result.nc")]
     measured = gather(with_results)
     if folders and not measured and not indexes:
         raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")

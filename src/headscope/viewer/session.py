@@ -63,7 +63,7 @@ class ViewSession:
         return {
             "models": [*map(_description, self.interventions), *self.stored],
             "corpora": [corpus.name for corpus in self.corpora],
-            "results": [{name: str(each.result.attrs[name]) for name in ("study", "corpus")} for each in sources],
+            "results": [{name: str(source.result.attrs[name]) for name in ("study", "corpus")} for source in sources],
             "examples_by": self._focus,
             "exports": ["html"] if missing("vl_convert") else ["html", "pdf"],
         }
@@ -79,10 +79,10 @@ class ViewSession:
             maps = tuple(self._maps(model, first, second) for model in self.models)
             kept = KeptText(first, second, maps)
             self.texts.add(kept)
-        parts = [_tokens(each) for each in kept.maps]
+        parts = [_tokens(maps) for maps in kept.maps]
         answer = {"id": key, "first": first, "second": second} | parts[0] | {"others": parts[1:]}
         if parts[1:]:
-            texts = [each.text for each in kept.maps]
+            texts = [maps.text for maps in kept.maps]
             answer["same_tokens"] = texts[0].tokens == texts[1].tokens
             answer["word_pairs"] = word_pairs(*texts)
         return answer
@@ -133,8 +133,8 @@ class ViewSession:
         return {
             "kind": interventions.kind,
             "heads": name(disabled, heads),
-            "before": [_items(each) for each in before],
-            "after": [_items(each) for each in after],
+            "before": [_items(predictions) for predictions in before],
+            "after": [_items(predictions) for predictions in after],
         }
 
     def numbers(self, model: int = 0) -> dict[str, Any]:
@@ -207,15 +207,15 @@ class ViewSession:
 
         Raises `Missing` if there is no such corpus or page.
         """
-        by_name = {each.name: each for each in self.corpora}
+        by_name = {opened.name: opened for opened in self.corpora}
         if corpus not in by_name:
             raise Missing(f"corpus '{corpus[:80]}' is not open; {suggest(corpus[:80], by_name)}")
         chosen = by_name[corpus]
         if not 0 <= page * PAGE < chosen.n_examples:
             raise Missing(f"corpus '{corpus}' has {-(-chosen.n_examples // PAGE)} pages, counted from 0")
         examples = islice(chosen, page * PAGE, (page + 1) * PAGE)
-        segments = [[segment_text(each) for each in example.segments] for example in examples]
-        return [{"first": each[0], "second": each[1] if each[1:] else None} for each in segments]
+        segments = [[segment_text(segment) for segment in example.segments] for example in examples]
+        return [{"first": segment[0], "second": segment[1] if segment[1:] else None} for segment in segments]
 
     def kept(self, text: str) -> KeptText:
         """A text that is kept, with its maps.
@@ -239,15 +239,15 @@ class ViewSession:
 
     @cached_property
     def _numbers(self) -> list[dict[str, Any]]:
-        results = [self.results_of(each) for each in range(len(self._panels))]
+        results = [self.results_of(model) for model in range(len(self._panels))]
         titles = [[part.title for part in parts] for parts in self._panels]
-        return [model_numbers(each) | {"panels": names} for each, names in zip(results, titles, strict=True)]
+        return [model_numbers(measured) | {"panels": names} for measured, names in zip(results, titles, strict=True)]
 
     @cached_property
     def _panels(self) -> list[list[LayerPart]]:
         """What the layers of each model know."""
-        measured = [self.results_of(each) for each in range(len(self.models) + len(self.stored))]
-        return [layer_parts(each) if each else [] for each in measured]
+        measured = [self.results_of(model) for model in range(len(self.models) + len(self.stored))]
+        return [layer_parts(about) if about else [] for about in measured]
 
     @property
     def _focus(self) -> list[str]:
@@ -268,11 +268,11 @@ def results_about(models: Sequence[Model], measured: Sequence[MeasuredModel]) ->
 
     Raises `HeadscopeError` if there are results, but none about these models.
     """
-    about = [[each for each in measured if _is_about(model, each.sha256, each.names)] for model in models]
+    about = [[result for result in measured if _is_about(model, result.sha256, result.names)] for model in models]
     if measured and not any(about):
-        names, others = (", ".join(each.name for each in several) for several in (models, measured))
+        names, others = (", ".join(result.name for result in several) for several in (models, measured))
         raise HeadscopeError(f"no result is about model '{names}', but about {others}; name that model")
-    return tuple(next(iter(each), None) for each in about)
+    return tuple(next(iter(result), None) for result in about)
 
 
 def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
@@ -280,9 +280,9 @@ def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | Non
 
     Raises `HeadscopeError` if there are some, but none of this model.
     """
-    same = [each for each in indexes if _is_about(model, each.attrs["model_sha256"], [each.attrs["model"]])]
+    same = [result for result in indexes if _is_about(model, result.attrs["model_sha256"], [result.attrs["model"]])]
     if indexes and not same:
-        others = ", ".join(str(each.attrs["model"]) for each in indexes)
+        others = ", ".join(str(result.attrs["model"]) for result in indexes)
         raise HeadscopeError(f"no index of examples is of model '{model.name}', but of {others}; name that model")
     return same[0] if same else None
 

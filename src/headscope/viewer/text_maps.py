@@ -75,8 +75,8 @@ class TextMaps:
         """
         words = self.text.words
         members = np.zeros((len(self.text), len(words)), np.float32)
-        for place, word in enumerate(words):
-            members[list(word.tokens), place] = 1
+        for index, word in enumerate(words):
+            members[list(word.tokens), index] = 1
         # [query, key] @ [key, word] -> [query, word]
         to_words = self.whole(layer, head).attention.astype(np.float32) @ members
         return tiles.quantised(members.T @ to_words / members.sum(0)[:, None])

@@ -18,7 +18,7 @@ class KeptText:
 
     def size(self, *, in_file: bool) -> int:
         """The bytes of the maps that are in a file, or in memory."""
-        return sum(each.levels.nbytes for each in self.maps if each.in_file == in_file)
+        return sum(maps.levels.nbytes for maps in self.maps if maps.in_file == in_file)
 
 
 class TextStore:

@@ -59,7 +59,7 @@ def parse_state(fragment: str) -> ViewState:
         across=given.get("b", "0") != "0",
         model=1 if given.get("m", "0") not in ("", "0") else 0,
         off=given.get("x", ""),
-        mode=next((each for each in get_args(Mode) if each == given.get("xm")), "uniform"),
+        mode=next((mode for mode in get_args(Mode) if mode == given.get("xm")), "uniform"),
         by=given.get("e", ""),
     )
 

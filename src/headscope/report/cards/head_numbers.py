@@ -54,21 +54,21 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
     sizes = {dim: array.sizes[dim] for dim in (*rest, *HEAD)}
     n_heads = sizes["layer"] * sizes["head"]
     # a row for each combination of labels, a column for each head
-    grids = {key: each.variable.set_dims(sizes).values.reshape(-1, n_heads) for key, each in parts.items()}
+    grids = {key: part.variable.set_dims(sizes).values.reshape(-1, n_heads) for key, part in parts.items()}
     values = pd.DataFrame(grids["value"])
     filled = values.notna().to_numpy()
     row, column = np.nonzero(filled)
     places = list(product(*(array[dim].values.tolist() for dim in rest)))
     spelt = [dim for dim in rest if array.sizes[dim] > 1 or dim != "model"]  # of one model, it is clear which
-    words = [", ".join(label(dim, each) for dim, each in zip(rest, at, strict=True) if dim in spelt) for at in places]
+    words = [", ".join(label(dim, name) for dim, name in zip(rest, at, strict=True) if dim in spelt) for at in places]
     count = f"{name}_n_examples"
     columns = {
         "layer": array["layer"].values[column // sizes["head"]],
         "head": array["head"].values[column % sizes["head"]],
         "variable": name,
         "long_name": str(array.attrs.get("long_name", name)),
-        "labels": [tuple(map(str, places[each])) for each in row],
-        "words": [words[each] for each in row],
+        "labels": [tuple(map(str, places[index])) for index in row],
+        "words": [words[index] for index in row],
         "units": str(array.attrs.get("units", "")),
         "cases": result[count].attrs.get("units", "examples") if count in result else "",
         "rank": values.rank(axis=1, ascending=False, method="min").to_numpy()[filled].astype(int),
@@ -82,11 +82,11 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
 def _parts(array: xr.DataArray, baseline: xr.DataArray | None, rate: xr.DataArray | None) -> dict[str, xr.DataArray]:
     """The values of an array and what stands beside each, by the name of its column."""
     beside = {"lower": "lower", "upper": "upper", "n": "n_examples"}
-    others = {key: each for key, each in (("baseline", baseline), ("q", rate)) if each is not None}
+    others = {key: part for key, part in (("baseline", baseline), ("q", rate)) if part is not None}
     return (
         {"value": array}
         | {key: array[coord] for key, coord in beside.items() if coord in array.coords}
-        | {key: each.reindex({dim: array[dim] for dim in each.dims}) for key, each in others.items()}
+        | {key: part.reindex({dim: array[dim] for dim in part.dims}) for key, part in others.items()}
     )
 
 

@@ -20,8 +20,8 @@ def main_numbers(result: xr.Dataset, numbers: pd.DataFrame) -> list[tuple[str, x
     * `numbers`: all numbers of the result.
     """
     addresses = study_page(result).card().main_numbers(result)
-    chosen = [addressed(numbers, each) for each in addresses if has_number(numbers, each)]
-    return [(column_name(each), _array(each)) for each in chosen]
+    chosen = [addressed(numbers, address) for address in addresses if has_number(numbers, address)]
+    return [(column_name(found), _array(found)) for found in chosen]
 
 
 def column_name(numbers: pd.DataFrame) -> str:
@@ -32,12 +32,12 @@ def column_name(numbers: pd.DataFrame) -> str:
 
 
 def _shared(labels: list[list[str]]) -> list[str]:
-    return [each for each in labels[0] if all(each in others for others in labels)]
+    return [label for label in labels[0] if all(label in others for others in labels)]
 
 
 def _array(numbers: pd.DataFrame) -> xr.DataArray:
-    whole = numbers.set_index(["layer", "head"])[["value", "lower", "upper"]].to_xarray()
-    return whole["value"].assign_coords(lower=whole["lower"].astype(float), upper=whole["upper"].astype(float))
+    heads = numbers.set_index(["layer", "head"])[["value", "lower", "upper"]].to_xarray()
+    return heads["value"].assign_coords(lower=heads["lower"].astype(float), upper=heads["upper"].astype(float))
 
 
 class HeadValues(TypedDict):

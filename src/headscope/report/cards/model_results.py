@@ -53,23 +53,23 @@ class MeasuredModel:
     @cached_property
     def numbers(self) -> pd.DataFrame:
         """All numbers of its heads; `source` says which of the results each is from. See `numbers`."""
-        frames = [numbers(source.result).assign(source=place) for place, source in enumerate(self.sources)]
+        frames = [numbers(source.result).assign(source=index) for index, source in enumerate(self.sources)]
         return pd.concat(frames, ignore_index=True)
 
     @cached_property
     def main_numbers(self) -> list[tuple[str, xr.DataArray]]:
         """The main numbers of each result; the second of a name has the name of its result too. See `main_numbers`."""
         arrays: list[tuple[str, xr.DataArray]] = []
-        for place, source in enumerate(self.sources):
-            for name, array in main_numbers(source.result, where(self.numbers, self.numbers["source"] == place)):
-                again = name in [each for each, _ in arrays]
+        for index, source in enumerate(self.sources):
+            for name, array in main_numbers(source.result, where(self.numbers, self.numbers["source"] == index)):
+                again = name in [other for other, _ in arrays]
                 arrays.append((f"{name} ({source.name})" if again else name, array))
         return arrays
 
     @cached_property
     def rows(self) -> dict[tuple[int, int], dict[int, list[Row]]]:
         """The same numbers as rows, by head and by the place of the result."""
-        by_head: dict[tuple[int, int], dict[int, list[Row]]] = {place: {} for place in self.heads}
+        by_head: dict[tuple[int, int], dict[int, list[Row]]] = {head: {} for head in self.heads}
         for row in rows(self.numbers):
             by_head[row.layer, row.head].setdefault(row.source, []).append(row)
         return by_head
@@ -77,8 +77,8 @@ class MeasuredModel:
     @cached_property
     def first_on_average(self) -> float:
         """The mean over heads of the numbers, with enough cases, in which a head is among the first."""
-        whole = self.numbers
-        first = (whole["rank"] <= FIRST) & (whole["value"] > whole["median"]) & ~(whole["n"] < LEAST_CASES)
+        numbers = self.numbers
+        first = (numbers["rank"] <= FIRST) & (numbers["value"] > numbers["median"]) & ~(numbers["n"] < LEAST_CASES)
         return int(np.count_nonzero(first)) / max(1, len(self.heads))
 
     @cached_property
@@ -111,7 +111,7 @@ def read_all(places: Sequence[str | Path]) -> dict[Path, xr.Dataset]:
 
     Raises `HeadscopeError` if a folder has no result, or one that cannot be read.
     """
-    paths = dict.fromkeys(path for place in places for path in found_in(Path(place)))
+    paths = dict.fromkeys(path for folder in places for path in found_in(Path(folder)))
     return {path: results.read(path) for path in paths}
 
 
@@ -134,7 +134,7 @@ def models_in(found: Mapping[Path, xr.Dataset]) -> list[MeasuredModel]:
 
 def model_of(result: xr.Dataset, *others: xr.Dataset) -> MeasuredModel:
     """The model that a result is about, with that result alone, or with others too."""
-    sources = tuple(Source(Path("result.nc"), each) for each in (result, *others))
+    sources = tuple(Source(Path("result.nc"), one) for one in (result, *others))
     return MeasuredModel((str(result.attrs["model"]),), "", sources)
 
 

@@ -43,10 +43,10 @@ def index(model: MeasuredModel, name: str = "heads") -> Table:
     """All heads with the main numbers of each result, and words where a study has any."""
     notes, values = _notes(model), model.main_numbers
     kinds = head_kinds(source.result for source in model.sources)
-    columns = {"What it does": [_note(words_of(kinds.get(place, ()))) for place in model.heads]} if kinds else {}
+    columns = {"What it does": [_note(words_of(kinds.get(head, ()))) for head in model.heads]} if kinds else {}
     columns |= {title: _column(array, model, _note) for title, array in notes}
     columns |= {title: _column(array, model, _cell) for title, array in values}
-    lines = [((head_name(*place),), [each[at] for each in columns.values()]) for at, place in enumerate(model.heads)]
+    lines = [((head_name(*head),), [column[at] for column in columns.values()]) for at, head in enumerate(model.heads)]
     caption = f"All {len(model.heads)} heads of {model.name}"
     heads = tuple(Column(title, title) for title in columns)
     return Table(name, caption, "", "", ("Head",), heads, lines)
@@ -58,19 +58,19 @@ def ranking(model: MeasuredModel, address: str, *, ascending: bool = False, top:
     Raises `HeadscopeError` if none has.
     """
     tables = []
-    for place, group in addressed(model.numbers, address).groupby("source"):
+    for index, group in addressed(model.numbers, address).groupby("source"):
         ordered = group.sort_values(by=["value", "layer", "head"], ascending=[ascending, True, True])
         ordered = ordered.head(top or len(ordered))
-        whole = of_card(rows(ordered), "ranking", "")
+        table = of_card(rows(ordered), "ranking", "")
         open_ = len(set(group["words"])) > 1
         lines = [
             ((head_name(row.layer, row.head), *([row.words] if open_ else [])), cells)
-            for row, (_, cells) in zip(rows(ordered), whole.rows, strict=True)
+            for row, (_, cells) in zip(rows(ordered), table.rows, strict=True)
         ]
-        source, units = model.sources[int(str(place))], str(ordered["units"].iloc[0])
+        source, units = model.sources[int(str(index))], str(ordered["units"].iloc[0])
         caption = f"{column_name(group)}{f' ({units})' if units else ''}: {source.name}"
         keys = ("Head", "Of") if open_ else ("Head",)
-        tables.append(Table("ranking", caption, "", "", keys, whole.columns, lines))
+        tables.append(Table("ranking", caption, "", "", keys, table.columns, lines))
     return tables
 
 
@@ -88,8 +88,8 @@ def _column(array: xr.DataArray, model: MeasuredModel, write: Callable[..., Cell
     parts = [array, *(array[name] for name in ("lower", "upper") if name in array.coords)]
     flat = [part.transpose("layer", "head").values.ravel().tolist() for part in parts]  # [part, layer * head]
     places = product(array["layer"].values.tolist(), array["head"].values.tolist())
-    cells = {place: write(*values) for place, values in zip(places, zip(*flat, strict=True), strict=True)}
-    return [cells.get(place) for place in model.heads]
+    cells = {head: write(*values) for head, values in zip(places, zip(*flat, strict=True), strict=True)}
+    return [cells.get(head) for head in model.heads]
 
 
 def _note(text: object) -> Cell:
