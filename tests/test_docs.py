@@ -15,7 +15,7 @@ import headscope
 from headscope.front.cli.app import application
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns import commands as patterns_commands
-from headscope.studies.patterns.training.recipe import ClassifierRecipe
+from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from support import tiny_families
 from support.commands import commands
 from support.pages import WITHOUT_FILES

@@ -17,9 +17,9 @@ from headscope.studies.patterns import commands, labels
 from headscope.studies.patterns.classifier.network import Classifier, load
 from headscope.studies.patterns.labels.labelled_maps import Map, write
 from headscope.studies.patterns.labels.session import Session
+from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from headscope.studies.patterns.training.model_card import page
-from headscope.studies.patterns.training.recipe import ClassifierRecipe
-from headscope.studies.patterns.training.save import write as write_classifier
+from headscope.studies.patterns.training.model_card import write as write_classifier
 from support.planted_maps import planted
 
 TINY = ClassifierRecipe(
@@ -98,7 +98,7 @@ def test_folders_that_cannot_be_trained_on_are_told_in_one_line(tmp_path: Path) 
 
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.patterns.training.save.page", lambda card: "")
+    monkeypatch.setattr("headscope.studies.patterns.training.model_card.page", lambda card: "")
     (tmp_path / "file").touch()
     with pytest.raises(HeadscopeError, match=r"cannot be written: .*; choose another folder with -o"):
         write_classifier(tmp_path / "file", Classifier())

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float, Int
 
-from headscope.results.variables import PAIRED, Variables, by_layer
+from headscope.results.variables import PAIRED, Label, Variables, by_layer
 from headscope.statistics.bootstrap import Tally, interval
 from headscope.studies.clusters.clustering import agreement, groups
 
@@ -17,7 +16,7 @@ PERMUTATIONS = 999
 # Groupings of so many resamples tell how stable groups are; pairs whose intervals are sorted together.
 REGROUPED, TOGETHER = 100, 4096
 SOURCE = "Clark et al. 2019, section 6"
-UNITS, SUMMED = "nats", "nats, summed over tokens"
+SUMMED = "nats, summed over tokens"
 
 
 @dataclass(frozen=True)
@@ -39,19 +38,12 @@ class HeadPairs:
     @property
     def variables(self) -> dict[str, xr.DataArray]:
         """`divergence` of heads, `layer_divergence` of layers, `within_layer`, `between_layers` and `layer_gap`."""
-        variables, units = Variables({}, SOURCE, **PAIRED), SUMMED if self.summed else UNITS
-
-        def add(name: str, values: Any, bounds: np.ndarray, dims: tuple[str, ...], long_name: str) -> None:
-            count = int(self.tally.count)
-            variables.add(name, values, dims, long_name=long_name, units=units, interval=bounds, count=count)
-
-        what, dims = "Jensen-Shannon divergence of attention", ("layer", "head", "other_layer", "other_head")
-        add("divergence", self._by_head(self.matrix), self._bounds(), dims, f"{what} of two heads")
-        add("layer_divergence", *self._layers(), ("layer", "other_layer"), f"mean {what} of heads of two layers")
-        for name, tally in self._claims().items():
-            add(name, *self._estimate(tally), (), LONG_NAMES[name])
-        long_name = "share of random layers with as large a gap"
-        variables.add("layer_gap_p_value", self._p_value(), long_name=long_name, units="rate")
+        variables = Variables({}, SOURCE, labels(SUMMED if self.summed else "nats"), **PAIRED)
+        estimates = {"divergence": (self._by_head(self.matrix), self._bounds()), "layer_divergence": self._layers()}
+        estimates |= {name: self._estimate(tally) for name, tally in self._claims().items()}
+        for name, (values, bounds) in estimates.items():
+            variables.add(name, values, interval=bounds, count=int(self.tally.count))
+        variables.add("layer_gap_p_value", self._p_value())
         return variables.arrays
 
     def stability(self, clusters: Int[np.ndarray, " head"]) -> tuple[float, Float[np.ndarray, " bound"]]:
@@ -138,11 +130,17 @@ class HeadPairs:
         return (1 + sum(as_small)) / (1 + PERMUTATIONS)
 
 
-LONG_NAMES = {
-    "within_layer": "mean divergence of two heads of the same layer",
-    "between_layers": "mean divergence of two heads of different layers",
-    "layer_gap": "mean divergence between layers, less that within layers",
-}
+def labels(units: str) -> dict[str, Label]:
+    """The labels of divergences in these units."""
+    what, heads = "Jensen-Shannon divergence of attention", ("layer", "head", "other_layer", "other_head")
+    return {
+        "divergence": Label(f"{what} of two heads", units, heads),
+        "layer_divergence": Label(f"mean {what} of heads of two layers", units, ("layer", "other_layer")),
+        "within_layer": Label("mean divergence of two heads of the same layer", units),
+        "between_layers": Label("mean divergence of two heads of different layers", units),
+        "layer_gap": Label("mean divergence between layers, less that within layers", units),
+        "layer_gap_p_value": Label("share of random layers with as large a gap", "rate"),
+    }
 
 
 def _within(matrix: Float[np.ndarray, "head head"], layer: Int[np.ndarray, " head"]) -> float:

@@ -15,7 +15,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.results.variables import PAIRED, Variables, by_layer, label
+from headscope.results.variables import PAIRED, Label, Variables, by_layer, label
 from headscope.studies.clusters import annotations as beside
 from headscope.studies.clusters.clustering import groups, positions
 from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
@@ -25,6 +25,12 @@ from headscope.studies.clusters.observer import NAME, DivergenceObserver
 OPTIONS = {"limit": 1000, "batch_tokens": 512}
 REQUIRED = ("divergence",)
 MEASURES = ("attention_to", "attention_offset", "entropy")
+LABELS = {
+    "position": Label("heads as points, by metric multidimensional scaling", "nats", ("layer", "head", "axis")),
+    "stress": Label("stress 1 of these points: 0 is a perfect fit", "share"),
+    "cluster_stability": Label("agreement of clusters of resampled examples", "adjusted Rand index"),
+    "cluster": Label("cluster of a head", "number", ("layer", "head")),
+}
 
 
 def run(
@@ -84,31 +90,15 @@ def run(
     points, stress = positions(pairs.matrix, settings.seed)
     cluster_of_head = groups(pairs.matrix, clusters)
     stability, bounds = pairs.stability(cluster_of_head)
-    variables = Variables({}, SOURCE, **PAIRED, arrays=pairs.variables | outcome.coverage.variables())
+    variables = Variables({}, SOURCE, LABELS, **PAIRED, arrays=pairs.variables | outcome.coverage.variables())
     for name in MEASURES:
         variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
-    variables.add(
-        "position",
-        by_layer(points, heads),
-        ("layer", "head", "axis"),
-        long_name="heads as points, by metric multidimensional scaling",
-        units="nats",
-    )
-    variables.add("stress", stress, long_name="stress 1 of these points: 0 is a perfect fit", units="share")
-    variables.add(
-        "cluster_stability",
-        stability,
-        long_name="agreement of clusters of resampled examples",
-        units="adjusted Rand index",
-        interval=bounds,
-        count=int(read["n_examples"]),
-    )
+    variables.add("position", by_layer(points, heads))
+    variables.add("stress", stress)
+    variables.add("cluster_stability", stability, interval=bounds, count=int(read["n_examples"]))
     cluster = np.nan_to_num(by_layer(cluster_of_head, heads)).astype(int)
     coordinates["behaviour"] = beside.behaviour(xr.Dataset(variables.arrays))
-    labels = Variables({}, SOURCE)
-    coordinates["cluster"] = labels.add(
-        "cluster", cluster, ("layer", "head"), long_name="cluster of a head", units="number"
-    )
+    coordinates["cluster"] = Variables({}, SOURCE, LABELS).add("cluster", cluster)
     options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
     result = xr.Dataset(variables.arrays, attrs=attributes | read | {"options": json.dumps(options)})
     return results.check(result.assign_coords({name: each for name, each in coordinates.items() if each is not None}))

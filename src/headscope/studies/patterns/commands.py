@@ -15,9 +15,9 @@ from headscope.studies.patterns import labels
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.labels import labelled_maps
 from headscope.studies.patterns.training import evaluate as evaluation
-from headscope.studies.patterns.training import save
+from headscope.studies.patterns.training import model_card
 from headscope.studies.patterns.training import train as training
-from headscope.studies.patterns.training.recipe import RECIPE
+from headscope.studies.patterns.training.curriculum import RECIPE
 
 
 def train(maps: Path, directory: Directory, settings: SeedSettings) -> dict[str, Any]:
@@ -37,8 +37,8 @@ def train(maps: Path, directory: Directory, settings: SeedSettings) -> dict[str,
         classifier = training.train(
             labelled_maps.read(maps), settings.seed, RECIPE, settings.on_progress, settings.on_total
         )
-        files = save.write(directory, classifier)
-    return {name: str(path) for name, path in files.items()} | save.summary(classifier.card)
+        files = model_card.write(directory, classifier)
+    return {name: str(path) for name, path in files.items()} | model_card.summary(classifier.card)
 
 
 def evaluate(maps: Path, weights: Path | None = None) -> dict[str, Any]:

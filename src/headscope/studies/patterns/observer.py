@@ -1,13 +1,22 @@
-"""The pattern of every head's map, within the pass: maps become grids block by block, and none is kept."""
+"""The patterns of a shard, within the pass: maps become grids block by block, and none is kept but the clearest."""
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Values
+from headscope.encoding.encoded import Encoded
+from headscope.passes.accumulators import Tallies, added
+from headscope.passes.observing import observing
+from headscope.passes.passes import Pass, PassResult
+from headscope.passes.resampling_buffer import Buffer
+from headscope.passes.shards import Fold
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
+from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
 
 Classify = Callable[[Float[Tensor, "map channel row column"]], Float[Tensor, "map pattern"]]
 Natural = Callable[[Float[Tensor, "example head pattern"]], Float[Tensor, "example head pattern"]]
@@ -66,3 +75,44 @@ class PatternObserver:
         valid = self.valid[:, None].expand(-1, probability.shape[-1])
         values = {"share": share, "counted": counted, "share_total": share.mean(1, keepdim=True)}
         return {name: Values(each, valid) for name, each in values.items()}
+
+
+@dataclass(frozen=True)
+class PatternState:
+    """Tallies of the values of `PatternObserver`, and the clearest map of each head and pattern."""
+
+    tallies: Tallies
+    picks: Picks
+
+
+class PatternAccumulator:
+    """The patterns of the batches of a shard; `counts` counts the inputs that are too short to have one."""
+
+    def __init__(self, run: Pass, observer: PatternObserver, observe: Callable, task: str, counts: Counter[str]):
+        self.observer, self.observe, self.task, self.counts = observer, observe, task, counts
+        self.buffer, self.clearest = Buffer(run.settings.seed, run.settings.resamples), Clearest(run.model)
+
+    def add(self, group: list[Encoded]) -> None:
+        """See `Accumulator`."""
+        values = self.observe(group)
+        self.buffer.add(self.observer.batch.unit, values)
+        self.clearest.add(self.task, group, self.observer.probability, self.observer.valid)
+        self.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
+
+    def state(self) -> PatternState:
+        """The patterns of all batches so far."""
+        return PatternState(self.buffer.flush(), dict(self.clearest.picks))
+
+
+def read_patterns(run: Pass, observer: PatternObserver, task: str, counts: Counter[str]) -> PassResult[PatternState]:
+    """One pass over a corpus of the name `task`; `counts` are those of its encoder."""
+    with observing(run.model, observer) as observe:
+
+        def start() -> PatternAccumulator:
+            return PatternAccumulator(run, observer, observe, task, counts)
+
+        return run.fold(Fold(start, _merged, PatternState))
+
+
+def _merged(one: PatternState, other: PatternState) -> PatternState:
+    return PatternState(added(one.tallies, other.tallies), clearest_of_both(one.picks, other.picks))

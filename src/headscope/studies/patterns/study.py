@@ -21,11 +21,10 @@ from headscope.ranges import Range
 from headscope.results.variables import Variable, label
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.source_files import sha256_of
-from headscope.studies.patterns.accumulator import read_patterns
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
-from headscope.studies.patterns.observer import PatternObserver
+from headscope.studies.patterns.observer import PatternObserver, read_patterns
 
 OPTIONS = {"limit": 1000}  # as in the paper
 REQUIRED = ("share",)

@@ -3,10 +3,16 @@
 import pytest
 import torch
 
-from headscope.studies.patterns.classifier.channels import N_CHANNELS, channels
 from headscope.studies.patterns.classifier.grid import SIZE, pool
 from headscope.studies.patterns.classifier.line_features import N_NUMBERS, numbers
-from headscope.studies.patterns.classifier.picture import Pictures, along_diagonals, offsets, pictures
+from headscope.studies.patterns.classifier.picture import (
+    N_CHANNELS,
+    Pictures,
+    along_diagonals,
+    channels,
+    offsets,
+    pictures,
+)
 
 
 def picture(attention: torch.Tensor) -> Pictures:

@@ -7,11 +7,10 @@ import torch
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.augment import view
 from headscope.studies.patterns.training.calibration import at_rates, rates, softened, temperature
-from headscope.studies.patterns.training.examples import targets, views
+from headscope.studies.patterns.training.curriculum import ClassifierRecipe
+from headscope.studies.patterns.training.examples import targets, view, views
 from headscope.studies.patterns.training.folds import FOLDS, HELD_OUT, fold, text
-from headscope.studies.patterns.training.recipe import ClassifierRecipe
 from headscope.studies.patterns.training.train import cross_validated, train
 from support.planted_maps import planted
 

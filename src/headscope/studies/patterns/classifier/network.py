@@ -19,9 +19,8 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.channels import N_CHANNELS, channels
 from headscope.studies.patterns.classifier.line_features import N_NUMBERS, numbers
-from headscope.studies.patterns.classifier.picture import pictures
+from headscope.studies.patterns.classifier.picture import N_CHANNELS, channels, pictures
 
 # Of each convolution: output channels, stride.
 LAYERS = ((16, 2), (16, 1), (16, 1), (24, 2), (24, 1), (32, 2), (32, 1), (32, 1))

@@ -13,11 +13,30 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from headscope.errors import HeadscopeError
-from headscope.studies.patterns.labels.instructions import GUIDE
+from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels.session import Session
 from headscope.web.json_body import json_body
 from headscope.web.local_only import LocalOnly
 from headscope.web.serve import serve_locally
+
+# In the order of the keys 1 to 5. A picture is scaled to its own maximum.
+GUIDE = dict(
+    zip(
+        PATTERNS,
+        (
+            "The visible attention is in one or a few columns (usually [CLS], [SEP], punctuation) shared by most rows; "
+            "no clear diagonal.",
+            "The visible attention lies along the main diagonal or a line or band parallel and close to it; no strong "
+            "column through most rows.",
+            "Both a clear column through most rows and a diagonal that could be traced with a finger.",
+            "Attention spread more or less evenly inside square blocks that follow the segments, or over the whole "
+            "sequence, without columns or diagonals standing out.",
+            "None of these; also stripes far from the main diagonal (tokens that occur in both sentences).",
+        ),
+        strict=True,
+    )
+)
+
 
 STATIC = Path(__file__).parent / "static"
 

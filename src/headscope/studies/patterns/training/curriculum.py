@@ -1,6 +1,7 @@
 """The curriculum of a classifier: made-up maps first, then views of labelled maps with made-up maps among them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -9,8 +10,38 @@ from jaxtyping import Int
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.examples import Batch, Examples, synthetic_examples, views
+from headscope.studies.patterns.training.folds import FOLDS
 from headscope.studies.patterns.training.learner import Learner, State
-from headscope.studies.patterns.training.recipe import ClassifierRecipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierRecipe:
+    """Numbers of maps and steps of a training.
+
+    * `synthetic`: number of made-up maps; `first_steps`: batches of them alone, of `first_batch` maps each.
+    * `views`: of each labelled map; `real`, `made`: views and made-up maps of a batch afterwards.
+    * `steps`: most batches; every `check` batches the cross-validated loss is looked at, and after `patience` looks
+      that found no lower one training stops.
+    """
+
+    synthetic: int = 8000
+    first_steps: int = 250
+    first_batch: int = 96
+    views: int = 16
+    real: int = 64
+    made: int = 24
+    steps: int = 400
+    check: int = 50
+    patience: int = 3
+
+    @property
+    def all_steps(self) -> int:
+        """The most batches of the whole training: the first ones, those of each fold, and the last."""
+        return self.first_steps + FOLDS * self.steps
+
+
+RECIPE = ClassifierRecipe()
+
 
 MapNumbers = Int[np.ndarray, " map"]
 

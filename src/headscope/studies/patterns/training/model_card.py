@@ -1,10 +1,17 @@
 """The card of a trained classifier as a page of Markdown: scores, confusions, and how it was trained."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from safetensors.torch import save
+
 from headscope.results.vocabulary import PATTERNS
+from headscope.storage.files import write_atomically
+from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
 from headscope.studies.patterns.training.folds import FOLDS
+from headscope.studies.patterns.training.scorecard import main_scores
 
 PARTS = {
     "cross_validation": "Cross-validation over texts: each map is told by learners that saw no map of its text",
@@ -122,3 +129,21 @@ def _words(patterns: Sequence[str]) -> str:
 
 def _word(pattern: str) -> str:
     return pattern.replace("_", " + ")
+
+
+PAGE = "MODEL_CARD.md"
+
+
+def write(folder: Path, classifier: Classifier) -> dict[str, Path]:
+    """Write `weights.safetensors`, as `classifier.load` reads them, and `MODEL_CARD.md`, each whole or not at all.
+
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    state = {name: value.contiguous() for name, value in classifier.state_dict().items()}
+    files = {WEIGHTS: save(state, {"card": json.dumps(classifier.card)}), PAGE: page(classifier.card).encode()}
+    return {name: write_atomically(folder / name, content) for name, content in files.items()}
+
+
+def summary(card: dict[str, Any]) -> dict[str, Any]:
+    """The main scores of a card: of the classifier, the rule and the annotators, on texts that were not learnt from."""
+    return {name: main_scores(card[name]) for name in ("cross_validation", "held_out")}
