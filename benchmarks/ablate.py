@@ -28,7 +28,7 @@ from transformers import BertConfig, BertForSequenceClassification
 from headscope import load, wrap
 from headscope.ablation.strategies import FullPasses, Variants
 from headscope.ablation.sweep import sweep
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded

@@ -7,7 +7,7 @@ from typing import TypeVar
 import torch
 
 from headscope import Model
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.encoding.batch import Batch
 
 Value = TypeVar("Value")

@@ -22,7 +22,7 @@ import torch
 from benchmarks.profile import model_of
 from benchmarks.viewer_frames import served
 
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.models import Model
 from headscope.passes.batches import collator
 from headscope.viewer.session import ViewSession

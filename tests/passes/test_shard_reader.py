@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from headscope.passes import Pass, shards
 from headscope.passes.accumulators import TallyAccumulator
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.passes import PassResult
+from headscope.passes.shard_reader import return_freed_memory
 from support.killed import Killed
 from support.same import assert_same
 
@@ -303,3 +305,14 @@ def test_other_systems_and_devices_are_refused(model: Model, corpus: Corpus, mon
     monkeypatch.setattr("sys.platform", "darwin")
     with pytest.raises(HeadscopeError, match=r"^--workers: no local workers on darwin; leave it out, or use"):
         measured(model, corpus, settings(2))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="malloc_trim is of glibc")
+def test_gaps_between_arrays_that_are_kept_are_given_back() -> None:
+    process, size = psutil.Process(), 100_000  # bytes, below the size for which an array has a mapping of its own
+    arrays = [np.ones(size, np.uint8) for _ in range(600)]
+    kept = arrays[::20]
+    full = process.memory_info().rss
+    arrays.clear()
+    return_freed_memory()
+    assert process.memory_info().rss < full - 30 * 2**20 and len(kept) == 30

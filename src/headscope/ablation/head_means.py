@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.capture.projections import at_contexts
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model

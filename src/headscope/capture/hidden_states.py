@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.capture.spread import home
 from headscope.errors import HeadscopeError
 

@@ -6,7 +6,7 @@ from statistics import median
 import torch
 from jaxtyping import Int
 
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.models.model import Model
 
 # Shape of the timed input, and rounds of timing; the first warms up.

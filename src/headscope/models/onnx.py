@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.extras import require

@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from headscope.corpora.tasks import TaskKind
 from headscope.encoding.masking import IGNORED
+from headscope.errors import HeadscopeError
 
 Target = float | Int[np.ndarray, " token"]
 
@@ -58,3 +59,11 @@ def collated(targets: Sequence[Target], device: torch.device) -> Tensor:
     for row, target in zip(whole, targets, strict=True):
         row[: np.size(target)] = target
     return torch.from_numpy(whole).to(device)
+
+
+def refuse_non_finite(model_name: str, outputs: Tensor) -> None:
+    """Raise `HeadscopeError` if an output of a model is not finite."""
+    if not torch.isfinite(outputs).all():
+        raise HeadscopeError(
+            f"model '{model_name}' gives outputs that are not finite; use --dtype float32, or another model"
+        )

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from transformers import PreTrainedModel
 
-from headscope.capture.fused_attention import fast
+from headscope.capture.attention_switch import fast
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.outputs.task_inputs import TaskInputs

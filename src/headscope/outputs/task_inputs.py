@@ -19,8 +19,7 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.outputs.finite_outputs import refuse_non_finite
-from headscope.outputs.losses import collated, losses
+from headscope.outputs.losses import collated, losses, refuse_non_finite
 from headscope.passes.batches import collator
 
 # The number of axes of logits: an output for each example, or for each of its tokens and all words.

@@ -1,8 +1,10 @@
 """The parts of a corpus, shard by shard: read by this process, or by several."""
 
+import ctypes
+import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -14,7 +16,6 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.passes.allocator import return_freed_memory
 from headscope.passes.fingerprint import of_pass
 from headscope.passes.read_parts import parts_by_workers
 from headscope.passes.settings import Settings
@@ -152,3 +153,13 @@ class _Slices:
             return list(islice(self.corpus.since(number * self.size), self.size))
         self.stream.go(number * self.size)
         return list(islice(self.stream, self.size))
+
+
+def return_freed_memory() -> None:
+    """Give freed memory back to the operating system (glibc; about a millisecond).
+
+    Otherwise it grows with the corpus: batches have arrays of many sizes, and the gaps between them fit no later ones.
+    """
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # of another C library
+            ctypes.CDLL(None).malloc_trim(0)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows, Values
-from headscope.measures.comparisons._cosine import cosine, products
+from headscope.measures.comparisons.similarity import cosine, products
 from headscope.results.variables import Variable
 
 PADDED_TO = 200

@@ -4,11 +4,11 @@ Kovaleva et al. 2019, section 4.3 (Figure 5): the cosine of the flattened L x L 
 flattens maps that are padded to 200 tokens: see `padded_similarity`. Here padding counts for nothing.
 """
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows, Values
-from headscope.measures.comparisons._cosine import cosine, products
 from headscope.results.variables import Variable
 
 VARIABLE = Variable(
@@ -27,3 +27,14 @@ def observe(one: Rows, other: Rows) -> Float[Tensor, "example head 3"]:
 def finish(observed: Float[Tensor, "example head 3"], batch: Batch) -> Values:
     """The cosine of each example; heads of all layers stand in a row."""
     return Values(cosine(observed), batch.lengths > 0)
+
+
+def products(one: Rows, other: Rows) -> Float[Tensor, "example head 3 query"]:
+    """For each row, the sum of the products of both models' attention, and of the squares of each."""
+    return torch.stack([torch.linalg.vecdot(one.attention, other.attention), one.squares, other.squares], dim=-2)
+
+
+def cosine(summed: Float[Tensor, "example head 3"]) -> Float[Tensor, "example head"]:
+    """The cosine of two maps from the sums of `products` over their rows."""
+    both, one, other = summed.unbind(-1)
+    return (both / (one * other).sqrt()).clamp(max=1)

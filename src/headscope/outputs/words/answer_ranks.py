@@ -11,7 +11,7 @@ from torch import Tensor
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.models import Model
-from headscope.outputs.finite_outputs import refuse_non_finite
+from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.words.inputs import PredictedPieces
 from headscope.outputs.words.logits import WordPredictor
 from headscope.outputs.words.scored_pieces import ScoredPieces, scored_pieces

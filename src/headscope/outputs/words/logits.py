@@ -11,7 +11,7 @@ from torch import Tensor
 from headscope.capture.self_check import CLOSE
 from headscope.models import Model
 from headscope.models.words_head import is_causal, refuse_without_words_head
-from headscope.outputs.finite_outputs import refuse_non_finite
+from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.words.few_tokens import Reader, fastest_reader
 from headscope.outputs.words.inputs import PredictedPieces, causal_predictions, masked_predictions
 from headscope.outputs.words.prefix_trees import tree_predictions

@@ -16,11 +16,11 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
+from headscope.passes.batches import state_batches
 from headscope.passes.half_precision_tables import half_precision_tables
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.passes.passes import Attributes, Pass, PassResult
 from headscope.passes.settings import Settings
-from headscope.passes.state_batches import state_batches
 from headscope.studies.layers.groups import Unit
 from headscope.studies.layers.pooling import Pooling, pooled, tokens_of
 from headscope.studies.layers.texts import Texts

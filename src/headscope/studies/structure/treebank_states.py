@@ -17,11 +17,11 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
 from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed
 from headscope.models import Model
+from headscope.passes.batches import state_batches
 from headscope.passes.captured_treebanks import Read, SentenceArrays
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.passes.passes import Attributes, Pass
 from headscope.passes.settings import Settings
-from headscope.passes.state_batches import state_batches
 from headscope.studies.structure.gold_trees import GoldTrees
 
 # Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).
