@@ -40,9 +40,9 @@ def summary(folder: str, name: str) -> str:
     >>> summary("measures", "entropy")
     'Entropy of the attention of a token, in nats.'
     """
-    place = ROOT / folder / name
-    file = place.with_suffix(".py")
-    return (ast.get_docstring(parsed(file if file.is_file() else place / "__init__.py")) or "").partition("\n")[0]
+    path = ROOT / folder / name
+    file = path.with_suffix(".py")
+    return (ast.get_docstring(parsed(file if file.is_file() else path / "__init__.py")) or "").partition("\n")[0]
 
 
 def constant(folder: str, name: str, constant: str) -> Any:
@@ -51,8 +51,8 @@ def constant(folder: str, name: str, constant: str) -> Any:
     >>> constant("studies", "patterns", "OPTIONS")
     {'limit': 1000}
     """
-    place = ROOT / folder / name
-    file = place / "study.py" if place.is_dir() else place.with_suffix(".py")
+    path = ROOT / folder / name
+    file = path / "study.py" if path.is_dir() else path.with_suffix(".py")
     for part in parsed(file).body:
         if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == constant:
             return ast.literal_eval(part.value)

@@ -65,7 +65,7 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     >>> nearest("mrcp", ["CoLA", "MRPC"])
     'MRPC'
     """
-    plain = {_plain(each): each for each in known}
+    plain = {_plain(word): word for word in known}
     near = get_close_matches(_plain(name), plain, n=1, cutoff=cutoff)
     return plain[near[0]] if near else None
 

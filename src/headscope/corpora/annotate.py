@@ -27,7 +27,7 @@ def annotator(pipeline: str) -> Callable[[Example], Example]:
     Raises `HeadscopeError` if spaCy or the pipeline is not installed, or the pipeline is damaged.
     """
     nlp = load(pipeline)
-    return lambda each: replace(each, first=_segment(each.first, nlp), second=_segment(each.second, nlp))
+    return lambda example: replace(example, first=_segment(example.first, nlp), second=_segment(example.second, nlp))
 
 
 def load(pipeline: str) -> Pipeline:

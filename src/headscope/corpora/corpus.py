@@ -132,12 +132,12 @@ def read(
     options = replace(options, offsets=offsets or options.offsets)
     if isinstance(source, str | Path):
         refuse_text("corpus", str(source))
-        kind, place = kinds.tell(str(source), options)
-        if kind == "sample" and place != "sample":
-            raise HeadscopeError(f"corpus '{place}' is not the bundled sample; leave out the kind 'sample'")
+        kind, address = kinds.tell(str(source), options)
+        if kind == "sample" and address != "sample":
+            raise HeadscopeError(f"corpus '{address}' is not the bundled sample; leave out the kind 'sample'")
         reader = catalog.load("corpora/readers", kind)
-        sources = getattr(reader, "locate", kinds.existing)(place, options)
-        name, before = _name(place, sources), stamps_of(sources) if all(map(os.path.isfile, sources)) else None
+        sources = getattr(reader, "locate", kinds.existing)(address, options)
+        name, before = _name(address, sources), stamps_of(sources) if all(map(os.path.isfile, sources)) else None
     else:
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
         before = None
@@ -206,7 +206,7 @@ def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:
 
 
 def _with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:
-    names = [each.name for each in fields(Options)]
+    names = [option.name for option in fields(Options)]
     if unknown := next((name for name in keywords if name not in names), ""):
         raise HeadscopeError(f"option '{unknown}' of a corpus is unknown; {suggest(unknown, names)}")
     return replace(options, **keywords)
@@ -221,5 +221,5 @@ def _content(example: Example) -> bytes:
     return "\0".join([*map(segment_text, example.segments), str(example.label)]).encode()
 
 
-def _name(place: str, sources: list[str]) -> str:
-    return "/".join(Path(sources[0]).parts[-2:]) if len(sources) == 1 and Path(sources[0]).is_file() else place
+def _name(address: str, sources: list[str]) -> str:
+    return "/".join(Path(sources[0]).parts[-2:]) if len(sources) == 1 and Path(sources[0]).is_file() else address

@@ -40,10 +40,10 @@ class Check:
 
 def check_of(n_examples: int, n_documents: int, skipped: dict[str, int], text_bytes: int, marks: Marks) -> Check:
     """What was found, with its marks as rows."""
-    known = {known: number for number, known in enumerate(dict.fromkeys(each.place.known for each in marks.marks))}
+    known = {known: number for number, known in enumerate(dict.fromkeys(mark.position.known for mark in marks.marks))}
     rows = [
-        (each.examples, each.source, each.place.offset, each.place.line, known[each.place.known])
-        for each in marks.marks
+        (mark.examples, mark.source, mark.position.offset, mark.position.line, known[mark.position.known])
+        for mark in marks.marks
     ]
     return Check(n_examples, n_documents, skipped, text_bytes, rows, list(known))
 
@@ -97,7 +97,7 @@ def _path(folder: Path, key: Key) -> Path:
 
 def _is_sound(check: Check, files: int) -> bool:
     """Whether the marks are in order, from the start of the corpus on, and each is in its file."""
-    numbers = (each for row in check.rows for each in row)
+    numbers = (number for row in check.rows for number in row)
     counts = (check.n_examples - 1, check.n_documents, check.text_bytes, *check.skipped.values(), *numbers)
     in_order = all(one[0] < other[0] and one[1:3] <= other[1:3] for one, other in pairwise(check.rows))
     begins = check.rows[:1] == [(0, 0, 0, 0, 0)] and check.known[:1] == [()]

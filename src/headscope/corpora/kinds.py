@@ -59,7 +59,7 @@ def in_folder(source: str, pattern: str) -> list[str]:
 
 
 def _by_suffix(source: str, kinds: list[str]) -> str:
-    suffixes = {each: kind for kind in kinds for each in catalog.load("corpora/readers", kind).SUFFIXES}
+    suffixes = {ending: kind for kind in kinds for ending in catalog.load("corpora/readers", kind).SUFFIXES}
     if suffix(source) in suffixes:
         return suffixes[suffix(source)]
     existing(source, Options())

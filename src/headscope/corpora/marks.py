@@ -16,7 +16,7 @@ class Mark:
 
     examples: int = 0
     source: int = 0
-    place: FilePosition = START
+    position: FilePosition = START
 
 
 class Marks:
@@ -24,7 +24,7 @@ class Marks:
 
     >>> marks = Marks()
     >>> marks.note(3, 0, Cursor(FilePosition(offset=40, line=5)))
-    >>> marks.before(7).place.line, marks.before(2).place.line
+    >>> marks.before(7).position.line, marks.before(2).position.line
     (5, 0)
     """
 
@@ -41,7 +41,7 @@ class Marks:
             self.source = source
             self._add(Mark(examples - 1, source))
         if examples >= self.next and cursor.line:
-            self._add(Mark(examples, source, cursor.place))
+            self._add(Mark(examples, source, cursor.position))
 
     def before(self, examples: int) -> Mark:
         """The last mark that is not behind more than so many examples."""

@@ -38,9 +38,9 @@ class SourceReader:
 
     def examples(self, mark: Mark) -> Iterator[Example]:
         """The examples from a mark on."""
-        place, sources = mark.place, self.sources.sources
+        position, sources = mark.position, self.sources.sources
         for self.source in range(mark.source, len(sources)):
-            self.cursor, place = Cursor(place), START
+            self.cursor, position = Cursor(position), START
             items = self.sources.read(sources[self.source], replace(self.options, cursor=self.cursor))
             yield from self._good(items, _name(sources[self.source]))
         self.source = -1

@@ -41,6 +41,6 @@ class Stream(Iterator[Example]):
         self.number = mark.examples
         self.reading.ids.clear()  # there are marks behind the start only where no id is repeated
         if self.reading.source == mark.source and self.reading.cursor.line:
-            self.reading.cursor.move(mark.place)
+            self.reading.cursor.move(mark.position)
         else:
             self.rest = self.reading.examples(mark)

@@ -69,13 +69,13 @@ def read(study: str, file: str, name: str) -> Function:
     return _function(f"headscope.studies.{study}.{file}", _definitions(_path(study, file))[name])
 
 
-def read_from(place: str, name: str) -> Function:
+def read_from(file: str, name: str) -> Function:
     """A function of any file of the package.
 
     >>> list(read_from("viewer/commands", "index").options)
     ['per_head']
     """
-    return _function(f"headscope.{place.replace('/', '.')}", _definitions(PACKAGE / f"{place}.py")[name])
+    return _function(f"headscope.{file.replace('/', '.')}", _definitions(PACKAGE / f"{file}.py")[name])
 
 
 def names(study: str, file: str) -> list[str]:

@@ -106,7 +106,7 @@ def _opened(
     several = subject if isinstance(subject, tuple) else (subject,)
     if not 1 <= len(several) <= 2:
         raise HeadscopeError(f"model: {len(several)} models are given; give one, or two to compare")
-    models = tuple(_model(each, tokenizer) for each in several)
+    models = tuple(_model(model, tokenizer) for model in several)
     measured, indexes = _read(results)
     about, index = results_about(models, measured), index_about(models[0], indexes)
     read = () if corpus is None else (corpora.read(corpus),)
@@ -127,6 +127,6 @@ def _read(results: Results) -> tuple[list[MeasuredModel], list[xr.Dataset]]:
         if isinstance(result, xr.Dataset):
             key = str(result.attrs["model"]), str(result.attrs["model_sha256"] or "")
             sources.setdefault(key, []).append(Source(Path("result.nc"), result))
-    inline = [MeasuredModel((name,), sha256, tuple(each)) for (name, sha256), each in sources.items()]
-    measured, indexes = read_folders([each for each in several if not isinstance(each, xr.Dataset)])
+    inline = [MeasuredModel((name,), sha256, tuple(found)) for (name, sha256), found in sources.items()]
+    measured, indexes = read_folders([result for result in several if not isinstance(result, xr.Dataset)])
     return [*inline, *measured], indexes

@@ -86,8 +86,8 @@ def merged(network: "PreTrainedModel", folder: Path, name: str, *, head: bool = 
         weights = _weights_for(network, load_file(folder / WEIGHTS), head=head)
         config: Any = peft.PeftConfig.from_pretrained(str(folder))
         config.task_type, config.inference_mode, config.base_model_name_or_path = None, True, None
-        whole = [each for each in config.modules_to_save or [] if any(f".{each}." in key for key in weights)]
-        config.modules_to_save = whole or None
+        kept = [module for module in config.modules_to_save or [] if any(f".{module}." in key for key in weights)]
+        config.modules_to_save = kept or None
         adapted = peft.get_peft_model(network, config, autocast_adapter_dtype=False)
         report = peft.set_peft_model_state_dict(adapted, weights)
         problems = [*(key for key in report.missing_keys if ".default" in key), *report.unexpected_keys]

@@ -50,8 +50,8 @@ def device_map(name: str) -> dict[str, Any]:
     except ValueError as error:
         raise HeadscopeError(f"device '{name}': '{bound}' is no size; write one like auto:20GiB") from error
     room: dict[int | str, int] = modeling.get_max_memory()
-    gpus = [place for place in room if place != "cpu"] or ["cpu"]
-    return {"device_map": AUTO, "max_memory": room | {place: min(most, room[place]) for place in gpus}}
+    gpus = [device for device in room if device != "cpu"] or ["cpu"]
+    return {"device_map": AUTO, "max_memory": room | {device: min(most, room[device]) for device in gpus}}
 
 
 def dtype_of(name: str) -> torch.dtype:

@@ -47,15 +47,15 @@ def slice_heads(network: nn.Module, heads: Sequence[int], kept: Sequence[Sequenc
 
 
 def _slice(attention: Attention, piece: HeadSlice, by_head: bool) -> None:
-    whole = piece.heads * piece.width
+    width = piece.heads * piece.width
     for module in attention.module.modules():
         if module is attention.output:
-            _keep(module, piece.index(whole), inputs=True)
-        elif isinstance(module, nn.Linear | Conv1D) and sizes(module)[1] in (whole, 3 * whole):
+            _keep(module, piece.index(width), inputs=True)
+        elif isinstance(module, nn.Linear | Conv1D) and sizes(module)[1] in (width, 3 * width):
             _keep(module, piece.index(sizes(module)[1], by_head), inputs=False)
         for names, before, now in (
             (HEADS, piece.heads, len(piece.kept)),
-            (WIDTHS, whole, len(piece.kept) * piece.width),
+            (WIDTHS, width, len(piece.kept) * piece.width),
         ):
             for name in names:
                 if getattr(module, name, None) == before:

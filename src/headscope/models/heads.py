@@ -49,8 +49,8 @@ def name(chosen: Bool[np.ndarray, "layer head"], heads: Sequence[int]) -> str:
     names = []
     for layer, number in enumerate(heads):
         of_layer = np.flatnonzero(chosen[layer]) + 1
-        whole = 0 < len(of_layer) == number
-        names += [f"{layer + 1}-*"] if whole else [f"{layer + 1}-{head}" for head in of_layer]
+        complete = 0 < len(of_layer) == number
+        names += [f"{layer + 1}-*"] if complete else [f"{layer + 1}-{head}" for head in of_layer]
     return ",".join(names)
 
 

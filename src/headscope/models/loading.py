@@ -58,7 +58,7 @@ def load(
     >>> model.capture.method, len(model.capture.heads), model.capture.heads[0]
     ('attention interface', 6, 12)
     """
-    place = device_map(str(device)) if is_auto(device) else device_of(device)
+    devices = device_map(str(device)) if is_auto(device) else device_of(device)
     kind = dtype_of(dtype)
     checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
@@ -67,10 +67,10 @@ def load(
     if checkpoint.name == "minilm":
         verify(weights.sha256)
     with bounded(checkpoint):
-        network = _network(checkpoint, config, place, head=head, dtype=kind, remote_code=remote_code)
+        network = _network(checkpoint, config, devices, head=head, dtype=kind, remote_code=remote_code)
     network = (network if head else without_decoder(network)).eval()
-    if isinstance(place, torch.device):
-        nn.Module.to(network, place)
+    if isinstance(devices, torch.device):
+        nn.Module.to(network, devices)
         hold_in_memory(network)
     refuse_types_of_pairs(checkpoint.name, network, tokenizer)
     files, capture = (weights, settings), check(network)
@@ -80,7 +80,7 @@ def load(
 def _network(
     checkpoint: Checkpoint,
     config: PreTrainedConfig,
-    place: torch.device | dict[str, Any],
+    devices: torch.device | dict[str, Any],
     *,
     head: bool,
     dtype: torch.dtype,
@@ -105,7 +105,7 @@ def _network(
             dtype=dtype,
             ignore_mismatched_sizes=True,
             output_loading_info=True,
-            **({} if isinstance(place, torch.device) else place),
+            **({} if isinstance(devices, torch.device) else devices),
             **code,
         )
     refuse_report(checkpoint.name, network, report, head=head, later=of_adapter)

@@ -23,9 +23,9 @@ def multiplications(model: Model, tokens: int = TOKENS) -> float:
 
     Raises `HeadscopeError` for a model whose linear maps of attention cannot be identified.
     """
-    layers = [each for each in model.network.modules() if isinstance(each, torch.nn.ModuleList)]
-    weights = sum(weight.numel() for each in layers for weight in each.parameters() if weight.ndim == 2)
-    return weights + 2.0 * tokens * sum(each.heads * each.width for each in model.projections)
+    layers = [module for module in model.network.modules() if isinstance(module, torch.nn.ModuleList)]
+    weights = sum(weight.numel() for layer in layers for weight in layer.parameters() if weight.ndim == 2)
+    return weights + 2.0 * tokens * sum(projection.heads * projection.width for projection in model.projections)
 
 
 def forward_seconds(models: list[Model], batch: int = BATCH, tokens: int = TOKENS) -> list[float]:

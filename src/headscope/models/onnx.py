@@ -110,8 +110,8 @@ def _inputs(model: Model, texts: tuple[tuple[str, ...], ...]) -> dict[str, Tenso
     encoded = [tokenizer(*text, verbose=False) for text in texts]
     if tokenizer.pad_token_id is not None:
         return dict(tokenizer.pad(encoded, padding=True, return_tensors="pt"))
-    shortest = min(len(each["input_ids"]) for each in encoded)
-    return {name: torch.tensor([each[name][:shortest] for each in encoded]) for name in encoded[0]}
+    shortest = min(len(item["input_ids"]) for item in encoded)
+    return {name: torch.tensor([item[name][:shortest] for item in encoded]) for name in encoded[0]}
 
 
 def _compare(path: Path, inputs: dict[str, Tensor], expected: Tensor) -> None:
@@ -119,7 +119,7 @@ def _compare(path: Path, inputs: dict[str, Tensor], expected: Tensor) -> None:
     (output,) = session.run(None, {name: values.numpy() for name, values in inputs.items()})
     real = inputs["attention_mask"].bool().numpy()
     both = np.asarray(output), expected.numpy()
-    ours, theirs = (each[real] if each.shape[:2] == real.shape else each for each in both)
+    ours, theirs = (output[real] if output.shape[:2] == real.shape else output for output in both)
     difference = np.abs(ours - theirs).max() if ours.shape == theirs.shape else np.inf
     if not difference <= TOLERANCE * max(1.0, np.abs(theirs).max()):
         raise HeadscopeError(

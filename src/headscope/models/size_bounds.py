@@ -104,6 +104,6 @@ def _sizes(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
         if isinstance(value, dict):
             left += value.items()
         elif isinstance(value, list):
-            left += [(key, each) for each in value]
+            left += [(key, item) for item in value]
         elif isinstance(value, int) and not isinstance(value, bool):
             yield key, value

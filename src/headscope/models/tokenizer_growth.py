@@ -74,9 +74,9 @@ def _steps(part: object) -> Iterator[Mapping[str, Any]]:
     """The steps of a normalizer or pre-tokenizer and of the sequences in it, in their order."""
     if isinstance(part, dict):
         inner = [part.get(name) for name in ("normalizers", "pretokenizers")]
-        sequences = [each for each in inner if isinstance(each, list)]
+        sequences = [part for part in inner if isinstance(part, list)]
         if sequences:
-            for each in sequences[0]:
-                yield from _steps(each)
+            for part in sequences[0]:
+                yield from _steps(part)
         else:
             yield part

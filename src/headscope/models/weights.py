@@ -119,10 +119,10 @@ def refuse_non_finite(name: str, network: "nn.Module") -> None:
         weight = stored(network, path, parameter)
         finite = torch.isfinite(weight)
         if not finite.all():
-            place = [number + 1 for number in (~finite).nonzero()[0].tolist()]
+            index = [number + 1 for number in (~finite).nonzero()[0].tolist()]
             raise HeadscopeError(
                 f"model '{name}': {int((~finite).sum())} numbers of the weight {path} are not finite in "
-                f"{str(weight.dtype).removeprefix('torch.')} (the first at {place}, counted from 1); "
+                f"{str(weight.dtype).removeprefix('torch.')} (the first at {index}, counted from 1); "
                 "download or train the model again"
             )
 

@@ -15,7 +15,9 @@ def check_attributes(result: xr.Dataset) -> None:
 
     Numbers are single values, all other attributes of `ATTRIBUTES` text (or none, for a model that is in no file).
     """
-    owners = {"": result.attrs} | {f" of variable '{name}'": each.attrs for name, each in result.variables.items()}
+    owners = {"": result.attrs} | {
+        f" of variable '{name}'": variable.attrs for name, variable in result.variables.items()
+    }
     for owner, attributes in owners.items():
         if wrong := [name for name, value in attributes.items() if isinstance(value, str) and not is_unicode(value)]:
             raise ValueError(f"result: attributes {wrong}{owner} are no UTF-8")
@@ -36,7 +38,7 @@ def is_unicode(text: str) -> bool:
     >>> is_unicode("é"), is_unicode("\\udcff")
     (True, False)
     """
-    return not any("\ud800" <= each <= "\udfff" for each in text)
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _parsed(value: Any) -> Any:

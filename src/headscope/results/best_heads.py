@@ -19,9 +19,9 @@ def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tupl
 
     * `heads`: number of heads of each layer.
     """
-    place = places(heads)
-    variables.add("chosen_layer", column(best, lambda one: place[one.selected.head][0]))
-    variables.add("chosen_head", column(best, lambda one: place[one.selected.head][1]))
+    indices = places(heads)
+    variables.add("chosen_layer", column(best, lambda one: indices[one.selected.head][0]))
+    variables.add("chosen_head", column(best, lambda one: indices[one.selected.head][1]))
 
 
 def add_held_out(variables: Variables, best: Sequence[BestHead | None], names: Sequence[str], count: Count) -> None:

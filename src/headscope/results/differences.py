@@ -72,7 +72,7 @@ def _distance(saved: np.ndarray, new: np.ndarray) -> np.ndarray:
 
 def _place(array: xr.DataArray, flat: int) -> str:
     at = np.unravel_index(flat, array.shape) if array.ndim else ()
-    return ", ".join(f"{dim} {array[dim].values[place]}" for dim, place in zip(array.dims, at, strict=True))
+    return ", ".join(f"{dim} {array[dim].values[index]}" for dim, index in zip(array.dims, at, strict=True))
 
 
 def _sizes(array: xr.DataArray) -> str:

@@ -42,7 +42,11 @@ def check(result: xr.Dataset) -> xr.Dataset:
     for name, variable in result.data_vars.items():
         if missing := {"long_name", "units", "source"} - set(variable.attrs):
             raise ValueError(f"result: variable '{name}' lacks {sorted(missing)}")
-        if wrong := [each for each in ("long_name", "units", "source") if not isinstance(variable.attrs[each], str)]:
+        if wrong := [
+            attribute
+            for attribute in ("long_name", "units", "source")
+            if not isinstance(variable.attrs[attribute], str)
+        ]:
             raise ValueError(f"result: attributes {wrong} of variable '{name}' are not text")
         if str(name).endswith("_ci"):
             _check_interval(result, str(name))

@@ -66,4 +66,4 @@ def _misfit(dim: str, labels: np.ndarray) -> str:
 
 
 def _some(labels: np.ndarray) -> str:
-    return ", ".join(repr(each)[:40] for each in labels[:5].tolist()) + (", ..." if len(labels) > 5 else "")
+    return ", ".join(repr(label)[:40] for label in labels[:5].tolist()) + (", ..." if len(labels) > 5 else "")

@@ -17,8 +17,8 @@ from headscope.results.hdf5_guard import refuse_hostile
 class _OpenedOnce(h5py.File):
     """An HDF5 file that keeps the objects that were looked up by their names."""
 
-    def __init__(self, *place: Any, **options: Any):
-        super().__init__(*place, **options)
+    def __init__(self, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
         self._objects: dict[str, Any] = {}
 
     def __getitem__(self, name: Any) -> Any:

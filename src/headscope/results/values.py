@@ -20,9 +20,9 @@ def check_values(result: xr.Dataset) -> xr.Dataset:
         wrong = _wrong(array.values)
         if wrong.any():
             at = np.unravel_index(int(wrong.argmax()), wrong.shape)
-            place = ", ".join(f"{dim} {number + 1}" for dim, number in zip(array.dims, at, strict=True))
+            cell = ", ".join(f"{dim} {number + 1}" for dim, number in zip(array.dims, at, strict=True))
             reason = "no UTF-8" if array.dtype.kind == "U" else f"not between {-LARGEST:g} and {LARGEST:g}"
-            raise ValueError(f"variable '{name}' is {reason}: {array.values[at]!r}{place and f' ({place})'}")
+            raise ValueError(f"variable '{name}' is {reason}: {array.values[at]!r}{cell and f' ({cell})'}")
     return result
 
 

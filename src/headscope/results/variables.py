@@ -145,6 +145,6 @@ def by_layer(flat: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
     """From heads in a row to [layer, head, ...]."""
     layer = np.repeat(np.arange(len(heads)), heads)
     head = np.concatenate([np.arange(number) for number in heads])
-    whole = np.full((len(heads), max(heads), *flat.shape[1:]), np.nan)
-    whole[layer, head] = flat
-    return whole
+    full = np.full((len(heads), max(heads), *flat.shape[1:]), np.nan)
+    full[layer, head] = flat
+    return full

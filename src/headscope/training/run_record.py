@@ -126,7 +126,7 @@ class RunRecord:
 
     def checkpoint(self) -> Path | None:
         """The last complete checkpoint, or None."""
-        return max((each for each in self.folder.glob("step-*") if STEP.fullmatch(each.name)), key=_step, default=None)
+        return max((step for step in self.folder.glob("step-*") if STEP.fullmatch(step.name)), key=_step, default=None)
 
     def keep_checkpoint(self, step: int) -> None:
         """Move the complete checkpoint of a step to its place and remove the others."""

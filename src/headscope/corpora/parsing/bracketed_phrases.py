@@ -73,10 +73,10 @@ def _span(phrase: Phrase, spans: set[tuple[int, int]]) -> tuple[int, int]:
     if not phrase.parts:
         return phrase.word, phrase.word + 1
     parts = [_span(part, spans) for part in phrase.parts]
-    whole = parts[0][0], parts[-1][1]
-    if whole[1] - whole[0] > 1:
-        spans.add(whole)
-    return whole
+    phrase_span = parts[0][0], parts[-1][1]
+    if phrase_span[1] - phrase_span[0] > 1:
+        spans.add(phrase_span)
+    return phrase_span
 
 
 def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:
@@ -102,9 +102,9 @@ def _link(phrase: Phrase, linked: list[int]) -> int:
     """Hang the heads of all other parts on the head of the phrase, and return that."""
     if not phrase.parts:
         return phrase.word
-    each = [_link(part, linked) for part in phrase.parts]
-    head = each[_head_part(phrase)]
-    for other in each:
+    part_links = [_link(part, linked) for part in phrase.parts]
+    head = part_links[_head_part(phrase)]
+    for other in part_links:
         if other != head:
             linked[other] = head + 1
     return head
@@ -113,8 +113,8 @@ def _link(phrase: Phrase, linked: list[int]) -> int:
 def _head_part(phrase: Phrase) -> int:
     labels = [part.label.partition("-")[0] for part in phrase.parts]
     if phrase.label.partition("-")[0] in NOMINAL:
-        last = [place for place, label in enumerate(labels) if label in NOUNS]
-        inner = [place for place, label in enumerate(labels) if label in NOMINAL]
+        last = [index for index, label in enumerate(labels) if label in NOUNS]
+        inner = [index for index, label in enumerate(labels) if label in NOMINAL]
         return last[-1] if last else inner[0] if inner else _last_word(labels)
     for wanted in FIRST.get(phrase.label.partition("-")[0], CLAUSE):
         if wanted in labels:
@@ -124,5 +124,5 @@ def _head_part(phrase: Phrase) -> int:
 
 def _last_word(labels: list[str]) -> int:
     """The last part that is neither punctuation nor 's."""
-    words = [place for place, label in enumerate(labels) if label[:1].isalpha() and label != "POS"]
+    words = [index for index, label in enumerate(labels) if label[:1].isalpha() and label != "POS"]
     return words[-1] if words else len(labels) - 1

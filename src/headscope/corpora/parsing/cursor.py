@@ -29,17 +29,17 @@ class Cursor:
     example, it has kept nothing else, and has read the last line of that example, but no further example.
     """
 
-    def __init__(self, place: FilePosition = START):
-        self.move(place)
+    def __init__(self, position: FilePosition = START):
+        self.move(position)
 
     @property
-    def place(self) -> FilePosition:
-        """The place behind the last line that was read."""
+    def position(self) -> FilePosition:
+        """The position behind the last line that was read."""
         return FilePosition(self.offset, self.line, self.known)
 
-    def move(self, place: FilePosition) -> None:
-        """Go on from a place."""
-        self.offset, self.line, self.known = place.offset, place.line, place.known
+    def move(self, position: FilePosition) -> None:
+        """Go on from a position."""
+        self.offset, self.line, self.known = position.offset, position.line, position.known
         self.moved = True
 
     def next_line(self, file: BinaryIO) -> bytes:

@@ -49,8 +49,10 @@ def _from_record(record: Record) -> Annotated:
     several = record.get("target_spans", list) if record.fields.get("target_spans") is not None else []
     spans = several or [record.get("target", list)]
     elements = [
-        Element(each.get("name", str), each.get("core", bool), (each.get("start", int), each.get("end", int)))
-        for each in record.records("elements")
+        Element(
+            element.get("name", str), element.get("core", bool), (element.get("start", int), element.get("end", int))
+        )
+        for element in record.records("elements")
     ]
     for span in spans:
         if not (isinstance(span, list) and len(span) == 2 and all(type(end) is int for end in span)):
@@ -72,7 +74,9 @@ def from_xml(source: str) -> Iterator[Annotated | Bad | Skipped]:
         if root.name != "lexUnit":
             raise Bad(root.line, f"<{root.name}> is no lexical unit; name files of the folder lu")
         types = {
-            each.required("name"): each.attributes["type"] for each in root.within("FE") if "type" in each.attributes
+            element.required("name"): element.attributes["type"]
+            for element in root.within("FE")
+            if "type" in element.attributes
         }
         head = (root.required("name"), root.required("frame"))
     except Bad as bad:
@@ -85,21 +89,21 @@ def from_xml(source: str) -> Iterator[Annotated | Bad | Skipped]:
 def _of_sentence(
     sentence: Node, lexical_unit: str, frame: str, types: dict[str, str]
 ) -> Iterator[Annotated | Bad | Skipped]:
-    text = "".join(each.text for each in sentence.named("text"))
-    sets = [each for each in sentence.named("annotationSet") if any(_labels(each, "Target"))]
+    text = "".join(part.text for part in sentence.named("text"))
+    sets = [annotation for annotation in sentence.named("annotationSet") if any(_labels(annotation, "Target"))]
     if not sets:
         yield Skipped("sentences without annotation")
-    for each in sets:
+    for annotation in sets:
         try:
-            elements = [label for label in _labels(each, "FE") if "start" in label.attributes]
-            if without_words := sum(1 for _ in _labels(each, "FE")) - len(elements):
+            elements = [label for label in _labels(annotation, "FE") if "start" in label.attributes]
+            if without_words := sum(1 for _ in _labels(annotation, "FE")) - len(elements):
                 yield Skipped("frame elements without words", without_words)
             yield Annotated(
-                each.line,
-                f"{lexical_unit}:{each.required('ID')}",
+                annotation.line,
+                f"{lexical_unit}:{annotation.required('ID')}",
                 text,
                 frame,
-                tuple(_span(label) for label in _labels(each, "Target")),
+                tuple(_span(label) for label in _labels(annotation, "Target")),
                 tuple(_element(label, types) for label in elements),
             )
         except Bad as bad:
@@ -109,9 +113,9 @@ def _of_sentence(
 def _labels(annotation: Node, layer: str) -> Iterator[Node]:
     return (
         label
-        for each in annotation.named("layer")
-        if each.attributes.get("name") == layer
-        for label in each.named("label")
+        for part in annotation.named("layer")
+        if part.attributes.get("name") == layer
+        for label in part.named("label")
     )
 
 

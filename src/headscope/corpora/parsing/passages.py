@@ -27,9 +27,9 @@ def words(text: str, spans: Iterable[Span] = ()) -> tuple[Span, ...]:
         inner = sorted(end for end in ends if match.start() < end < match.end())
         parts = pairwise([match.start(), *inner, match.end()]) if inner else [match.span()]
         spans_of_words += [
-            (start + each.start(), start + each.end())
+            (start + match.start(), start + match.end())
             for start, end in parts
-            for each in WORD.finditer(text[start:end])
+            for match in WORD.finditer(text[start:end])
         ]
     return tuple(spans_of_words)
 

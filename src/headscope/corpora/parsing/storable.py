@@ -35,7 +35,7 @@ def first_unstorable(names: Iterable[tuple[str, str]], texts: Iterable[str]) -> 
             return long_text(text)
     if _is_storable(joined):
         return None
-    name, value = next(each for each in (*named, *(("text", text) for text in texts)) if not _is_storable(each[1]))
+    name, value = next(pair for pair in (*named, *(("text", text) for text in texts)) if not _is_storable(pair[1]))
     return f"{name} {value[:20]!a} has a NUL character, or half of a character; take it out"
 
 
@@ -45,9 +45,9 @@ def _named(example: Example) -> Iterator[tuple[str, str]]:
         yield "label", example.label
     for sentence in example.sentences:
         if sentence.words:
-            yield from (("relation", each) for each in sentence.deprel)
-            yield from (("part of speech", each) for each in sentence.upos)
-            yield from (("relation", each.relation) for each in sentence.links)
+            yield from (("relation", relation) for relation in sentence.deprel)
+            yield from (("part of speech", tag) for tag in sentence.upos)
+            yield from (("relation", link.relation) for link in sentence.links)
 
 
 def _is_storable(text: str) -> bool:

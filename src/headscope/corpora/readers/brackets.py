@@ -30,7 +30,7 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    files = sorted(file for each in SUFFIXES for file in kinds.in_folder(source, f"*{each}"))
+    files = sorted(file for suffix in SUFFIXES for file in kinds.in_folder(source, f"*{suffix}"))
     return files or kinds.existing(source, options)
 
 

@@ -101,15 +101,15 @@ def _mentions(rows: list[Conll2012Row]) -> tuple[Mention, ...]:
     """
     complete: list[Mention] = []
     opened: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         for bracket in _brackets(row):
             entity = bracket["entity"]
             if bracket["open"]:
-                opened.setdefault(entity, []).append(place)
+                opened.setdefault(entity, []).append(index)
             if bracket["close"]:
                 if not opened.get(entity):
                     raise Bad(row.line, f"mention '{entity})' closes and was not opened in its sentence")
-                complete.append(Mention(entity, opened[entity].pop(), place + 1))
+                complete.append(Mention(entity, opened[entity].pop(), index + 1))
     for entity, places in opened.items():
         if places:
             raise Bad(rows[places[-1]].line, f"mention '({entity}' opens and is not closed in its sentence")

@@ -50,8 +50,8 @@ def _example(item: framenet_json.Annotated) -> Example:
     words = between_blanks(text)
     target = sorted({word for span in item.target for word in _words(item, words, span, "the target")})
     links = tuple(
-        Link(each.name, _words(item, words, each.span, f"element '{each.name}'"), tuple(target), each.core)
-        for each in item.elements
+        Link(element.name, _words(item, words, element.span, f"element '{element.name}'"), tuple(target), element.core)
+        for element in item.elements
     )
     return Example(item.id, (Sentence(text, words, links=links),), label=item.frame or None)
 

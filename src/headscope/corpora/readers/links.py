@@ -40,7 +40,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 def _example(record: Record, name: str) -> Example:
     record.only("text", "words", "links", "id")
     text, words = _text(record)
-    links = tuple(_link(each, len(words)) for each in record.records("links"))
+    links = tuple(_link(link, len(words)) for link in record.records("links"))
     return Example(record.get("id", str, f"{name}:{record.line}"), (Sentence(text, words, links=links),))
 
 

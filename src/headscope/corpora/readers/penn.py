@@ -43,7 +43,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad]:
 
 
 def _sentence(block: Block) -> Sentence:
-    rows = [_row(number, place, line) for place, (number, line) in enumerate(block, 1)]
+    rows = [_row(number, index, line) for index, (number, line) in enumerate(block, 1)]
     starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
     relations = ["punct" if row.upos == "PUNCT" else "dep" for row in rows]
     heads = dependency_columns.heads(rows)
@@ -58,12 +58,12 @@ def _sentence(block: Block) -> Sentence:
     )
 
 
-def _row(number: int, place: int, line: str) -> ConlluRow:
+def _row(number: int, index: int, line: str) -> ConlluRow:
     columns = line.split("\t")
     if len(columns) != 3:
         raise Bad(number, f"{len(columns)} columns, expected word, tag and head, separated by tabs")
     form, tag, head = columns
-    return ConlluRow(number, place, unescaped(form), upos(tag), "_", head, "_", {})
+    return ConlluRow(number, index, unescaped(form), upos(tag), "_", head, "_", {})
 
 
 def unescaped(form: str) -> str:

@@ -36,10 +36,10 @@ def locate(source: str, options: Options) -> list[str]:
         raise HeadscopeError(f"corpus '{source}': no type '{options.task}' in WinoBias; there are: {', '.join(TYPES)}")
     folder = path if path.is_dir() else path.parent
     names = [
-        f"{kind}_stereotyped_{each}.txt.{options.split or 'dev'}"
-        for each in TYPES
+        f"{kind}_stereotyped_{number}.txt.{options.split or 'dev'}"
+        for number in TYPES
         for kind in ("pro", "anti")
-        if options.task in (None, each)
+        if options.task in (None, number)
     ]
     files = [path] if path.is_file() else [folder / name for name in names]
     for file in [*files, *(folder / name for name in LISTS)]:

@@ -94,7 +94,7 @@ def _problem(item: ClozeItem, ids: Container[str]) -> str:
     if item.id in ids:
         return f"two items have the id '{item.id[:40]}'; mend one"
     names = (("id", item.id), ("phenomenon", item.phenomenon), ("condition", item.condition))
-    wrong = first_unstorable(names, (item.lemma, *(each.text for each in item.candidates)))
+    wrong = first_unstorable(names, (item.lemma, *(candidate.text for candidate in item.candidates)))
     return f"item '{item.id[:40]}': {wrong}" if wrong else ""
 
 
@@ -120,8 +120,8 @@ def _located(given: str, data: str | Path | None) -> tuple[str, ModuleType, list
         stem = reader if reader != "own" else Path(plain).stem
         return stem, catalog.load(READERS, reader), [given]
     if name not in names or name == "own":
-        there = ", ".join(each for each in names if each != "own")
-        near = suggest(name, [each for each in names if each != "own"], remedy=f"name a file, or one of {there}")
+        there = ", ".join(reader for reader in names if reader != "own")
+        near = suggest(name, [reader for reader in names if reader != "own"], remedy=f"name a file, or one of {there}")
         raise HeadscopeError(f"suite '{given}' is no file and no name of a suite; {near}")
     reader = catalog.load(READERS, name)
     if reader.FILES and data is None:
@@ -136,9 +136,9 @@ def _file(suite: str, name: str, folder: Path) -> str:
     folders = [folder]
     for _ in range(DEPTH):
         for packed in (name, f"{name}.gz"):
-            if near := sorted(path for each in folders if (path := each / packed).is_file()):
+            if near := sorted(path for folder in folders if (path := folder / packed).is_file()):
                 return str(near[0])
-        folders = [path for each in folders for path in each.iterdir() if path.is_dir()]
+        folders = [path for folder in folders for path in folder.iterdir() if path.is_dir()]
     raise HeadscopeError(f"suite '{suite}': no file '{name}' or '{name}.gz' in '{folder}'; name its folder with --data")
 
 

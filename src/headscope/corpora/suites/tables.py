@@ -39,7 +39,7 @@ def rows(file: str, columns: Sequence[str], *, quoted: bool = False) -> Iterator
         if len(values) != len(header):
             yield Bad(number, f"{len(values)} columns, expected {len(header)}")
         else:
-            yield SuiteRow(number, tuple(values[place].strip() for place in places))
+            yield SuiteRow(number, tuple(values[column].strip() for column in places))
 
 
 def _split(line: str, quoted: bool) -> list[str]:

@@ -82,7 +82,7 @@ def split(places: list[str]) -> tuple[list[tuple[int, int]], list[str]]:
     >>> split(["4-7", "5-1", "out"])
     ([(4, 7), (5, 1)], ['out'])
     """
-    matches = [HEAD.fullmatch(place) for place in places]
+    matches = [HEAD.fullmatch(word) for word in places]
     n_heads = next((at for at, match in enumerate(matches) if match is None), len(places))
     if n_heads == len(places):
         raise HeadscopeError(f"head '{places[-1]}': no folder is named; name folders that studies wrote with -o")
@@ -144,11 +144,11 @@ def _cards(models: "list[MeasuredModel]", heads: list[tuple[int, int]], out: Pat
     for layer, number in heads:
         cards = card(models, layer, number)
         _say_models(models, show)
-        for each in cards:
-            page = str(write_card(each, out, alone=len(models) == 1)) if out else None
-            _print_card(each, show)
+        for found in cards:
+            page = str(write_card(found, out, alone=len(models) == 1)) if out else None
+            _print_card(found, show)
             show.line(f"page: {page}" if page else "a page with its maps and charts: -o FOLDER")
-            show.add(_about(each.model) | {"head": each.name, "page": page, "numbers": _plain(each)})
+            show.add(_about(found.model) | {"head": found.name, "page": page, "numbers": _plain(found)})
 
 
 def _print_card(card: "Card", show: Printer) -> None:
@@ -169,8 +169,8 @@ def _print_card(card: "Card", show: Printer) -> None:
 def _beside(table: "Table") -> "Table":
     """The table with intervals as part of the values."""
     joined = [
-        (place, [cell and (" ".join(filter(None, (cell[0], cell[1] and f"[{cell[1]}]"))), "") for cell in cells])
-        for place, cells in table.rows
+        (row_names, [cell and (" ".join(filter(None, (cell[0], cell[1] and f"[{cell[1]}]"))), "") for cell in cells])
+        for row_names, cells in table.rows
     ]
     return replace(table, rows=joined)
 
@@ -195,14 +195,14 @@ def _index(models: "list[MeasuredModel]", show: Printer) -> None:
     for model in models:
         table, layers = index(model), list(highlights(model.layers))
         show.table(table, intervals=False)
-        show.facts([Finding(f"Layers: {each.topic}", each.text) for each in layers])
+        show.facts([Finding(f"Layers: {layer.topic}", layer.text) for layer in layers])
         show.line("columns that are not shown, and intervals: -o FOLDER or --json")
         names = [column.words for column in table.columns]
         rows = [
-            {"head": place[0]} | {name: cell and cell[0] for name, cell in zip(names, cells, strict=True)}
-            for place, cells in table.rows
+            {"head": head_name[0]} | {name: cell and cell[0] for name, cell in zip(names, cells, strict=True)}
+            for head_name, cells in table.rows
         ]
-        show.add(_about(model) | {"heads": rows, "layers": {each.topic: each.text for each in layers}})
+        show.add(_about(model) | {"heads": rows, "layers": {layer.topic: layer.text for layer in layers}})
 
 
 def _ranking(models: "list[MeasuredModel]", by: str, ascending: bool, top: int | None, show: Printer) -> None:
@@ -215,8 +215,8 @@ def _ranking(models: "list[MeasuredModel]", by: str, ascending: bool, top: int |
             show.line(model.name, "bold underline")
             show.table(table)
         rows = addressed(model.numbers, by).sort_values("value", ascending=ascending)
-        for place, mine in rows.groupby("source"):
-            source = model.sources[int(str(place))]
+        for source_number, mine in rows.groupby("source"):
+            source = model.sources[int(str(source_number))]
             values = mine.head(top or len(mine)).drop(columns="source").to_dict("records")
             show.add(_about(model) | {"by": by, "source": source.name, "result": str(source.path), "heads": values})
 

@@ -59,11 +59,11 @@ def rerun(  # noqa: PLR0913 (each is an option of the command line)
         anew |= {"annotate": annotate, "remote_code": remote_code}
         given, left_out = followed(saved.attrs["study"], words, anew)
         _say(words, given, left_out)
-        with _folder(out, saved.attrs["study"]) as place:
-            new = _run(saved.attrs["study"], given, place)
+        with _folder(out, saved.attrs["study"]) as folder:
+            new = _run(saved.attrs["study"], given, folder)
             new.attrs["command"] = saved.attrs["command"]
-            results.save(new, place)
-            new = results.read(place)
+            results.save(new, folder)
+            new = results.read(folder)
         different = list(differences(saved, new, tolerance, relative))
         if json:
             print_json(_plain(saved, new, different))
@@ -112,8 +112,8 @@ def _hashes(saved: "xr.Dataset", new: "xr.Dataset") -> dict[str, tuple[str, str]
 def _versions(saved: "xr.Dataset", new: "xr.Dataset") -> dict[str, tuple[str, str]]:
     """The versions that changed."""
     before, now = (
-        json_.loads(each.attrs.get("versions", "{}")) | {"headscope": each.attrs["headscope_version"]}
-        for each in (saved, new)
+        json_.loads(result.attrs.get("versions", "{}")) | {"headscope": result.attrs["headscope_version"]}
+        for result in (saved, new)
     )
     names = dict.fromkeys((*before, *now))
     return {name: (str(before.get(name)), str(now.get(name))) for name in names if before.get(name) != now.get(name)}
@@ -134,10 +134,10 @@ def _in_words(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Differenc
         for name, (before, now) in _hashes(saved, new).items()
     ]
     lines += [f"version of {name}: {before}, now {now}" for name, (before, now) in _versions(saved, new).items()]
-    width = max((len(each.variable) for each in different), default=0)
-    for each in different:
-        largest = "" if each.largest != each.largest else f"{each.largest:.3g}"
-        lines.append(f"{each.variable:{width}}  {largest:>9}  {each.where}")
+    width = max((len(difference.variable) for difference in different), default=0)
+    for difference in different:
+        largest = "" if difference.largest != difference.largest else f"{difference.largest:.3g}"
+        lines.append(f"{difference.variable:{width}}  {largest:>9}  {difference.where}")
     total = len(compared(new))
     lines.append(f"{len(different)} of {total} variables differ" if different else f"all {total} variables are equal")
     return "\n".join(map(escaped, lines))

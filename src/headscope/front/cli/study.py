@@ -49,9 +49,9 @@ def verbs(study: str) -> dict[str, Callable[..., None]]:
     return {verb.name: _command(verb, verb.inputs, partial(_run_verb, study, verb)) for verb in functions}
 
 
-def tool(place: str, name: str) -> Callable[..., None]:
+def tool(file: str, name: str) -> Callable[..., None]:
     """The command of a function outside of the studies, which returns what is printed."""
-    function = read_from(place, name)
+    function = read_from(file, name)
     return _command(function, function.inputs, partial(_run_verb, name, function), OF_TOOLS)
 
 

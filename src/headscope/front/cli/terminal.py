@@ -55,8 +55,8 @@ def print_result(result: xr.Dataset) -> None:
     if {"layer", "head"} <= set(result.dims) and (table := by_layer(result, console.width)).row_count:
         console.print(table)
     own = study_page(result).tables()
-    for each in own[:1]:
-        console.print(laid_out(each, console.width))
+    for own_table in own[:1]:
+        console.print(laid_out(own_table, console.width))
     for name in () if own else results.means(result):
         array = result[name]
         numbers = np.issubdtype(array.dtype, np.number) and array.notnull().any()
@@ -137,7 +137,7 @@ def in_digits(values: np.ndarray, spec: str) -> list[str]:
 def laid_out(own: Own, width: int) -> Table:
     """A table that a study lays out itself, values without their intervals; as many of its columns as fit."""
     head = [*own.keys, *(column.words for column in own.columns)]
-    rows = [[*map(str, place), *("" if cell is None else cell[0] for cell in cells)] for place, cells in own.rows]
+    rows = [[*map(str, labels), *("" if cell is None else cell[0] for cell in cells)] for labels, cells in own.rows]
     widths = np.cumsum([max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)])
     fitting = max(len(own.keys) + 1, int((widths + 2 <= width).sum()))
     table = Table(*map(heading, head[:fitting]), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))

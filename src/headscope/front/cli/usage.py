@@ -45,7 +45,9 @@ def usage_line(error: Any) -> str:
     """The error, the wrong value, a similar name if there is one, and where help is; empty for a bare `headscope`."""
     text, option = error.format_message().rstrip("."), getattr(error, "option_name", "")
     if "No such option" in text:
-        options = [name for each in error.ctx.command.params for name in (*each.opts, *each.secondary_opts)]
+        options = [
+            name for parameter in error.ctx.command.params for name in (*parameter.opts, *parameter.secondary_opts)
+        ]
         text = f"no such option '{option}'{_similar(option, options)}"
     elif wrong := getattr(error.__cause__, "errors", None):  # of pydantic
         value, message = repr(wrong()[0]["input"]), wrong()[0]["msg"].rstrip(".")

@@ -89,14 +89,14 @@ def _session(places: list[str] | None, with_: str | None, corpora: list[str], gi
     """The models, the texts and the results of a view; `given` are the options of loading."""
     name, folders = split(places or [])
     with loading("reading"):
-        checkpoints = [_checkpoint(each, given["remote_code"]) for each in (name, with_) if each]
+        checkpoints = [_checkpoint(model, given["remote_code"]) for model in (name, with_) if model]
         measured, indexes = _results(folders)
         texts = _corpora(corpora)
     with loading("loading"):
         from headscope.viewer.loading import load_with_head
         from headscope.viewer.session import ViewSession, index_about, results_about
 
-        models = tuple(load_with_head(each, **given) for each in checkpoints)
+        models = tuple(load_with_head(checkpoint, **given) for checkpoint in checkpoints)
         return ViewSession(models, texts, results_about(models, measured), index_about(models[0], indexes))
 
 

@@ -29,9 +29,9 @@ def items(files: Sequence[str]) -> Iterator[ClozeItem | Bad]:
 
 
 def _item(right: SuiteRow | Bad, wrong: SuiteRow | Bad | None) -> ClozeItem:
-    for each in (right, wrong):
-        if isinstance(each, Bad):
-            raise each
+    for row in (right, wrong):
+        if isinstance(row, Bad):
+            raise row
     assert isinstance(right, SuiteRow)
     if not isinstance(wrong, SuiteRow):
         raise Bad(right.line, "the last line has no line after it with the other form of the verb")

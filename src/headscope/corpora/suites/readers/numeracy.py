@@ -41,7 +41,7 @@ def _sums(condition: str) -> Iterator[ClozeItem]:
     for number, (one, other) in enumerate(_pairs("1 digit" if condition == "words" else condition, distinct=False)):
         total = one + other
         wrong = [total + step for step in (-2, -1, 1, 2) if total + step >= 0]
-        answers = tuple(_written(each, condition) for each in (total, *wrong))
+        answers = tuple(_written(number, condition) for number in (total, *wrong))
         text = f"{_written(one, condition)} plus {_written(other, condition)} is {GAP}."
         yield gap(f"add-{condition}-{number}", "adding numbers", text, answers, answers[0], condition)
 

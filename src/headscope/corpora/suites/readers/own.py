@@ -74,7 +74,7 @@ def texts(record: Record, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     values = value if isinstance(value, list) else [value]
-    if len(values) > MOST or not all(isinstance(each, str) and each.strip() for each in values):
+    if len(values) > MOST or not all(isinstance(value, str) and value.strip() for value in values):
         raise Bad(record.line, f"'{name}' is {str(value)[:60]!r}, expected a text or at most {MOST} texts, none empty")
     return tuple(values)
 
