@@ -47,8 +47,10 @@ def words_of(svg: bytes) -> str:
 def test_a_picture_of_a_card_has_its_sentences(session: ViewSession, text: str) -> None:
     words = words_of(exported(session, text, "v=card&h=2-3", "svg"))
     assert "Head 2-3 of" in words and "profile on sample" in words
-    sentences = [finding.text for part in session.head_card(2, 3).parts for finding in part.findings]
-    assert sentences and all(each[:40] in words for each in sentences)
+    card = session.head_card(2, 3)
+    sentences = [finding.text for part in card.parts for finding in part.findings]
+    assert sentences and all(sentence[:40] in words for sentence in sentences)
+    assert card.rank_rows and all(f"{row.words} {row.value}, "[:40] in words for row in card.rank_rows)
 
 
 def test_a_picture_of_try_it_has_the_predictions_of_both_sides(session: ViewSession, text: str) -> None:

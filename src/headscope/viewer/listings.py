@@ -7,7 +7,7 @@ from headscope.figures.labels import head_name
 from headscope.figures.listing import ListedLine, listing
 from headscope.report.cards import Card
 from headscope.report.cards.head_numbers import Row
-from headscope.report.cards.wording import value
+from headscope.report.cards.wording import question, value
 from headscope.report.parts import Finding
 from headscope.viewer.embedded import usual_heads
 from headscope.viewer.session import ViewSession
@@ -17,7 +17,7 @@ from headscope.viewer.view_state import ViewState
 def card_listing(session: ViewSession, text: str, state: ViewState) -> Any:
     """The findings and numbers of the first chosen head."""
     card = session.head_card(*_head(session, state), state.model)
-    return listing(list(_card_lines(card)), f"Head {card.name} of {card.model.name}")
+    return listing(list(_card_lines(card)), f"Head {card.name} of {card.model.name}", ("share of heads not above",))
 
 
 def try_listing(session: ViewSession, text: str, state: ViewState) -> Any:
@@ -51,6 +51,8 @@ def _head(session: ViewSession, state: ViewState) -> tuple[int, int]:
 
 
 def _card_lines(card: Card) -> Iterator[ListedLine]:
+    for row in card.rank_rows:
+        yield ListedLine(f"{row.words} {row.value}, {row.rank_words}", (row.share,))
     yield from map(_finding, card.findings)
     for part in card.parts:
         yield ListedLine(part.source.name, strong=True)
@@ -59,12 +61,11 @@ def _card_lines(card: Card) -> Iterator[ListedLine]:
 
 
 def _number(row: Row) -> ListedLine:
-    labels = f": {row.words}" if row.words else ""
-    return ListedLine(f"{row.long_name}{labels} {value(row)}, rank {row.rank} of {row.heads}")
+    return ListedLine(f"{question(row)} {value(row)}, rank {row.rank} of {row.heads}")
 
 
-def _finding(each: Finding) -> ListedLine:
-    return ListedLine(f"{each.topic}: {each.text}")
+def _finding(finding: Finding) -> ListedLine:
+    return ListedLine(f"{finding.topic}: {finding.text}")
 
 
 LISTINGS = {"card": card_listing, "try": try_listing, "examples": example_listing}
