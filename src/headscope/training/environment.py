@@ -8,7 +8,7 @@ import torch
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.devices import device_of
-from headscope.models.minilm import verify
+from headscope.models.hub import verify
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from types import ModuleType
 from headscope import catalog
 from headscope.corpora.parsing.storable import first_unstorable
 from headscope.corpora.problems import Bad, Skipped
-from headscope.corpora.suites.item import ClozeItem
-from headscope.corpora.suites.spread import spread
+from headscope.corpora.suites.item import ClozeItem, spread
 from headscope.errors import HeadscopeError, suggest
 from headscope.storage.files import opening, refuse_text
 
