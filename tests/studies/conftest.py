@@ -13,22 +13,28 @@ from support.every_study import Run, arguments, prepare, run
 
 
 @pytest.fixture(scope="session")
-def ended(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, str], Run]:
-    """Run a study in a case of `support.every_study`, once for all processes of the tests."""
+def cases(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The models, texts and tasks of `support.every_study`, written once for all processes of the tests."""
     own = tmp_path_factory.getbasetemp()
     folder = (own if worker_id == "master" else own.parent) / "cases"
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
             folder.mkdir()
             prepare(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def ended(cases: Path) -> Callable[[str, str], Run]:
+    """Run a study in a case of `support.every_study`, once for all processes of the tests."""
 
     def once(study: str, case: str) -> Run:
-        out = folder / "out" / case / study
+        out = cases / "out" / case / study
         out.parent.mkdir(parents=True, exist_ok=True)
         kept = out.with_suffix(".json")
         with FileLock(f"{out}.lock"):
             if not kept.exists():
-                done = asdict(run(*arguments(study, case, folder), out=out))
+                done = asdict(run(*arguments(study, case, cases), out=out))
                 kept.write_text(json.dumps(done | {"directory": str(out)}), encoding="utf-8")
             done = json.loads(kept.read_text(encoding="utf-8"))
         return Run(**done | {"directory": Path(done["directory"])})

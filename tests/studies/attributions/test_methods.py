@@ -2,6 +2,8 @@
 
 import weakref
 from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from headscope.studies.attributions.descent import descend
 from headscope.studies.attributions.explaining_pass import explainer, importance_shares
 from headscope.studies.attributions.methods import METHODS, Importance
 from headscope.studies.attributions.targets import Target, target_of
-from support.reference_attributions import Naive
+from support.reference_attributions import TARGET, Naive
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 TEXTS = ("the cat saw it.", "she walked by the old house.")
@@ -146,6 +148,41 @@ def test_representation_of_the_first_token() -> None:
     assert vectors.tolist() == [[1.0, 0.0, 0.0]]
     assert float(target.scores(vectors, 3 * vectors)) == pytest.approx(1)
     assert float(target.objective(2 * vectors, 3 * vectors)) == pytest.approx(2)
+
+
+def test_value_zeroing_keeps_the_digits_of_double_precision() -> None:
+    network: Any = tiny_bert(0, BertForSequenceClassification, num_labels=3)
+    with torch.no_grad():  # a token moves the output by cosine distances of 1e-7 and less
+        for layer in network.bert.encoder.layer:
+            layer.attention.output.dense.weight.mul_(1e-2)
+    model = wrap(network, tiny_tokenizer())
+    ids = batch_of(model, TEXTS[0]).inputs["input_ids"][0]
+    found = explained(model, batch_of(model, TEXTS[0])).tokens[0, METHODS.index("value_zeroing")]
+    naive = Naive(deepcopy(network).double(), ids)
+    expected = [naive.value_zeroing(layer)[TARGET] for layer in range(len(found))]
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+def test_value_zeroing_rollout_passes_a_layer_that_moves_nothing() -> None:
+    network: Any = tiny_bert(0, BertForSequenceClassification, num_labels=3)
+    with torch.no_grad():
+        network.bert.encoder.layer[1].attention.output.dense.weight.zero_()
+    model = wrap(network, tiny_tokenizer())
+    tokens = explained(model, batch_of(model, *TEXTS)).tokens
+    rolled, zeroing = (tokens[:, METHODS.index(name)] for name in ("value_zeroing_rollout", "value_zeroing"))
+    assert not zeroing[:, 1].any()
+    np.testing.assert_allclose(rolled[:, 1], rolled[:, 0], atol=1e-6)
+    np.testing.assert_allclose(rolled.sum(-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_other_types_have_the_importances_of_single_precision(dtype: torch.dtype, computed: Importance) -> None:
+    labels = {"id2label": {0: "a", 1: "b", 2: "c"}, "label2id": {"a": 0, "b": 1, "c": 2}}
+    model = wrap(tiny_bert(0, BertForSequenceClassification, **labels).to(dtype), tiny_tokenizer())
+    found = explained(model, batch_of(model, *TEXTS)).tokens
+    size = np.abs(computed.tokens).max(-1, keepdims=True)
+    close = {torch.bfloat16: 0.1, torch.float16: 0.02, torch.float64: 1e-4}[dtype]
+    np.testing.assert_allclose(found / size, computed.tokens / size, atol=close)
 
 
 def test_maps_of_one_layer_are_in_memory_at_a_time() -> None:

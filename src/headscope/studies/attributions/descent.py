@@ -5,7 +5,7 @@ with the gradient of the target at its output: one layer's maps are in memory at
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -17,6 +17,7 @@ from headscope.capture.attention_mask import MASKED
 from headscope.capture.attention_switch import attending
 from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
+from headscope.capture.self_check import TOLERANCE
 
 States = Float[Tensor, "example token width"]
 Maps = Float[Tensor, "example head query key"]
@@ -42,6 +43,11 @@ class LayerPass:
     value_gradient: Float[Tensor, "example head key head_width"]
     top: States | None = None
 
+    def widened(self) -> "LayerPass":
+        """Its numbers in single precision or more: sums of half-precision numbers lose their digits."""
+        tensors = {part.name: getattr(self, part.name) for part in fields(self)}
+        return replace(self, **{name: wide(part) for name, part in tensors.items() if isinstance(part, Tensor)})
+
 
 @dataclass
 class _Attend:
@@ -64,7 +70,7 @@ class _Attend:
         refuse_unknown(keywords)
         groups = query.shape[1] // max(1, key.shape[1])
         key, values = (each.repeat_interleave(groups, dim=1) for each in (key, value))
-        scores = (query @ key.mT).float() * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+        scores = wide(query @ key.mT) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
         if attention_mask is not None:
             scores = scores.masked_fill(~attention_mask, MASKED)
         attention = scores.softmax(-1)
@@ -90,6 +96,17 @@ def descend(
         gradient = layer.state_gradient
         yield layer
         del layer  # its maps, before those of the next are made
+
+
+def wide(tensor: Tensor) -> Tensor:
+    """A tensor in single precision; one in double precision as it is."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
+
+
+def same_states(ones: States, others: States) -> bool:
+    """Whether states differ by rounding alone."""
+    close = max(1e-3, TOLERANCE[others.dtype])
+    return torch.allclose(ones, others, rtol=close, atol=close * float(others.abs().max()))
 
 
 def _layer(

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from headscope.capture.last_layer_rows import weight
 from headscope.capture.projections import Projections
-from headscope.studies.attributions.descent import LayerPass
+from headscope.studies.attributions.descent import LayerPass, wide
 
 TokenMap = Float[Tensor, "example query key"]
 Vectors = Float[Tensor, "example head key width"]
@@ -22,7 +22,7 @@ def value_vectors(layer: LayerPass, projections: Projections) -> Vectors:
     """What each head moves for each key: its value through the output projection, f(x) of Kobayashi et al. (2020)."""
     heads = projections.heads
     # [head, head_width, width]
-    mixed = weight(projections.output).unflatten(1, (heads, projections.width)).permute(1, 2, 0)
+    mixed = wide(weight(projections.output)).unflatten(1, (heads, projections.width)).permute(1, 2, 0)
     return torch.einsum("ehkw,hwd->ehkd", layer.values, mixed)
 
 
@@ -46,3 +46,9 @@ def norms(layer: LayerPass, vectors: Vectors) -> TokenMap:
 def row_normalised(lengths: TokenMap) -> TokenMap:
     """Each row by its sum."""
     return lengths / lengths.sum(-1, keepdim=True).clamp_min(TINY)
+
+
+def kept_where_nothing_moves(lengths: TokenMap) -> TokenMap:
+    """Each row by its sum; in a layer that moves nothing to a token, the token is all of its row."""
+    identity = torch.eye(lengths.shape[-1], dtype=lengths.dtype, device=lengths.device)
+    return row_normalised(torch.where(lengths.sum(-1, keepdim=True) == 0, identity, lengths))

@@ -16,13 +16,14 @@ from headscope.capture.projections import Projections
 from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.studies.attributions.descent import LayerPass, descend
+from headscope.studies.attributions.descent import LayerPass, descend, same_states, wide
 from headscope.studies.attributions.flow import flows
 from headscope.studies.attributions.maps import (
     TokenMap,
     Vectors,
     head_mean,
     head_norms,
+    kept_where_nothing_moves,
     norms,
     row_normalised,
     value_vectors,
@@ -39,7 +40,6 @@ GRADIENTS = ("gradient_attention", "value_gradient", "gradient_input")
 METHODS = (*OF_LAYER, *ROLLED, "flow", *GRADIENTS)
 # Flow is taken for inputs of at most so many tokens.
 FLOW_TOKENS = 64
-TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Explainer:
         return Importance(collected.tokens(), reference, collected.heads())
 
     def _refuse_other(self, layer: LayerPass, expected: Tensor) -> None:
-        if not torch.allclose(layer.output, expected, rtol=TOLERANCE, atol=TOLERANCE * float(expected.abs().max())):
+        if not same_states(layer.output, expected):
             kind = self.stack.network.config.model_type
             raise HeadscopeError(
                 f"model type '{kind}': layer {layer.number + 1} alone gives other states than in the network; "
@@ -117,8 +117,9 @@ class _Collected:
     flow_maps: list[np.ndarray] = field(default_factory=list)
     by_head: dict[str, list[Tensor]] = field(default_factory=dict)
 
-    def add(self, layer: LayerPass) -> None:
+    def add(self, own: LayerPass) -> None:
         """Take in a layer."""
+        layer = own.widened()
         if layer.top is not None:
             self.readout = read_tokens(layer.top, self.batch.real)
         assert self.readout is not None
@@ -129,7 +130,7 @@ class _Collected:
         for name, token_map in maps.items():
             self._append(name, (self.readout[:, None] @ token_map)[:, 0])
         for name, part in ROLLED.items():
-            self._roll(name, _mixed(maps[part]) if part == "attention" else row_normalised(maps[part]))
+            self._roll(name, _mixed(maps[part]) if part == "attention" else kept_where_nothing_moves(maps[part]))
         for name, importance in _gradients(layer):
             self._append(name, importance)
         if self.with_flow.any():
@@ -196,7 +197,7 @@ def read_tokens(
 
     All of it is at [CLS] for a classifier of BERT, at the mask for a masked word; it is even for a mean of states.
     """
-    return row_normalised(torch.linalg.vector_norm(gradient.float(), dim=-1) * real)
+    return row_normalised(torch.linalg.vector_norm(wide(gradient), dim=-1) * real)
 
 
 def _mixed(attention: TokenMap) -> TokenMap:

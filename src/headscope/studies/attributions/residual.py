@@ -12,10 +12,8 @@ from headscope.ablation.partial_rerun import with_attention_output
 from headscope.capture.eager import check_inputs
 from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
-from headscope.studies.attributions.descent import LayerPass
+from headscope.studies.attributions.descent import LayerPass, same_states
 from headscope.studies.attributions.maps import TokenMap, Vectors, norms
-
-CLOSE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,6 @@ def _normalisation(stack: Stack, projections: Projections, layer: int, call: Cal
         for handle in handles:
             handle.remove()
     shifted = with_attention_output(stack, projections, layer, call.states, call, attended[0] + 1)
-    if not torch.allclose(shifted, output, rtol=CLOSE, atol=CLOSE * float(output.abs().max())):
+    if not same_states(shifted, output):
         return None
     return next((norm for norm, states in given if torch.equal(states, attended[0] + call.states)), None)

@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
+from torch.nn.functional import normalize
 
 from headscope.ablation.partial_rerun import CHUNK, repeated, with_attention_output
+from headscope.capture.last_layer_rows import weight
 from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
-from headscope.studies.attributions.descent import LayerPass
+from headscope.studies.attributions.descent import LayerPass, wide
 from headscope.studies.attributions.maps import TokenMap, Vectors
 
 
@@ -57,28 +58,40 @@ class ValueZeroing:
         if not each.heads:
             return layer.states.new_zeros(examples, tokens, tokens)
         # [example, query, head, head_width] -> [example, query, head * head_width]
-        contexts = (layer.attention.to(layer.values.dtype) @ layer.values).transpose(1, 2).flatten(2)
-        plain = each.output(contexts)
+        contexts = (layer.attention @ layer.values).transpose(1, 2).flatten(2)
+        plain = each.output(contexts.to(weight(each.output).dtype))
         together = max(1, CHUNK // (examples * tokens))
         parts = [
             self._distances(layer, vectors[:, :, first : first + together], plain, first)
             for first in range(0, tokens, together)
         ]
-        return torch.cat(parts, dim=-1) * self.real[self.chosen][:, None]
+        # Without a value that moves nothing the output is the same, but for the rounding of batches of other sizes.
+        moving = (vectors != 0).any(-1).any(1) & self.real[self.chosen]
+        return torch.cat(parts, dim=-1) * moving[:, None]
 
     def _distances(self, layer: LayerPass, vectors: Vectors, plain: Tensor, first: int) -> TokenMap:
         number, examples = vectors.shape[2], len(plain)
-        attention = layer.attention[..., first : first + number]
-        moved = torch.einsum("ehqk,ehkd->keqd", attention.to(vectors.dtype), vectors)
+        moved = torch.einsum("ehqk,ehkd->keqd", layer.attention[..., first : first + number], vectors)
         # [key_example, query, width], key by key
-        outputs = (plain - moved).flatten(0, 1)
-        states, call = repeated(layer.states, number), self._call(layer.number, number)
+        outputs = (plain - moved).to(plain.dtype).flatten(0, 1)
+        states, call = repeated(layer.states.to(plain.dtype), number), self._call(layer.number, number)
         changed = with_attention_output(self.stack, self.projections[layer.number], layer.number, states, call, outputs)
-        changed = changed.unflatten(0, (number, examples))
-        return (1 - cosine_similarity(changed.float(), layer.output.float(), dim=-1)).clamp_min(0).permute(1, 2, 0)
+        changed = wide(changed).unflatten(0, (number, examples))
+        return cosine_distances(changed, layer.output).permute(1, 2, 0)
 
     def _call(self, layer: int, copies: int) -> Call:
         if copies not in self._calls:
             inputs = {name: repeated(tensor[self.chosen], copies) for name, tensor in self.inputs.items()}
             self._calls[copies] = self.stack.arguments(inputs)
         return self._calls[copies][layer]
+
+
+def cosine_distances(
+    ones: Float[Tensor, "*dims width"], others: Float[Tensor, "*dims width"]
+) -> Float[Tensor, "*dims"]:
+    """1 - cosine, as |u - v|^2 / 2 of vectors of length 1: the difference from 1 has no digits left where it is small.
+
+    >>> cosine_distances(torch.tensor([1.0, 1e-6]), torch.tensor([1.0, 0.0])).item()
+    5e-13
+    """
+    return (normalize(ones, dim=-1) - normalize(others, dim=-1)).square().sum(-1) / 2

@@ -1,0 +1,19 @@
+"""Every study runs in every type of numbers in which its model can be loaded."""
+
+from pathlib import Path
+
+import pytest
+
+from support.every_study import STUDIES, arguments, run
+
+TRAINED = {"finetune", "pretrain_head"}  # which have no `--dtype`: they train in single precision
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
+@pytest.mark.parametrize("study", [study for study in STUDIES if study not in TRAINED])
+def test_study_runs_in_other_types(
+    study: str, dtype: str, cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headscope.report.write", lambda result, directory, **_: Path(directory) / "report.html")
+    ended = run(*arguments(study, "two examples", cases), "--dtype", dtype, out=tmp_path)
+    assert ended.status == 0, ended.errors
