@@ -1,6 +1,7 @@
 """The whole study on a tiny model: parts are apart, choices are not made on what is reported, and reasons are named."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,27 @@ def test_a_word_has_one_answer_in_a_control_task() -> None:
                 forms[places[key]].add(int(control.numbers[part][place]))
     assert max(map(len, forms.values())) == 1
     assert len({each for some in forms.values() for each in some}) > 3
+
+
+def test_a_tested_answer_that_is_no_class_counts_as_wrong_and_is_said(model: headscope.Model, tmp_path: Path) -> None:
+    def treebank(name: str, sentences: int, tag: str) -> headscope.Corpus:
+        words = zip(("the", "cat", "saw", "it"), ("DET", tag, "VERB", "PRON"), (2, 3, 0, 3), strict=True)
+        lines = [
+            f"{place}\t{form}\t{form}\t{upos}\t_\t_\t{head}\t{'dep' if head else 'root'}\t_\t_"
+            for place, (form, upos, head) in enumerate(words, 1)
+        ]
+        (tmp_path / f"{name}.conllu").write_text(sentences * "\n".join([*lines, "\n"]), encoding="utf-8")
+        return headscope.read(tmp_path / f"{name}.conllu")
+
+    training = (treebank("train", 30, "NOUN"),)
+    options: dict[str, Any] = {**FAST, "trainings": training, "tasks_": "part_of_speech", "random": False}
+    known, rare = (study.run(model, (treebank(tag, 5, tag),), QUICK, **options) for tag in ("NOUN", "X"))
+    assert known["score_n_examples"].item() == rare["score_n_examples"].item() == 20
+    assert float(known["score"][0, 0]) == 1 and float(rare["score"][0, 0]) == 0.75
+    assert float(rare["cumulative_score"][0, -1]) <= 0.75
+    said = [each.text for each in study_page(rare).findings() if each.topic == "Rare answers"]
+    assert said == ["Tested cases whose answer has fewer than 5 training cases count as wrong: part of speech 5 of 20."]
+    assert not [each for each in study_page(known).findings() if each.topic == "Rare answers"]
 
 
 def test_refusals(model: headscope.Model) -> None:

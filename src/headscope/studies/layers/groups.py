@@ -15,6 +15,8 @@ from headscope.studies.layers.texts import PARTS, Part
 # Tasks share a group if at least this share of all their training cases is of both.
 SHARED = 0.5
 ABSENT = -1
+# The number of an answer that is no class of a classifier: whatever is read is wrong.
+RARE = -2
 WHOLE_TEXT = (-1, -1)
 Key = tuple[int, tuple[Span, ...]]
 Unit = tuple[int, int, int]
@@ -24,7 +26,8 @@ Unit = tuple[int, int, int]
 class Answers:
     """The answers of a task for the cases of a group, by part.
 
-    * `numbers`: of the class, `ABSENT` for a case of other tasks; or values, NaN for those.
+    * `numbers`: of the class, `RARE` for an answer that is none, `ABSENT` for a case of other tasks; or values, NaN
+      for those.
     * `classes`: the number of classes, 0 for values; `control`: answers that each word has at random.
     """
 
@@ -111,7 +114,7 @@ def _answers(each: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Answe
     number = {name: place for place, name in enumerate(each.classes)}
     if not each.classes:
         return Answers(each.task.name, 0, _by_part(each, places, np.nan, lambda case: case.answer))
-    numbers = _by_part(each, places, ABSENT, lambda case: number[str(case.answer)])
+    numbers = _by_part(each, places, ABSENT, lambda case: number.get(str(case.answer), RARE))
     return Answers(each.task.name, len(number), numbers)
 
 

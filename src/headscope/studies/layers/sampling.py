@@ -19,11 +19,19 @@ CHOICES = 0.25
 
 @dataclass(frozen=True)
 class TaskCases:
-    """The cases of a task by part; `classes`: its answers in the order of their names, none where they are numbers."""
+    """The cases of a task by part; `classes`: its answers in the order of their names, none where they are numbers.
+
+    Answers of fewer than 5 training cases are no class. Cases of the report that have one stay: they count as wrong.
+    """
 
     task: ProbingTask
     cases: Mapping[Part, Sequence[ProbeCase]]
     classes: tuple[str, ...]
+
+    @property
+    def rare(self) -> int:
+        """The number of cases of the report whose answer is no class."""
+        return sum(case.answer not in self.classes for case in self.cases["report"]) if self.classes else 0
 
 
 def sample(texts: Texts, tasks: Sequence[ProbingTask], most: int, seed: int) -> tuple[list[TaskCases], dict[str, str]]:
@@ -42,7 +50,7 @@ def sample(texts: Texts, tasks: Sequence[ProbingTask], most: int, seed: int) -> 
         }
         classes = () if task.is_value else _classes(cases["train"])
         if not task.is_value:
-            cases = {part: [case for case in cases[part] if case.answer in classes] for part in PARTS}
+            cases |= {part: [case for case in cases[part] if case.answer in classes] for part in ("train", "choose")}
         if reason := _reason(task, cases, classes):
             left_out[task.name] = reason
         else:

@@ -64,7 +64,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       scalar mix (Tenney et al. 2019).
 
     Classifiers are trained on one part of the sentences, penalty and layer are chosen on a second one, and scores are
-    of the third. Sentences are read one by one. A task that the corpora cannot give is left out, with the reason.
+    of the third. Answers of fewer than 5 training cases are no class: tested cases that have one count as wrong.
+    Sentences are read one by one. A task that the corpora cannot give is left out, with the reason.
 
     Arguments:
 
@@ -141,7 +142,7 @@ def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Par
 
 def _described(each: TaskCases) -> dict[str, Any]:
     """The words, source and classes of a task for its page."""
-    return {"words": each.task.words, "source": each.task.source, "classes": len(each.classes)}
+    return {"words": each.task.words, "source": each.task.source, "classes": len(each.classes), "rare": each.rare}
 
 
 def _refuse_nothing(

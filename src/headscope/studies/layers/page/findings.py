@@ -33,6 +33,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_selectivity(result, every),
         *_compression(result, every),
         *_mixes(result, every),
+        *_rare(every),
         *_limits(result),
     ]
 
@@ -135,6 +136,15 @@ def _mixes(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     parts = [f"{each.words} {places[each.name]:.2f}" for each in every if each.name in places]
     if parts:
         yield Finding("Centre of gravity", f"Mean layer by the weights of a scalar mix: {', '.join(parts)}.")
+
+
+def _rare(every: list[TaskSummary]) -> Iterator[Finding]:
+    parts = [f"{each.words} {each.rare:,} of {each.cases:,}" for each in every if each.rare]
+    if parts:
+        yield Finding(
+            "Rare answers",
+            f"Tested cases whose answer has fewer than 5 training cases count as wrong: {', '.join(parts)}.",
+        )
 
 
 def _limits(result: xr.Dataset) -> Iterator[Finding]:

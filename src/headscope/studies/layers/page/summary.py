@@ -15,7 +15,7 @@ class TaskSummary:
 
     * `words`, `source`: its name in words, and the paper it is from; `is_value`: answers are numbers.
     * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines; `last`: the score of the last layer.
-    * `cases`: the number of tested cases.
+    * `cases`: the number of tested cases; `rare`: of those whose answer has too few training cases, which are wrong.
     """
 
     name: str
@@ -30,6 +30,7 @@ class TaskSummary:
     q: float
     last: float
     cases: int
+    rare: int
 
 
 def tasks(result: xr.Dataset) -> list[TaskSummary]:
@@ -53,6 +54,7 @@ def _task(result: xr.Dataset, name: str, described: dict) -> TaskSummary:
         float(result["q_value"].sel(task=name)),
         float(result["score"].sel(task=name).isel(layer=-1)),
         int(result["score_n_examples"].sel(task=name)),
+        described.get("rare", 0),
     )
 
 
