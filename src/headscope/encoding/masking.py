@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import CLASS, Encoded
@@ -41,6 +41,12 @@ class Masking:
 ALL_MASKED = Masking()
 
 
+def maskable(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Bool[np.ndarray, " token"]:
+    """The tokens of an input that may be masked: all but special and unknown ones."""
+    special = np.isin(encoded.token_class, [CLASS["cls"], CLASS["sep"]])
+    return ~special & ~np.isin(encoded.inputs["input_ids"], tokenizer.all_special_ids)
+
+
 def masked(
     encoded: Encoded,
     tokenizer: PreTrainedTokenizerBase,
@@ -61,9 +67,7 @@ def masked(
     """
     if not isinstance(tokenizer.mask_token_id, int):
         raise HeadscopeError("the model's tokenizer has no mask; name a model that was trained to tell masked words")
-    ids = encoded.inputs["input_ids"]
-    special = np.isin(encoded.token_class, [CLASS["cls"], CLASS["sep"]]) | np.isin(ids, tokenizer.all_special_ids)
-    words = np.flatnonzero(~special)
+    ids, words = encoded.inputs["input_ids"], np.flatnonzero(maskable(encoded, tokenizer))
     random = np.random.Generator(np.random.Philox(key=[seed, encoded.index], counter=[0, 0, 0, epoch]))
     chosen = random.permutation(words)[: max(1, round(masking.share * len(words)))]
     hidden, pieces, token_class = ids.copy(), np.full(len(ids), IGNORED), encoded.token_class.copy()

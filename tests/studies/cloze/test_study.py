@@ -119,6 +119,15 @@ def test_what_is_left_out_is_counted_and_stays_in_items(copied: tuple[xr.Dataset
     assert [row[2] == "" for row in rows] == [False, False, False, True, False, True, True]
 
 
+def test_items_with_the_same_id_in_two_suites_can_be_told_apart(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"random": False, "controls": False, "directory": tmp_path, "items": True}
+    suites = [written(tmp_path, PAIRS, name) for name in ("one.jsonl", "two.jsonl")]
+    headscope.cloze(causal_table({}), suites, QUICK, **options)
+    header, *rows = scores_of(tmp_path)
+    keys = {(row[header.index("suite")], row[header.index("id")]) for row in rows}
+    assert len(keys) == len(rows) == 2 * len(PAIRS)
+
+
 def test_items_of_an_earlier_run_do_not_stay(tmp_path: Path) -> None:
     (tmp_path / "items.csv").write_text("old")
     options: dict[str, Any] = {"random": False, "controls": False, "directory": tmp_path}

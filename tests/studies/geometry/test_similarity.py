@@ -1,5 +1,6 @@
 """Each number as loops over its definition find it, and closed forms."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -68,6 +69,17 @@ def test_its_interval_is_that_of_resampled_pairs_of_different_tokens() -> None:
             values.append(sum(weight * each for weight, each in pairs) / sum(weight for weight, _ in pairs))
     found = mean_cosine_interval(vectors.astype(np.float32), inputs, draws)
     np.testing.assert_allclose(found, np.percentile(values, [2.5, 97.5]), atol=1e-5)
+
+
+def test_no_cosine_of_vectors_kept_in_half_precision_is_above_one() -> None:
+    rows, _ = made([7] * 6 + [3] * 6, spaces=1, width=7)
+    same = replace(rows, unit=np.repeat(rows.unit[:1], len(rows), 0).astype(np.float16))
+    assert np.linalg.norm(same.unit[0].astype(np.float64)) != pytest.approx(1, abs=1e-5)
+    scores = token_scores(same, same, seed=0)
+    np.testing.assert_allclose(scores.self_similarity, 1, atol=1e-6)
+    np.testing.assert_allclose(scores.gaps.sum(-1)[:, 0] / scores.gap_pairs.sum(-1), 1, atol=1e-6)
+    assert mean_cosine(same.units(0)) == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(mean_cosine_interval(same.units(0), same.input, np.ones((3, 12))), 1, atol=1e-6)
 
 
 def test_scores_of_tokens_are_those_of_loops_over_their_occurrences() -> None:

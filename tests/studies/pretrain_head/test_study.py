@@ -18,7 +18,8 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
 from headscope.front.cli.app import application
 from headscope.outputs.masked_words import masked_logits
-from headscope.studies.pretrain_head.unigrams import log_frequencies, unigram_outputs
+from headscope.studies.pretrain_head.scores import unigram_outputs
+from headscope.studies.pretrain_head.text import log_frequencies
 from headscope.training import RunRecord, callbacks
 from headscope.training.dataset import MaskedTrainingSet
 from support.killed import Killed, kill
@@ -166,13 +167,15 @@ def test_unigram_baseline_sums_the_losses_of_an_input() -> None:
     np.testing.assert_allclose(outputs, [[-np.log(0.5 * 0.2), 2, 1], [-np.log(0.3), 1, 0]])
 
 
-def test_frequencies_count_every_piece(folder: str) -> None:
+def test_frequencies_count_every_piece_that_may_be_masked(folder: str) -> None:
     model = headscope.load(folder)
     inputs = list(Words(model.tokenizer, 64).encode(headscope.read(TEXT[:2])))
-    frequencies = log_frequencies(inputs, len(model.tokenizer))
+    frequencies = log_frequencies(inputs, model.tokenizer, len(model.tokenizer))
     assert np.exp(frequencies).sum() == pytest.approx(1.0)
     cat = model.tokenizer.convert_tokens_to_ids("cat")
-    assert np.exp(frequencies[cat]) == pytest.approx(4.1 / (20 + 0.1 * len(frequencies)))
+    assert np.exp(frequencies[cat]) == pytest.approx(4.1 / (16 + 0.1 * len(frequencies)))
+    # [CLS] and [SEP], the most frequent in short lines, are never to be predicted.
+    assert frequencies.argmax() not in model.tokenizer.all_special_ids
 
 
 def test_model_that_cannot_be_trained_is_refused(tmp_path: Path) -> None:

@@ -109,9 +109,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     changed = dict[str, ItemScores]()
     for name in CONTROLS if controls else ():
         changed |= scoring.complete(name, predictor, controlled(every, name, settings.seed))
-    if directory is not None:
-        write_items(directory, every, own, items)
     names = [suite.name for suite in suites for _ in suite.items]
+    if directory is not None:
+        write_items(directory, every, names, own, items)
     vocabulary = len(of_pieces.log_probabilities)
     variables = to_variables(every, names, own, baselines, changed, settings, vocabulary=vocabulary)
     if not scoring.interrupted:

@@ -36,11 +36,17 @@ class Occurrences(Columns):
 
     def vectors(self, space: int) -> Float[np.ndarray, "occurrence width"]:
         """The vectors of one space."""
-        return self.unit[:, space].astype(np.float32) * self.norm[:, space, None]
+        return self.units(space) * self.norm[:, space, None]
 
     def units(self, space: int) -> Float[np.ndarray, "occurrence width"]:
         """The vectors of one space, of length 1."""
-        return self.unit[:, space].astype(np.float32)
+        return of_length_one(self.unit[:, space])
+
+
+def of_length_one(vectors: Float[np.ndarray, "*dims width"]) -> Float[np.ndarray, "*dims width"]:
+    """Vectors by their lengths, in single precision: those kept in half precision are not quite of length 1."""
+    single = vectors.astype(np.float32)
+    return single / np.maximum(np.linalg.norm(single, axis=-1, keepdims=True), np.finfo(np.float32).tiny)
 
 
 def keys(seed: int, *numbers: Int[np.ndarray, " row"]) -> UInt64[np.ndarray, " row"]:

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int, UInt8
 from scipy.sparse import csr_array
 
 from headscope.statistics.bootstrap import interval
-from headscope.studies.geometry.samples import Occurrences
+from headscope.studies.geometry.samples import Occurrences, of_length_one
 
 # Occurrences that a token must have to count (Ethayarajh 2019, section 3.3).
 LEAST_CONTEXTS = 5
@@ -104,7 +104,7 @@ def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> Token
 
 
 def _by_space(units: Float[np.ndarray, "occurrence space width"]) -> Float[np.ndarray, "space occurrence width"]:
-    return np.ascontiguousarray(units.swapaxes(0, 1), dtype=np.float32)
+    return np.ascontiguousarray(of_length_one(units).swapaxes(0, 1))
 
 
 def _groups(token: Int[np.ndarray, " occurrence"]) -> list[np.ndarray]:

@@ -1,13 +1,15 @@
 """Result variables of the training: loss, perplexity and accuracy of masked tokens by epoch, beside unigrams."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
+from headscope.encoding.masking import IGNORED
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
-from headscope.studies.pretrain_head.unigrams import unigram_outputs
 from headscope.training import TrainedOutputs
 from headscope.training.loop import MaskedExamples
 from headscope.training.loss_curve import PARTS, loss_curve
@@ -52,6 +54,15 @@ def to_variables(
         variables.add(f"unigram_{name}", SCORES[name](unigrams.sum(0)))
     variables.add("train_loss", loss_curve(trained.train_loss))
     return xr.Dataset(variables.arrays)
+
+
+def unigram_outputs(
+    pieces: Sequence[Int[np.ndarray, " token"]], frequencies: Float[np.ndarray, " piece"]
+) -> Float[np.ndarray, "example 3"]:
+    """Summed loss, number of masked tokens and number of hits of each input, if pieces are predicted by frequency."""
+    best, answers = int(frequencies.argmax()), [some[some != IGNORED] for some in pieces]
+    rows = [(-frequencies[masked].sum(), len(masked), (masked == best).sum()) for masked in answers]
+    return np.array(rows, dtype=np.float64)
 
 
 def _with_interval(name: str, outputs: Outputs, draws: Float[np.ndarray, "resample example"]) -> tuple:

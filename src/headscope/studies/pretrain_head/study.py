@@ -5,8 +5,12 @@ import time
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
+import numpy as np
+import torch
 import xarray as xr
+from jaxtyping import Float
 from torch import nn
+from transformers import PreTrainedModel
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -18,8 +22,7 @@ from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.pretrain_head.scores import to_variables
-from headscope.studies.pretrain_head.text import HeldOutText, held_out_text
-from headscope.studies.pretrain_head.unigrams import log_frequencies, set_output_bias
+from headscope.studies.pretrain_head.text import HeldOutText, held_out_text, log_frequencies
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
 from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
@@ -102,8 +105,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         environment.checkpoint, settings.seed, frozen=encoder == "frozen", remote_code=environment.remote_code
     )
     text = held_out_text(start.model, corpus, held_out, max_tokens, settings)
-    frequencies = log_frequencies(text.train, start.network.config.vocab_size)
-    set_output_bias(start.network, frequencies)
+    frequencies = log_frequencies(text.train, start.tokenizer, start.network.config.vocab_size)
+    _set_output_bias(start.network, frequencies)
     mark_adapted(start.network.config, _note(environment, corpus, encoder, epochs))
     set_for_training(start.network, dropout, environment.device)
     nn.Module.to(start.network, environment.device)
@@ -122,6 +125,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(variables.assign_attrs(attributes))
+
+
+def _set_output_bias(network: PreTrainedModel, frequencies: Float[np.ndarray, " piece"]) -> None:
+    """Set the bias of the output layer to the log frequencies, centred; a layer without a bias stays as it is."""
+    bias = getattr(network.get_output_embeddings(), "bias", None)
+    if isinstance(bias, torch.Tensor) and len(bias) == len(frequencies):
+        with torch.no_grad():
+            bias.copy_(torch.from_numpy(frequencies - frequencies.mean()))
 
 
 def _trained(

@@ -1,15 +1,18 @@
 """The text of a training: inputs to train on, and inputs that are held out."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+from jaxtyping import Float
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.encoding.masking import Masking, masked
+from headscope.encoding.masking import Masking, maskable, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes import Settings
@@ -48,3 +51,12 @@ def held_out_text(model: Model, corpus: Corpus, held_out: float, max_tokens: int
             "held-out ones; use more text, another --held-out, or --long window"
         )
     return HeldOutText(train, dev, words.counts)
+
+
+def log_frequencies(
+    inputs: Sequence[Encoded], tokenizer: PreTrainedTokenizerBase, size: int
+) -> Float[np.ndarray, " piece"]:
+    """Log frequency in nats of each of `size` pieces among those that may be masked; each counts 0.1 more."""
+    pieces = [encoded.inputs["input_ids"][maskable(encoded, tokenizer)] for encoded in inputs]
+    counts = 0.1 + np.bincount(np.concatenate(pieces), minlength=size)
+    return np.log(counts / counts.sum())
