@@ -1,5 +1,6 @@
 """Results of which some values are missing have whole pages, which say no "nan"."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from headscope import results
 from headscope.report.study_page import study_page
 from support.every_study import Run
 
+NAN = re.compile(r"\bnan\b|nan%")
 # The variables without a value, or those that are gone; (name, dimension) has none at the first label.
 WITHOUT_VALUES = {
     "finetune": (["score"], ["epoch_score"], ["chance"], ["score_std"], ["score", "chance", "paper_score"]),
@@ -32,8 +34,17 @@ WITHOUT_VALUES = {
         *(["root_accuracy"], ["uas"], ["chosen_score_ci"]),
     ),
     "probe": (["uas"], ["uas_argmax"], ["uas_ci"], ["recall"], ["weight"], ["contribution"], ["uas_std"]),
+    "attributions": (["chosen_comprehensiveness_gain"], ["chosen_sufficiency"], ["chosen_sufficiency_gain"]),
+    "gradients": (["attention_to"], ["relative_gradient"], ["gradient"]),
+    "layers": (
+        *(["score"], ["gain"], ["score_embeddings"], ["score_majority"], ["score_random"]),
+        *(["control"], ["compression_embeddings"]),
+    ),
 }
 ABSENT = {
+    "attributions": (["deletion_random_ci"], ["deletion_ci"]),
+    "gradients": (["relative_gradient_ci"],),
+    "layers": (["score_embeddings_ci"], ["score_ci"]),
     "syntax": (["chosen_baseline_ci"], ["accuracy_ci"], ["baseline_ci"]),
     "relations": (["chosen_elsewhere_ci"], ["gain_ci"], ["untrained_ci"], ["link_attention_ci"]),
     "coreference": (["chosen_baseline_ci"], ["accuracy_ci"], ["chosen_accuracy_ci"]),
@@ -85,7 +96,12 @@ def said(result: xr.Dataset) -> Sequence[str]:
 @pytest.mark.parametrize("study", WITHOUT_VALUES)
 def test_page_of_missing_values_is_whole(study: str, ended: Callable[[str, str], Run]) -> None:
     for result in incomplete(study, results.read(ended(study, "annotated").directory).load()):
-        assert [text for text in said(result) if "nan" in text.replace(",", " ").replace(".", " ").split()] == []
+        assert [text for text in said(result) if NAN.search(text)] == []
+
+
+def test_layers_have_numbers_where_only_the_embeddings_have_an_interval(ended: Callable[[str, str], Run]) -> None:
+    result = results.read(ended("layers", "annotated").directory).load()
+    assert list(study_page(result.drop_vars("score_ci")).layer_numbers())
 
 
 def test_scores_without_an_interval_stand_beside_baselines(ended: Callable[[str, str], Run]) -> None:

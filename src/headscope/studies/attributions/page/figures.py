@@ -10,6 +10,7 @@ from headscope.figures import bars, curve, heatmap, matrix, with_interval
 from headscope.figures.token_rows import token_rows
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
+from headscope.results.tidy import same_bounds
 from headscope.studies.attributions.page.summary import NAMES, chosen, in_words
 
 METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
@@ -95,7 +96,9 @@ def _curves(result: xr.Dataset) -> Iterator[Figure]:
                 each.name: with_interval(result, name).sel(attribution=each.method, layer=each.layer, drop=True)
                 for each in methods
             } | {"random order": with_interval(result, f"{name}_random")}
-            array = xr.concat(list(lines.values()), "series", coords="different", compat="equals", join="outer")
+            array = xr.concat(
+                same_bounds(list(lines.values())), "series", coords="different", compat="equals", join="outer"
+            )
             array = array.drop_vars("n_examples", errors="ignore").assign_coords(series=list(lines)).rename(name)
             array = array.assign_attrs(result[name].attrs)
             caption = (

@@ -37,17 +37,23 @@ class ChosenLayer:
     inputs: int
 
     @property
+    def complete(self) -> bool:
+        """Whether it has all scores; the correlation with blank-out has none where importances are constant."""
+        needed = [self.scores["comprehensiveness"], self.scores["sufficiency"], *self.gains.values()]
+        return all(np.isfinite(score.value) for score in needed)
+
+    @property
     def name(self) -> str:
         """The method in words, with its layer."""
         return f"{NAMES[self.method]}, layer {self.layer}"
 
 
 def chosen(result: xr.Dataset) -> list[ChosenLayer]:
-    """The methods that were scored, the largest gain of comprehensiveness first; none where no input was scored."""
+    """The methods that have all scores, the largest gain of comprehensiveness first; none where no input was scored."""
     if "best_layer" not in result:
         return []
     methods = [_chosen(result, str(name)) for name in result["attribution"].values]
-    there = [each for each in methods if np.isfinite(each.scores["comprehensiveness"].value)]
+    there = [method for method in methods if method.complete]
     return sorted(there, key=lambda each: -each.gains["comprehensiveness"].value)
 
 

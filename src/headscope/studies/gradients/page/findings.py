@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import label
@@ -31,10 +32,10 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
             layers = _idle_layers(relative, UNUSED) or [0]
             lowest = of_array(relative.isel(layer=int(relative.argmin("layer"))))
             share = float(result["attention_to"].sel(token_class=name).mean())
+            looked = f"It gets {share:.0%} of the attention; the" if np.isfinite(share) else "The"
             yield Finding.judged(
                 below(lowest, UNUSED, int(result.attrs["n_examples"])),
-                f"It gets {share:.0%} of the attention; the gradient of the loss is at least {lowest.value:.0%} of "
-                "that of other tokens.",
+                f"{looked} gradient of the loss is at least {lowest.value:.0%} of that of other tokens.",
                 holds=f"The loss hardly uses attention to {label('token_class', name)} in {layers_named(layers)}",
                 fails=f"The loss uses attention to {label('token_class', name)} in all layers",
                 undecided=f"Attention to {label('token_class', name)} may be of little use",
@@ -83,9 +84,11 @@ def _relative(result: xr.Dataset) -> Iterator[Finding]:
         array = measured(result, "relative_gradient", token_class=name)
         if array is None:
             continue
-        layers = array["layer"].values.tolist()
-        share = {layer: number(float(shares.sel(layer=layer, token_class=name))) for layer in layers}
-        each = [f"layer {layer}: {of_array(array.sel(layer=layer)).text} ({share[layer]})" for layer in layers]
+        layers = array.dropna("layer")["layer"].values.tolist()
+        share = {layer: float(shares.sel(layer=layer, token_class=name)) for layer in layers}
+        attended = {layer: f" ({number(value)})" if np.isfinite(value) else "" for layer, value in share.items()}
+        gradients = {layer: of_array(array.sel(layer=layer)) for layer in layers}
+        each = [f"layer {layer}: {gradient.text}{attended[layer]}" for layer, gradient in gradients.items()]
         idle = list(map(str, _idle_layers(array, LITTLE)))
         below = f" Clearly below {LITTLE} in layers {', '.join(idle)}." if idle else ""
         yield Finding(

@@ -9,6 +9,7 @@ from headscope.figures import curve, with_interval
 from headscope.figures.layer_scores import layer_scores
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
+from headscope.results.tidy import same_bounds
 from headscope.studies.layers.page.summary import centres, from_embeddings, tasks
 
 RANDOM = "With random weights: score by layer, in per cent"
@@ -89,7 +90,7 @@ def _curves(result: xr.Dataset, name: str, section: str, caption: str, dim: str 
 def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
     """The score of each task from the embeddings on; other cases than those of the score choose the layer."""
     first = with_interval(result, "score_embeddings").expand_dims(layer=[0])
-    scores = xr.concat([first, with_interval(result, "score")], "layer")
+    scores = xr.concat(same_bounds([first, with_interval(result, "score")]), "layer")
     for task in tasks(result):
         array = scores.sel(task=task.name, drop=True)
         if bool(array.notnull().any()):

@@ -19,16 +19,19 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
     Tasks of fewer than 50 tested cases are left out where there are others: their scores are mostly chance.
     """
-    every = tasks(result)
+    every = _complete(result)
     every = [each for each in every if enough(each.cases)] or every
+    if not every:
+        return [*_incomplete(result)]
     return [*_order(result, every), *_largest(every), *_falls(result, every), *_random(result, every)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All tasks with their intervals and tests, then controls, codes, mixes, and limits."""
-    every = tasks(result)
+    every = _complete(result)
     return [
         *map(_finding, every),
+        *_incomplete(result),
         *_without_gain(every),
         *_selectivity(result, every),
         *_compression(result, every),
@@ -36,6 +39,16 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_rare(every),
         *_limits(result),
     ]
+
+
+def _complete(result: xr.Dataset) -> list[TaskSummary]:
+    return [task for task in tasks(result) if task.complete]
+
+
+def _incomplete(result: xr.Dataset) -> Iterator[Finding]:
+    names = [task.words for task in tasks(result) if not task.complete]
+    if names:
+        yield Finding("Without a score", f"The result has no score, or no baseline, of {', '.join(names)}.")
 
 
 def _order(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
@@ -75,9 +88,12 @@ def _falls(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
 
 def _random(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     if "score_random" in result:
-        gaps = {each.name: each.score.value - float(result["score_random"].sel(task=each.name).max()) for each in every}
-        least = min(every, key=lambda each: gaps[each.name])
-        best = float(result["score_random"].sel(task=least.name).max())
+        random = {each.name: float(result["score_random"].sel(task=each.name).max()) for each in every}
+        every = [each for each in every if np.isfinite(random[each.name])]
+        if not every:
+            return
+        least = min(every, key=lambda each: each.score.value - random[each.name])
+        best = random[least.name]
         yield Finding(
             "Random weights",
             f"The difference to random weights is smallest for {least.words}: {_bare(least.score.value)}, and "
@@ -109,9 +125,9 @@ def _selectivity(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Findi
     parts = []
     for each in every:
         place = {"task": each.name, "layer": each.layer}
-        value = float(result["selectivity"].sel(place))
-        if np.isfinite(value):
-            parts.append(f"{each.words} {number(100 * value, '+.0f')} ({_bare(float(result['control'].sel(place)))})")
+        value, control = (float(result[name].sel(place)) for name in ("selectivity", "control"))
+        if np.isfinite(value) and np.isfinite(control):
+            parts.append(f"{each.words} {number(100 * value, '+.0f')} ({_bare(control)})")
     if parts:
         text = "Points above a control task, in which each word has a random answer (its score in brackets): "
         yield Finding("Selectivity", f"{text}{', '.join(parts)}.")
@@ -123,9 +139,9 @@ def _compression(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Findi
     parts = []
     for each in every:
         values = result["compression"].sel(task=each.name)
-        if bool(values.notnull().all()):
+        first = float(result["compression_embeddings"].sel(task=each.name))
+        if bool(values.notnull().all()) and np.isfinite(first):
             top = int(values["layer"][int(values.argmax("layer"))])
-            first = float(result["compression_embeddings"].sel(task=each.name))
             parts.append(f"{each.words} {float(values.max()):.1f} in layer {top} (embeddings {first:.1f})")
     if parts:
         yield Finding("Online code", f"Answers are shorter by this factor than a uniform code: {', '.join(parts)}.")

@@ -32,6 +32,11 @@ class TaskSummary:
     cases: int
     rare: int
 
+    @property
+    def complete(self) -> bool:
+        """Whether it has a score there, and all baselines."""
+        return all(np.isfinite(part.value) for part in (self.score, self.embeddings, self.majority, self.gain))
+
 
 def tasks(result: xr.Dataset) -> list[TaskSummary]:
     """All tasks of a result, in its order."""
