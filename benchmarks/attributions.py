@@ -23,7 +23,7 @@ from headscope.corpora import Options
 from headscope.encoding.encoder import Words
 from headscope.passes.batches import by_length, collator
 from headscope.studies.attributions.explaining_pass import explainer
-from headscope.studies.attributions.flow import flows
+from headscope.studies.attributions.maps import flows
 from headscope.studies.attributions.study import OPTIONS, run
 from headscope.studies.attributions.targets import target_of
 

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 
 from headscope.studies.geometry.alignment import alignments
-from headscope.studies.geometry.dimensions import largest_shares, outliers, without
 from headscope.studies.geometry.samples import Occurrences, keys
 from headscope.studies.geometry.similarity import (
     GAPS,
     centred,
     explained,
+    largest_shares,
     mean_cosine,
     mean_cosine_interval,
+    outliers,
     shared,
     token_scores,
+    without,
 )
 
 

@@ -12,8 +12,7 @@ from headscope.studies.layers.features import outputs, standard
 from headscope.studies.layers.groups import ABSENT, Answers, CaseGroup
 from headscope.studies.layers.logistic import fit_logistic
 from headscope.studies.layers.principal_axes import principal_axes
-from headscope.studies.layers.ridge import ridge
-from headscope.studies.layers.train import train
+from headscope.studies.layers.train import ridge, train
 from headscope.studies.layers.train_classes import portions
 from headscope.studies.layers.trained_task import ClassifierSettings, TrainedTask
 

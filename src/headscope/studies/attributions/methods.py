@@ -17,10 +17,10 @@ from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.attributions.descent import LayerPass, descend, same_states, wide
-from headscope.studies.attributions.flow import flows
 from headscope.studies.attributions.maps import (
     TokenMap,
     Vectors,
+    flows,
     head_mean,
     head_norms,
     kept_where_nothing_moves,

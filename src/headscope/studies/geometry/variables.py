@@ -10,18 +10,21 @@ import xarray as xr
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 from headscope.studies.geometry.alignment import alignments, own_alignments
-from headscope.studies.geometry.dimensions import SHARES, largest_shares, outliers, without
 from headscope.studies.geometry.hidden_pass import Hidden
 from headscope.studies.geometry.samples import Occurrences
 from headscope.studies.geometry.similarity import (
     GAPS,
     SEGMENTS,
+    SHARES,
     TokenScores,
     centred,
+    largest_shares,
     mean_cosine,
     mean_cosine_interval,
+    outliers,
     shared,
     token_scores,
+    without,
 )
 
 ETHAYARAJH = "Ethayarajh 2019"

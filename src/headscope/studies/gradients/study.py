@@ -14,8 +14,7 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.results.variables import PAIRED, Label, Variable, Variables, label
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.studies.gradients.attention_gradients import MEASURES, gradients
-from headscope.studies.gradients.correlations import correlation, relative
+from headscope.studies.gradients.attention_gradients import MEASURES, correlation, gradients, relative
 from headscope.studies.gradients.objectives import objective_of
 
 # The backward pass holds all maps of a batch.

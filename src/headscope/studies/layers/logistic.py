@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from jaxtyping import Int
 from torch import Tensor
 
-from headscope.studies.layers.classified_cases import ClassifiedCases, Weights
-from headscope.studies.layers.features import Vectors
+from headscope.studies.layers.features import ClassifiedCases, Vectors, Weights
 from headscope.studies.layers.logistic_search import LogisticSearch
 from headscope.studies.layers.principal_axes import PrincipalAxes, principal_axes
 

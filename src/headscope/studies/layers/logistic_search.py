@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.studies.layers.classified_cases import ClassifiedCases, Weights
+from headscope.studies.layers.features import ClassifiedCases, Weights
 from headscope.studies.layers.principal_axes import PrincipalAxes
 
 HISTORY, ARMIJO, HALVINGS = 5, 1e-4, 20

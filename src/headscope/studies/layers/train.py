@@ -1,15 +1,16 @@
-"""Training of the classifiers of a group of tasks, in all spaces and with all penalties."""
+"""Training of the classifiers of a group of tasks, in all spaces and with all penalties; values by ridge regression."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from headscope.studies.layers.features import standard, vectors
+from headscope.studies.layers.features import Vectors, outputs, standard, vectors
 from headscope.studies.layers.groups import CaseGroup
 from headscope.studies.layers.texts import PARTS
 from headscope.studies.layers.train_classes import train_classes
-from headscope.studies.layers.train_values import train_values
 from headscope.studies.layers.trained_task import ClassifierSettings, GroupVectors, TrainedTask
 
 # Bytes of the vectors of a group that are trained on at once: a processor's cache, or a share of a GPU's memory.
@@ -47,3 +48,45 @@ def _joined(blocks: Sequence[TrainedTask]) -> TrainedTask:
         for name in ("loss", "choice", "penalty", "code")
     }
     return TrainedTask(base=blocks[0].base, uniform=blocks[0].uniform, **arrays)
+
+
+def train_values(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
+    """Train on the values of a group, which has one task."""
+    (answers,) = group.answers
+    right = {part: torch.from_numpy(answers.numbers[part]).to(given.choose) for part in PARTS}
+    centre = right["train"].mean()
+    weights = ridge(given.train, right["train"] - centre, settings.penalties)  # [space, penalty, dim]
+    errors = {
+        part: (outputs(weights, each) + centre - right[part]).square()
+        for part, each in (("choose", given.choose), ("report", given.report))
+    }
+    base = {part: (right[part] - centre).square() for part in PARTS}
+    best = errors["choose"].mean(-1).argmin(1)  # [space]
+    spaces = torch.arange(len(best), device=best.device)
+    choice = 1 - errors["choose"][spaces, best].sum(-1) / base["choose"].sum()
+    loss = errors["report"][spaces, best].T
+    return [
+        TrainedTask(
+            loss.double().cpu().numpy(),
+            base["report"].double().cpu().numpy(),
+            choice.cpu().numpy(),
+            np.array(settings.penalties)[best.cpu().numpy()],
+            np.full(len(best), np.nan),
+            np.nan,
+        )
+    ]
+
+
+def ridge(
+    given: Vectors, values: Float[Tensor, " case"], penalties: Sequence[float]
+) -> Float[Tensor, "space penalty dim1"]:
+    """Weights of linear regressions on centred vectors; the last is the intercept, without a penalty.
+
+    * `penalties`: half of each is the cost of the sum of squares of the weights, beside half of the squared errors.
+    """
+    energy, axes = torch.linalg.eigh(given.mT @ given)
+    products = (values @ given)[:, None] @ axes  # [space, 1, axis]
+    added = energy.new_tensor(penalties)[:, None]
+    # On principal axes all equations are apart; [space, penalty, dim]
+    weights = products / (energy.clamp_min(0)[:, None] + added) @ axes.mT
+    return torch.cat([weights, values.mean().expand(*weights.shape[:2], 1)], dim=-1)

@@ -8,8 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.studies.layers.classified_cases import Weights
-from headscope.studies.layers.features import Vectors, outputs
+from headscope.studies.layers.features import Vectors, Weights, outputs
 from headscope.studies.layers.groups import ABSENT, CaseGroup
 from headscope.studies.layers.logistic import fit_logistic
 from headscope.studies.layers.principal_axes import principal_axes

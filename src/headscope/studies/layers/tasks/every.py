@@ -1,13 +1,11 @@
 """All tasks, in the order of a page: words, pairs, mentions, main clause, sentences, changed sentences, numbers."""
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.studies.layers.tasks import changed, entities, main_clause, numbers, pairs, sentences, words
+from headscope.studies.layers.tasks import changed, entities, numbers, sentences, words
 from headscope.studies.layers.tasks.task import ProbingTask
 
 TASKS: dict[str, ProbingTask] = {
-    task.name: task
-    for family in (words, pairs, entities, main_clause, sentences, changed, numbers)
-    for task in family.TASKS
+    task.name: task for family in (words, entities, sentences, changed, numbers) for task in family.TASKS
 }
 
 

@@ -1,4 +1,4 @@
-"""Tasks of whole sentences: length, depth of the tree, number of subject and object, tense, words that occur."""
+"""Tasks of sentences: main auxiliary and subject, length, depth, number, tense, words that occur."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -18,10 +18,39 @@ from headscope.studies.layers.tasks.task import (
 )
 from headscope.studies.layers.texts import Part, Texts
 
+NOMINAL = ("NOUN", "PROPN", "PRON")
 LENGTHS = (5, 9, 13, 17, 21, 26, 34)
 DEPTHS = (1, 8)
 NUMBERS = {"Sing": "singular", "Plur": "plural"}
 TENSES = {"Past": "past", "Pres": "present"}
+
+
+def main_of(tags: tuple[str, ...], relation: str):
+    """The rule of the word that has a relation to the root, among two or more words of some parts of speech.
+
+    Sentences in which not exactly one of them has that relation are left out.
+    """
+
+    def cases(sentence: Sentence) -> Iterator[tuple]:
+        words = dependencies(sentence)
+        candidates = [each for each in words if sentence.upos and sentence.upos[each.place] in tags]
+        main = [
+            each.place
+            for each in candidates
+            if each.relation == relation and words[each.head_place].head_place < 0 <= each.head_place
+        ]
+        if len(candidates) > 1 and len(main) == 1:
+            yield from (
+                (((each.place, each.place + 1),), "main" if each.place == main[0] else "other") for each in candidates
+            )
+
+    return cases
+
+
+RELATIONS = "parts of speech and dependency relations"
+LIN = "Lin et al. 2019, section 4, on sentences of a treebank"
+
+
 # Words of content: their parts of speech, the sentences that must have them, and how many words at most.
 CONTENT, LEAST_SENTENCES, MOST_WORDS = ("NOUN", "VERB", "ADJ", "PROPN"), 20, 50
 
@@ -95,6 +124,8 @@ def _is_root(words: Sequence[Dependency], place: int) -> bool:
 CONNEAU = "Conneau et al. 2018, section 2"
 NUMBER = "dependency trees and the feature Number"
 TASKS = (
+    ProbingTask("main_auxiliary", "main auxiliary", RELATIONS, LIN, each_sentence(main_of(("AUX",), "aux"))),
+    ProbingTask("main_subject", "subject of the main clause", RELATIONS, LIN, each_sentence(main_of(NOMINAL, "nsubj"))),
     ProbingTask("sentence_length", "length of the sentence", "words", CONNEAU, each_sentence(sentence_length)),
     ProbingTask("tree_depth", "depth of the tree", "dependency trees", CONNEAU, each_sentence(tree_depth)),
     ProbingTask("subject_number", "number of the subject", NUMBER, CONNEAU, each_sentence(number_of("nsubj"))),

@@ -1,13 +1,17 @@
-"""Tasks of single words: part of speech, chunk, index of the token, ancestors in the tree."""
+"""Tasks of words and of pairs of words: tag, index, ancestors in the tree, label of a dependency, its head."""
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from headscope.linguistics.sentence import Sentence
-from headscope.studies.layers.tasks.task import ProbingTask, dependencies, each_sentence
+from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask, dependencies, each_sentence
+from headscope.studies.layers.texts import Part, Texts
 
 # The index of a word is asked of the first words of a sentence.
 FIRST = 20
 NONE = "none"
+PUNCTUATION = "punct"
 
 
 def part_of_speech(sentence: Sentence) -> Iterator[tuple]:
@@ -46,6 +50,30 @@ def _tagged(sentence: Sentence, tags: tuple[str, ...]) -> Iterator[tuple[int, tu
 
 TREES = "parts of speech and dependency trees"
 LIU = "Liu et al. 2019, section 3, with heads in the place of phrases"
+
+
+def dependency_label(sentence: Sentence) -> Iterator[tuple]:
+    """The relation of each word to its head, both given; without subtypes, roots and punctuation."""
+    for each in dependencies(sentence):
+        if each.head_place >= 0 and each.relation != PUNCTUATION and sentence.deprel:
+            yield _spans(each.place, each.head_place), each.relation, sentence.forms[each.place].lower()
+
+
+def dependency_arc(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
+    """Whether the second word is the head of the first: each word with its head, and with another word at random."""
+    for number in texts.order[part]:
+        words = dependencies(texts.sentences[number])
+        for each in words:
+            others = [place for place in range(len(words)) if place not in (each.place, each.head_place)]
+            if each.head_place >= 0 and each.relation != PUNCTUATION and others:
+                yield ProbeCase(number, _spans(each.place, each.head_place), "head")
+                yield ProbeCase(number, _spans(each.place, int(random.choice(others))), "other")
+
+
+def _spans(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (one, one + 1), (other, other + 1)
+
+
 TASKS = (
     ProbingTask(
         "part_of_speech", "part of speech", "parts of speech", "Tenney et al. 2019", each_sentence(part_of_speech)
@@ -55,4 +83,12 @@ TASKS = (
     ProbingTask("parent", "parent", TREES, LIU, each_sentence(ancestor(1))),
     ProbingTask("grandparent", "grandparent", TREES, LIU, each_sentence(ancestor(2))),
     ProbingTask("great_grandparent", "great-grandparent", TREES, LIU, each_sentence(ancestor(3))),
+    ProbingTask(
+        "dependency_label",
+        "dependency label",
+        "dependency relations",
+        "Tenney et al. 2019",
+        each_sentence(dependency_label),
+    ),
+    ProbingTask("dependency_arc", "head of a word", "dependency trees", "Liu et al. 2019, section 3", dependency_arc),
 )
