@@ -14,7 +14,8 @@ from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
 from headscope.training.loss_curve import PARTS, loss_curve
 from headscope.training.run_record import TrainedOutputs
 
-# Table 1 of Kovaleva et al. 2019, for BERT-base-uncased, as fractions: task, metric, init. The paper heads STS-B with "Acc"; a correlation is meant, most likely Pearson's.
+# Table 1 of Kovaleva et al. 2019, for BERT-base-uncased, as fractions: task, metric, init. The paper heads STS-B with
+# "Acc"; a correlation is meant, most likely Pearson's.
 TABLE_1: dict[str, dict[str, dict[str, float]]] = {
     "MRPC": {
         "f1": {"pretrained": 0.0, "random": 0.812, "finetuned": 0.879},

@@ -44,7 +44,8 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
 
 def _idle_layers(relative: xr.DataArray, limit: float) -> list[int]:
     """The layers whose gradient, beside that of other tokens, is surely below a limit."""
-    return [layer for layer in relative["layer"].values.tolist() if float(relative.sel(layer=layer)["upper"]) < limit]
+    layers = relative["layer"].values.tolist()
+    return [layer for layer in layers if of_array(relative.sel(layer=layer)).upper < limit]
 
 
 def _idle_heads(result: xr.Dataset) -> Iterator[Finding]:
