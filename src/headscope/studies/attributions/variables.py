@@ -1,14 +1,14 @@
 """The variables of a result, from the tallies of all inputs and the faithfulness of the scored ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import Count, Variable, Variables, label
+from headscope.results.variables import Count, Label, Variable, Variables, label
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.statistics.bootstrap import Tally, poisson_draws, tally
+from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.attributions.explaining_pass import Explained
 from headscope.studies.attributions.faithfulness import SHARES, Faithfulness, comprehensiveness, sufficiency
@@ -25,12 +25,43 @@ OF_HEADS = {
         ("norm_to", "share of the lengths of what a head moves, |a f(x)|, that comes from each class of token", "norm"),
     )
 }
-UNITS = "difference of the target"
+UNITS, SPEARMAN = "difference of the target", "Spearman correlation"
+BY_LAYER, OF_METHODS = ("attribution", "layer"), ("attribution",)
+BY_CLASS, BY_SHARE = ("attribution", "layer", "token_class"), ("attribution", "layer", "token_share")
+RANDOM = "in random order"
+FALL = "fall of the target without the most important tokens, averaged over shares of tokens"
+FALL_ALONE = "fall of the target with the most important tokens alone, averaged over shares of tokens"
+WITHOUT = "target without the most important share of tokens"
+WITH = "target with the most important share of tokens alone"
+CHOSEN = "of the layer chosen on one half of the scored inputs, on the other half"
+BLANK_OUT = "rank correlation of importance with blank-out, over the tokens of an input"
+LABELS = {
+    "comprehensiveness": Label(FALL, UNITS, BY_LAYER),
+    "comprehensiveness_random": Label(f"{FALL}, {RANDOM}", UNITS),
+    "comprehensiveness_gain": Label(f"{FALL}, more than {RANDOM}", UNITS, BY_LAYER),
+    "sufficiency": Label(FALL_ALONE, UNITS, BY_LAYER),
+    "sufficiency_random": Label(f"{FALL_ALONE}, {RANDOM}", UNITS),
+    "sufficiency_gain": Label(f"{FALL_ALONE}, less than {RANDOM}", UNITS, BY_LAYER),
+    "rank_correlation": Label(BLANK_OUT, SPEARMAN, BY_LAYER),
+    "deletion": Label(WITHOUT, "target", BY_SHARE),
+    "deletion_random": Label(f"{WITHOUT}, {RANDOM}", "target", ("token_share",)),
+    "insertion": Label(WITH, "target", BY_SHARE),
+    "insertion_random": Label(f"{WITH}, {RANDOM}", "target", ("token_share",)),
+    "best_layer": Label("layer of the largest comprehensiveness on one half of the scored inputs", "layer", OF_METHODS),
+    "chosen_comprehensiveness": Label(f"comprehensiveness {CHOSEN}", UNITS, OF_METHODS),
+    "chosen_comprehensiveness_gain": Label(f"comprehensiveness, more than {RANDOM}, {CHOSEN}", UNITS, OF_METHODS),
+    "chosen_sufficiency": Label(f"sufficiency {CHOSEN}", UNITS, OF_METHODS),
+    "chosen_sufficiency_gain": Label(f"sufficiency, less than {RANDOM}, {CHOSEN}", UNITS, OF_METHODS),
+    "chosen_rank_correlation": Label(f"rank correlation with blank-out {CHOSEN}", SPEARMAN, OF_METHODS),
+    "importance_share": Label(
+        "share of the size of importance that tokens of each class have", "share of importance", BY_CLASS, KOBAYASHI
+    ),
+}
 
 
 def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamples: int) -> dict[str, xr.DataArray]:
     """The variables; those of faithfulness only where inputs were scored."""
-    variables = Variables(COORDS, SOURCE)
+    variables = Variables(COORDS, SOURCE, LABELS)
     if explained.rows:
         rows = Faithfulness.concatenate(explained.rows)
         rows = rows[np.argsort(rows.index)]
@@ -38,54 +69,41 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
         _add_scores(variables, rows, draws)
         _add_curves(variables, rows, draws)
         _add_best_layers(variables, rows, draws, seed)
-    _add_shares(variables, explained.tallies["importance_share"])
+    shares = explained.tallies["importance_share"]
+    classes = Count(shares.count, "examples with importance of each class of token", dims=BY_CLASS)
+    # The tally has one row in the place of heads.
+    variables.add("importance_share", shares.mean[0], interval=shares.interval[0], count=classes)
     for name, variable in OF_HEADS.items():
         variables.arrays.update(label(variable, explained.tallies[name], heads))
     return variables.arrays
 
 
 def _add_scores(variables: Variables, rows: Faithfulness, draws: np.ndarray) -> None:
-    whole = rows.whole[:, None]
-    by_random = {"comprehensiveness": whole - rows.random_deletion, "sufficiency": whole - rows.random_insertion}
-    words = {
-        "comprehensiveness": "fall of the target without the most important tokens, averaged over shares of tokens",
-        "sufficiency": "fall of the target with the most important tokens alone, averaged over shares of tokens",
+    for name, (values, random, gain) in _scores(rows).items():
+        _add(variables, name, values, draws)
+        _add(variables, f"{name}_random", random, draws)
+        _add(variables, f"{name}_gain", gain, draws)
+    _add(variables, "rank_correlation", rows.correlation, draws)
+
+
+def _scores(rows: Faithfulness) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Comprehensiveness and sufficiency: of each method and layer, of random orders, and by how much it is better."""
+    random = [(rows.whole[:, None] - curve).mean(-1) for curve in (rows.random_deletion, rows.random_insertion)]
+    high, low = comprehensiveness(rows), sufficiency(rows)
+    return {
+        "comprehensiveness": (high, random[0], high - random[0][:, None, None]),
+        "sufficiency": (low, random[1], random[1][:, None, None] - low),
     }
-    for name, values in (("comprehensiveness", comprehensiveness(rows)), ("sufficiency", sufficiency(rows))):
-        random = by_random[name].mean(-1)
-        sign = 1 if name == "comprehensiveness" else -1
-        gain = sign * (values - random[:, None, None])
-        _add(variables, name, values, draws, ("attribution", "layer"), words[name], UNITS)
-        _add(variables, f"{name}_random", random, draws, (), f"{words[name]}, in random order", UNITS)
-        better = "more" if sign > 0 else "less"
-        gained = f"{words[name]}, {better} than in random order"
-        _add(variables, f"{name}_gain", gain, draws, ("attribution", "layer"), gained, UNITS)
-    long_name = "rank correlation of importance with blank-out, over the tokens of an input"
-    _add(
-        variables,
-        "rank_correlation",
-        rows.correlation,
-        draws,
-        ("attribution", "layer"),
-        long_name,
-        "Spearman correlation",
-    )
 
 
 def _add_curves(variables: Variables, rows: Faithfulness, draws: np.ndarray) -> None:
-    for name, first, last, words in (
-        ("deletion", rows.whole, rows.nothing, "without the most important share of tokens"),
-        ("insertion", rows.nothing, rows.whole, "with the most important share of tokens alone"),
-    ):
+    for name, first, last in (("deletion", rows.whole, rows.nothing), ("insertion", rows.nothing, rows.whole)):
         curve: Float[np.ndarray, "input method layer share"] = getattr(rows, name)
         missing = np.isnan(curve[..., 0])
-        ends = [np.where(missing, np.nan, end[:, None, None]) for end in (first, last)]
-        values = np.concatenate([ends[0][..., None], curve, ends[1][..., None]], axis=-1)
-        dims = ("attribution", "layer", "token_share")
-        _add(variables, name, values, draws, dims, f"target {words}", "target")
+        ends = [np.where(missing, np.nan, end[:, None, None])[..., None] for end in (first, last)]
+        _add(variables, name, np.concatenate([ends[0], curve, ends[1]], axis=-1), draws)
         random: Float[np.ndarray, "input share"] = getattr(rows, f"random_{name}")
-        values = np.concatenate([first[:, None], random, last[:, None]], axis=-1)
-        _add(variables, f"{name}_random", values, draws, ("token_share",), f"target {words}, in random order", "target")
+        _add(variables, f"{name}_random", np.concatenate([first[:, None], random, last[:, None]], axis=-1), draws)
 
 
 def _add_best_layers(variables: Variables, rows: Faithfulness, draws: np.ndarray, seed: int) -> None:
@@ -93,44 +111,15 @@ def _add_best_layers(variables: Variables, rows: Faithfulness, draws: np.ndarray
     selecting = split_in_half(len(rows), seed)
     if not (selecting.any() and (~selecting).any()):
         return
-    values = comprehensiveness(rows)
-    means = np.nan_to_num(_means(values[selecting]), nan=-np.inf)
+    means = np.nan_to_num(_means(comprehensiveness(rows)[selecting]), nan=-np.inf)
     best = means.argmax(1)  # [method]
-    long_name = "layer of the largest comprehensiveness on one half of the scored inputs"
-    variables.add("best_layer", best + 1, ("attribution",), long_name=long_name, units="layer")
-    random_deletion = (rows.whole[:, None] - rows.random_deletion).mean(-1)
-    random_insertion = (rows.whole[:, None] - rows.random_insertion).mean(-1)
-    for name, scores, words, units in (
-        ("chosen_comprehensiveness", values, "comprehensiveness", UNITS),
-        ("chosen_comprehensiveness_gain", values - random_deletion[:, None, None],
-         "comprehensiveness, more than in random order,", UNITS),
-        ("chosen_sufficiency", sufficiency(rows), "sufficiency", UNITS),
-        ("chosen_sufficiency_gain", random_insertion[:, None, None] - sufficiency(rows),
-         "sufficiency, less than in random order,", UNITS),
-        ("chosen_rank_correlation", rows.correlation, "rank correlation with blank-out", "Spearman correlation"),
-    ):  # fmt: skip
-        held_out = np.take_along_axis(scores, best[None, :, None], axis=2)[~selecting, :, 0]
-        words = f"{words} of the layer chosen on one half of the scored inputs, on the other half"
-        _add(variables, name, held_out, draws[:, ~selecting], ("attribution",), words, units)
-
-
-def _add_shares(variables: Variables, shares: Tally) -> None:
-    dims = ("attribution", "layer", "token_class")
-    # The tally has one row in the place of heads.
-    variables.add(
-        "importance_share",
-        shares.mean[0],
-        dims,
-        long_name="share of the size of importance that tokens of each class have",
-        units="share of importance",
-        interval=shares.interval[0],
-        count=Count(
-            shares.count,
-            "examples with importance of each class of token",
-            dims=("attribution", "layer", "token_class"),
-        ),
-        source=KOBAYASHI,
-    )
+    variables.add("best_layer", best + 1)
+    scores = {"rank_correlation": rows.correlation}
+    for name, (values, _random, gain) in _scores(rows).items():
+        scores |= {name: values, f"{name}_gain": gain}
+    for name, values in scores.items():
+        held_out = np.take_along_axis(values, best[None, :, None], axis=2)[~selecting, :, 0]
+        _add(variables, f"chosen_{name}", held_out, draws[:, ~selecting])
 
 
 def _add(
@@ -138,14 +127,11 @@ def _add(
     name: str,
     values: Float[np.ndarray, "input *dims"],
     draws: Float[np.ndarray, "resample input"],
-    dims: Sequence[str],
-    long_name: str,
-    units: str,
 ) -> None:
     """Add the mean over inputs of a score, with its interval; NaN is no value."""
-    score = tally(values[:, None], np.isfinite(values), draws)
-    count = Count(score.count, f"inputs with {long_name}", "inputs", dims)
-    variables.add(name, score.mean[0], dims, long_name=long_name, units=units, interval=score.interval[0], count=count)
+    score, words = tally(values[:, None], np.isfinite(values), draws), LABELS[name]
+    count = Count(score.count, f"inputs with {words.long_name}", "inputs", words.dims)
+    variables.add(name, score.mean[0], interval=score.interval[0], count=count)
 
 
 def _means(values: Float[np.ndarray, "input *dims"]) -> Float[np.ndarray, "*dims"]:
