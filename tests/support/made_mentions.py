@@ -13,8 +13,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.passes.batches import collate
-from headscope.studies.coreference.cases import Case
-from headscope.studies.coreference.mentions import Headed
+from headscope.studies.coreference.cases import Case, Headed
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.predictions import AntecedentPredictions
 from support.hand_made import padded

@@ -3,8 +3,8 @@
 import pytest
 
 from headscope.studies.coreference.baselines import NAMES, guesses, nearest, rules
+from headscope.studies.coreference.cases import Headed
 from headscope.studies.coreference.gender_number import features
-from headscope.studies.coreference.mentions import Headed
 from support.made_mentions import case, headed
 
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
-from headscope.studies.coreference.cases import Case, anaphoric, question_case
-from headscope.studies.coreference.mentions import mentions
+from headscope.studies.coreference.cases import Case, anaphoric, mentions, question_case
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.predictions import joined
 from support.any_examples import overlapping, sentences, spoken

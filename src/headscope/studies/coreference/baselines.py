@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from headscope.studies.coreference.cases import Case
+from headscope.studies.coreference.cases import Case, Headed
 from headscope.studies.coreference.gender_number import Features, features
-from headscope.studies.coreference.mentions import Headed
 
 NAMES = ("nearest", "head_match", "rules", "random")
 # Heads are called special that are better than the better one of these.

@@ -8,9 +8,8 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.statistics.columns import Columns
 from headscope.studies.coreference.baselines import NAMES, guesses
-from headscope.studies.coreference.cases import Case
+from headscope.studies.coreference.cases import KINDS, Case
 from headscope.studies.coreference.gender_number import PRONOUNS, Features
-from headscope.studies.coreference.mentions import KINDS
 
 GENDERS = {"male": "masculine", "female": "feminine"}
 

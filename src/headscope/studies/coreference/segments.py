@@ -10,8 +10,7 @@ from typing import Literal, NamedTuple
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.studies.coreference.cases import Case, anaphoric, question_case
-from headscope.studies.coreference.mentions import Headed, mentions
+from headscope.studies.coreference.cases import Case, Headed, anaphoric, mentions, question_case
 
 Context = Literal["segments", "first", "windows"]
 # How many tokens each of some texts has, without special tokens.

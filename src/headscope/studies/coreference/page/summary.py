@@ -25,18 +25,19 @@ KINDS = BestHeads(
 
 def kinds(result: xr.Dataset) -> list[ChosenHead]:
     """The kinds of mentions of a result, "all" first; without those that a half of the documents lacks."""
-    heads, names = chosen_heads(result, KINDS), baselines(result)
-    return [
+    names = baselines(result)
+    heads = [
         replace(
             head, baselines={name: estimate(result, "chosen_baseline", baseline=name, **head.labels) for name in names}
         )
-        for head in heads
+        for head in chosen_heads(result, KINDS)
     ]
+    return [head for head in heads if head.is_known]
 
 
 def baselines(result: xr.Dataset) -> list[str]:
     """The baselines that find any antecedent; no pronoun that a corpus asks about has the head word of a name."""
-    useful = result["baseline_accuracy"].max("mention_type") > 0
+    useful = ~(result["baseline_accuracy"].max("mention_type") <= 0)  # what was not measured is not left out
     return [str(name) for name in result["baseline"].values[useful.values]]
 
 

@@ -15,15 +15,13 @@ COMPARED = ("attention", "attention_and_words", "distances_and_words")
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result; relations of few words are left out of them."""
     order = list(parsers(result))
+    caption = (
+        "Words that get their syntactic head in the best tree, with 95% intervals over sentences; punctuation is left "
+        "out. After Clark et al. (2019), Table 3."
+    )
+    scores = [_in_words(with_interval(result, "uas").sel(probe=order))] if order else []
     return [
-        Figure(
-            "uas",
-            PARSERS,
-            bars(_in_words(with_interval(result, "uas").sel(probe=order))),
-            "Words that get their syntactic head in the best tree, with 95% intervals over sentences; punctuation is "
-            "left out. After Clark et al. (2019), Table 3.",
-            "uas",
-        ),
+        *(Figure("uas", PARSERS, bars(each), caption, "uas") for each in scores),
         Figure(
             "contribution",
             HEADS,
