@@ -21,7 +21,7 @@ def classes(array: xr.DataArray, *, names: Sequence[str], dim: str) -> alt.Chart
     >>> coords = {"layer": [1], "head": [1, 2]}
     >>> array = xr.DataArray([["block", "diagonal"]], coords, name="dominant")
     >>> classes(array, names=["block", "diagonal"], dim="pattern").data.values[0]
-    {'layer': 1, 'head': 1, 'class': 'block', 'name': '1-1'}
+    {'layer': 1, 'head': 1, 'class': 'near-even block', 'name': '1-1'}
     """
     panels = others(array, "layer", "head")
     if len(panels) > 1:
