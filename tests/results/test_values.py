@@ -44,3 +44,13 @@ def test_a_label_that_is_no_utf_8_is_refused(saved: Path) -> None:
         stored(file, "token_class")[0] = b"\xff"
     with pytest.raises(HeadscopeError, match=r"'token_class' .*no UTF-8|utf-8"):
         open_result(saved)
+
+
+def test_long_words_of_a_variable_are_refused(tmp_path: Path) -> None:
+    """Each figure and table has them: a page of a million characters a variable took many seconds."""
+    result = profile_result()
+    result["entropy"].attrs["long_name"] = "x" * 5001
+    save_result(result, tmp_path)
+    line = r"attributes \['long_name'\] of variable 'entropy' have more than 5000 characters"
+    with pytest.raises(HeadscopeError, match=line):
+        open_result(tmp_path)

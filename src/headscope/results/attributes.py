@@ -9,9 +9,12 @@ import xarray as xr
 
 from headscope.results.vocabulary import ATTRIBUTES, COUNTS, LISTS, NUMBERS, OBJECTS
 
+# Characters of the words of a variable, which stand on its figures and tables.
+LONGEST = 5000
+
 
 def check_attributes(result: xr.Dataset) -> None:
-    """Raise `ValueError` for an attribute of another type than the vocabulary says, or text that is no UTF-8.
+    """Raise `ValueError` for an attribute of another type than the vocabulary says, or text that cannot be shown.
 
     Numbers are single values, all other attributes of `ATTRIBUTES` text (or none, for a model that is in no file).
     """
@@ -21,6 +24,10 @@ def check_attributes(result: xr.Dataset) -> None:
     for owner, attributes in owners.items():
         if wrong := [name for name, value in attributes.items() if isinstance(value, str) and not is_unicode(value)]:
             raise ValueError(f"result: attributes {wrong}{owner} are no UTF-8")
+        if owner and (
+            wrong := [name for name, value in attributes.items() if isinstance(value, str) and len(value) > LONGEST]
+        ):
+            raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST} characters")
     for name, value in result.attrs.items():
         if name in NUMBERS and not _is_number(value):
             raise ValueError(f"result: attribute '{name}' is not a number")
