@@ -8,8 +8,9 @@ Compares four methods on the same sentences of a treebank, interleaved in one ru
     words are scored one by one;
 (c) sorted: the same with the batches of (d);
 (d) syntax: the whole study, with intervals, tests and the choice of heads on one half.
-Accuracies of (b), (c) and (d) are compared: they are the same. Time is that of the processor (one thread), ratios are
-medians over rounds. Peak memory is that of a process of its own for each method, above the loaded model.
+Accuracies of (b), (c) and (d) are compared: they are the same but for equal words. Time is that of the processor
+(one thread), ratios are medians over rounds. Peak memory is that of a process of its own for each method,
+above the loaded model.
 
     python -m benchmarks.syntax TREEBANK.conllu [--limit 400] [--rounds 3]
 """
