@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
+from headscope.front.cli.app import application
 from headscope.models import load
 from headscope.passes import Settings
 from headscope.passes.passes import Pass
@@ -85,3 +87,13 @@ def test_what_intervals_are_over_is_said():
     assert corpus("x.txt", "A.\nB.\n").resampled == "examples, taken as independent"
     assert corpus("x.txt", "\n\n".join("ABCDEFGH")).resampled == "examples"
     assert corpus("x.txt", "\n\n".join(["A.\nB."] * 8)).resampled == "8 documents"
+
+
+def test_the_command_line_has_the_column(tmp_path):
+    table = tmp_path / "x.tsv"
+    table.write_text("text\treview\n" + "".join(f"It rained {n}.\t{n // 2}\n" for n in range(12)))
+    words = ["profile", "minilm", str(table), "--document", "review", "-o", str(tmp_path / "out"), "--no-figures"]
+    done = CliRunner().invoke(application(words), words)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "95%, over 6 documents: too few to lean on" in page

@@ -17,7 +17,7 @@ Given = Mapping[str, Any]
 
 LOADING = ("device", "dtype", "revision", "remote_code")
 FLOAT32 = ("device", "revision", "remote_code")  # without dtype: weights are trained in float32
-READING = ("kind", "columns", "task", "split", "segment", "limit", "skip_bad", "annotate")
+READING = ("kind", "columns", "document", "task", "split", "segment", "limit", "skip_bad", "annotate")
 TREEBANK = tuple(name for name in READING if name != "task")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
 TASKS = ("Task", "Task | None")

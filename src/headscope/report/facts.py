@@ -12,11 +12,13 @@ from headscope.figures.labels import title
 from headscope.figures.theme import named
 from headscope.report.wording import several
 
+# Intervals over fewer documents miss too often, or are too wide.
+FEW = 10
 TERMS = {
     "8-10": "Layer 8, head 10. Both count from 1; layer 1 is nearest to the input.",
     "attention": "The weights that a head gives, for one token (the query), to all tokens (the keys); they sum to 1.",
-    "95% interval": "A percentile bootstrap interval over examples: the range of the mean for other examples of the "
-    "same kind. It does not hold for other corpora.",
+    "95% interval": "A percentile bootstrap interval over documents, or examples where these are not known: the "
+    "range of the mean for others of the same kind. It does not hold for other corpora.",
     "n": "The number of examples in a mean; examples without the measured tokens are left out.",
     "entropy": "How broad attention is, in nats: 0 if one token gets all of it, ln L if L tokens get the same.",
     "uniform attention": "The same weight for all tokens.",
@@ -67,7 +69,19 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     counted = _counted(attrs, n_examples="example", n_tokens="token")
     if attrs.get("n_generated"):
         counted += "; " + _counted(attrs, n_generated="generated text", n_generated_tokens="token")
-    return [(term, str(text)) for term, text in [*facts, ("Read", counted)] if str(text)]
+    over = [("Intervals", _over(str(attrs["resampled"])))] if attrs.get("resampled") else []
+    return [(term, str(text)) for term, text in [*facts, ("Read", counted), *over] if str(text)]
+
+
+def _over(resampled: str) -> str:
+    """What 95% intervals are over, with a warning where they are not to be leant on.
+
+    >>> _over("31 documents"), _over("7 documents")
+    ('95%, over 31 documents', '95%, over 7 documents: too few to lean on')
+    """
+    count = resampled.partition(" ")[0]
+    few = resampled.endswith("documents") and count.isdigit() and int(count) < FEW
+    return f"95%, over {resampled}{': too few to lean on' if few else ''}"
 
 
 def provenance(result: xr.Dataset) -> list[tuple[str, str]]:

@@ -85,6 +85,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         None,
         _corpus(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1."),
     ),
+    "document": (
+        str | None,
+        None,
+        _corpus(metavar="COLUMN", help="Column that names a row's document: intervals are over documents."),
+    ),
     "task": (str | None, None, _corpus(help="Task of a GLUE folder: mrpc, rte, ...; several: rte,mrpc")),
     "data": (
         Path | None,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # The shared options that are followed, beside those of the study itself: they read, and set numbers.
 FOLLOWED = {
     *("model", "models", "corpus", "corpora", "suites", "other", "training", "trainings", "training_limit"),
-    *("kind", "columns", "task", "data", "regression", "split", "segment", "limit", "skip_bad", "long"),
+    *("kind", "columns", "document", "task", "data", "regression", "split", "segment", "limit", "skip_bad", "long"),
     *("revision", "device", "dtype", "batch_tokens", "resamples", "seed", "examples"),
 }
 MODELS, CORPORA = ("model", "models"), ("corpus", "corpora", "other", "training", "trainings")
