@@ -8,6 +8,7 @@ from headscope.report.best_heads.chosen import BestHeads, by_gain, chosen_heads,
 STUDY = BestHeads(
     ("relation",), "score", ("over_one", "over_other"), direction="way", random="random", cases="n", held_out="n"
 )
+WITH_BOUNDS = {"over_one": -0.1, "over_other": 0.1}
 
 
 def result() -> xr.Dataset:
@@ -35,6 +36,13 @@ def test_a_gain_is_over_the_higher_baseline_and_special_heads_beat_random_weight
     assert [head.head for head in (overall, det, obj)] == ["1-2"] * 3 and overall.labels == {"relation": "all"}
     assert (overall.gain.value, det.gain.value, obj.gain.value) == (0.25, 0.25, 0.375)
     assert det.special and not obj.special and obj.random is not None and obj.random.value == 0.75
+
+
+def test_a_claim_is_over_the_highest_baseline() -> None:
+    bounds = {f"{name}_ci": (("relation", "bound"), [[low, 0.6]] * 4) for name, low in WITH_BOUNDS.items()}
+    heads = chosen_heads(result().assign(bounds).assign_coords(bound=["lower", "upper"]), STUDY)
+    assert [head.claim.verdict for head in heads] == ["holds", "undecided", "undecided"]
+    assert (heads[0].claim.value, heads[0].claim.baseline, heads[0].claim.n) == (0.5, 0.25, 500)
 
 
 def test_the_largest_gain_is_first_without_that_of_all_cases() -> None:

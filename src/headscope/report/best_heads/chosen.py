@@ -10,6 +10,7 @@ from typing import Any
 import xarray as xr
 
 from headscope.figures.labels import head_name
+from headscope.report.claims import Claim, paired
 from headscope.report.wording import Estimate, estimate
 from headscope.statistics.thresholds import enough, is_special
 
@@ -92,6 +93,11 @@ class ChosenHead:
         """True if it beats its baseline by 10 points, beyond chance, and any head with random weights."""
         above = self.random is None or self.score.value > self.random.value
         return above and is_special(self.gain.value, self.q, self.cases)
+
+    @property
+    def claim(self) -> Claim:
+        """Whether the score is above the highest baseline that `gain` is over, in the cases that did not choose it."""
+        return paired(self.score, Estimate(self.score.value - self.gain.value), self.gain, self.held_out)
 
     @property
     def arrow(self) -> str:
