@@ -69,14 +69,14 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     counted = _counted(attrs, n_examples="example", n_tokens="token")
     if attrs.get("n_generated"):
         counted += "; " + _counted(attrs, n_generated="generated text", n_generated_tokens="token")
-    over = [("Intervals", _over(str(attrs["resampled"])))] if attrs.get("resampled") else []
+    over = [("Intervals", _intervals(str(attrs["resampled"])))] if attrs.get("resampled") else []
     return [(term, str(text)) for term, text in [*facts, ("Read", counted), *over] if str(text)]
 
 
-def _over(resampled: str) -> str:
+def _intervals(resampled: str) -> str:
     """What 95% intervals are over, with a warning where they are not to be leant on.
 
-    >>> _over("31 documents"), _over("7 documents")
+    >>> _intervals("31 documents"), _intervals("7 documents")
     ('95%, over 31 documents', '95%, over 7 documents: too few to lean on')
     """
     count = resampled.partition(" ")[0]
