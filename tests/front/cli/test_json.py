@@ -1,5 +1,6 @@
 """`--json`: the commands that have it are documented, and refusals leave standard output empty."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,3 +51,16 @@ def test_what_is_refused_prints_nothing_on_standard_output(words: tuple[str, ...
     refused = CliRunner().invoke(application(given), given)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_the_findings_of_a_page_are_those_of_its_report(tmp_path: Path) -> None:
+    texts = tmp_path / "x.txt"
+    texts.write_text("It rained.\nWe stayed in, as they had.\n" * 6)
+    study = ["profile", "minilm", str(texts), "-o", str(tmp_path / "out"), "--no-figures", "--json"]
+    again = ["report", str(tmp_path / "out"), "--no-figures", "--json"]
+    made, page = (json.loads(CliRunner().invoke(application(words), words).stdout) for words in (study, again))
+    assert made["findings"] == page["results"][0]["findings"]
+    assert {"holds", None} <= {finding["verdict"] for finding in made["findings"]}
+    fields = {"topic", "text", "verdict", "value", "baseline", "difference", "interval", "n", "q"}
+    assert all(finding.keys() == fields for finding in made["findings"])
+    assert page["pages"] == [str(tmp_path / "out" / "report.html")]

@@ -17,7 +17,7 @@ from headscope.front.cli.export import export, push
 from headscope.front.cli.head import head
 from headscope.front.cli.output_folder import formats
 from headscope.front.cli.parameters import with_shared
-from headscope.front.cli.printing import escaped
+from headscope.front.cli.printing import escaped, print_json
 from headscope.front.cli.rerun import rerun
 from headscope.front.cli.study import command, tool, verbs
 from headscope.front.cli.usage import Commands
@@ -121,6 +121,7 @@ def report(
     *,
     figures: str,
     no_figures: bool,
+    json: bool,
     debug: bool,
 ) -> None:
     """Write the page and the figures of saved results again; of several results, also heads.html and layers.html."""
@@ -135,7 +136,7 @@ def report(
         if len(directories) == 1 and (directories[0] / "result.nc").exists():
             with drawing_bar("page", show=shown(quiet=False)) as on_figure:
                 page = rebuild(directories[0], formats=files, on_figure=on_figure)
-            typer.echo(escaped(page))
+            _print_pages([page], directories, json=json)
             return
         pages = list[Path]()
         try:
@@ -144,4 +145,24 @@ def report(
                     pages.append(page)
                     advance(1)
         finally:  # those that are written are named behind the bar, whatever happened then
-            typer.echo("\n".join(map(escaped, pages)), nl=bool(pages))
+            _print_pages(pages, directories, json=json)
+
+
+def _print_pages(pages: list[Path], directories: list[Path], *, json: bool) -> None:
+    """Name the pages; as JSON also the findings of each result."""
+    if not json:
+        typer.echo("\n".join(map(escaped, pages)), nl=bool(pages))
+        return
+    from headscope.front.cli import terminal
+    from headscope.report.cards.model_results import read_all
+
+    print_json(
+        {
+            "pages": list(map(str, pages)),
+            "results": [
+                {"result": str(path), "study": result.attrs["study"], "model": result.attrs["model"]}
+                | {"findings": terminal.records(result)}
+                for path, result in read_all(directories).items()
+            ],
+        }
+    )

@@ -164,11 +164,15 @@ def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
 
 def as_json(result: xr.Dataset, page: Path) -> dict[str, Any]:
     """The whole result for programs: findings, attributes, coordinates, and variables without kept maps."""
-    study = study_page(result)
-    findings = [finding.record() for finding in (*study.highlights(), *study.findings())]
     maps = [name for name, array in result.items() if "typical_input" in array.dims]
     plain = result.drop_vars(maps).to_dict(data="list")
-    return {"report": str(page), "result": str(page.with_name("result.nc")), "findings": findings, **plain}
+    return {"report": str(page), "result": str(page.with_name("result.nc")), "findings": records(result), **plain}
+
+
+def records(result: xr.Dataset) -> list[dict[str, Any]]:
+    """The findings of a page in its order, those of the first screen first."""
+    study = study_page(result)
+    return [finding.record() for finding in (*study.highlights(), *study.findings())]
 
 
 def in_lines(values: Mapping[str, Any], indent: str = "") -> str:
