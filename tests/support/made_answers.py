@@ -56,7 +56,9 @@ def answered(
 def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> HeadPredictions:
     """Predictions from (input, place, head place, length, relation) of each word, and right [word, head, direction]."""
     columns = [np.array(column) for column in zip(*words, strict=True)]
-    return HeadPredictions(columns[0], columns[1], *columns[1:4], relation=columns[4], equals=right.astype(np.uint8))
+    return HeadPredictions(
+        columns[0], columns[0], columns[1], *columns[1:4], relation=columns[4], equals=right.astype(np.uint8)
+    )
 
 
 def random_answers(number: int, heads: int, seed: int = 0) -> tuple[HeadPredictions, np.ndarray]:

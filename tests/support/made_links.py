@@ -107,5 +107,10 @@ def rows(values: Sequence[tuple[int, str, float, float, float]], heads: int = 1)
 
     number = len(values)
     return LinkAttention(
-        columns[0], np.full(number, 9), columns[1], np.ones(number, dtype=int), *(both(each) for each in columns[2:])
+        columns[0],
+        columns[0],
+        np.full(number, 9),
+        columns[1],
+        np.ones(number, dtype=int),
+        *(both(each) for each in columns[2:]),
     )

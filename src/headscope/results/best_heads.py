@@ -24,12 +24,15 @@ def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tupl
     variables.add("chosen_head", column(best, lambda one: indices[one.selected.head][1]))
 
 
-def add_held_out(variables: Variables, best: Sequence[BestHead | None], names: Sequence[str], count: Count) -> None:
+def add_held_out(
+    variables: Variables, best: Sequence[BestHead | None], names: Sequence[str], count: Count, shares: int = 0
+) -> None:
     """Add the scores of the best heads on the other half, each with its interval, NaN where there is no best head.
 
     * `names`: the variables in the order of the rows of `BestHead.held_out`.
     * `count`: the number of cases of the other half; it stands beside the first score.
+    * `shares`: so many of the first scores are means of zeros and ones.
     """
     for row, name in enumerate(names):
-        means, intervals = held_out_scores(best, row)
+        means, intervals = held_out_scores(best, row, share=row < shares)
         variables.add(name, means, interval=intervals, count=count if row == 0 else None)

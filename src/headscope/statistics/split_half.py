@@ -77,13 +77,17 @@ def column(best: Iterable[BestHead | None], value: Callable[[BestHead], Any], mi
 
 
 def held_out_scores(
-    best: Iterable[BestHead | None], row: int | list[int]
+    best: Iterable[BestHead | None], row: int | list[int], share: bool = False
 ) -> tuple[Float[np.ndarray, "*dims"], Float[np.ndarray, "*dims 2"]]:
     """One or several of the held-out scores of each best head, NaN where there is none.
+
+    * `share`: whether they are means of zeros and ones, with the intervals of shares.
 
     Returns: the means and their 95% intervals.
     """
     best, missing = list(best), np.full(np.shape(row), np.nan)
     means = column(best, lambda each: each.held_out.mean[row], missing)
-    intervals = column(best, lambda each: each.held_out.interval[row], np.stack([missing, missing], axis=-1))
+    bounds = "share_interval" if share else "interval"
+    unknown = np.stack([missing, missing], axis=-1)
+    intervals = column(best, lambda each: getattr(each.held_out, bounds)[row], unknown)
     return np.array(means), np.array(intervals)

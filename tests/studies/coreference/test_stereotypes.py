@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_rel
 
-from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.bootstrap import effective_units, interval, poisson_draws
 from headscope.studies.coreference import question_variables
 from headscope.studies.coreference.stereotypes import Pairs, pairs
 from support.made_mentions import rows
@@ -41,7 +41,7 @@ def test_gaps_are_differences_within_pairs(found: Pairs) -> None:
     np.testing.assert_allclose(result["attention"].sel(layer=1), np.stack([pro.mean(0), anti.mean(0)], -1))
     np.testing.assert_allclose(result["attention_gap"].sel(layer=1), (pro - anti).mean(0), atol=1e-12)
     drawn = [np.repeat(pro - anti, row, axis=0).mean(0) for row in draws]
-    bounds = np.quantile(drawn, [0.025, 0.975], axis=0).T
+    bounds = interval(np.array(drawn), effective_units(draws.sum(1)))
     np.testing.assert_allclose(result["attention_gap_ci"].sel(layer=1), bounds, atol=1e-12)
     np.testing.assert_allclose(
         result["preference_gap"].sel(layer=1), found.pro.unpacked(3).mean(0) - found.anti.unpacked(3).mean(0)

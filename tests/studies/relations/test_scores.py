@@ -27,7 +27,13 @@ def known() -> LinkAttention:
     values = random.random((3, INPUTS, HEADS, 2)).astype(np.float32)
     values[1:, ::5] = np.nan
     return LinkAttention(
-        np.arange(INPUTS), np.full(INPUTS, 9), np.full(INPUTS, "x"), np.ones(INPUTS, int), values[0], *values[1:]
+        np.arange(INPUTS),
+        np.arange(INPUTS),
+        np.full(INPUTS, 9),
+        np.full(INPUTS, "x"),
+        np.ones(INPUTS, int),
+        values[0],
+        *values[1:],
     )
 
 
@@ -97,7 +103,9 @@ def test_the_best_head_gains_most_on_the_harder_baseline() -> None:
     linked[:, 0, 0], others[:, 0, 0] = 0.6, 0.6
     linked[:, 1, 0], elsewhere[:, 1, 0] = 0.7, 0.7
     linked[:, 2, 1], elsewhere[:, 2, 1], others[:, 2, 1] = 0.5, 0.3, 0.1
-    made = LinkAttention(np.arange(4), np.full(4, 9), np.full(4, "x"), np.ones(4, int), linked, elsewhere, others)
+    made = LinkAttention(
+        np.arange(4), np.arange(4), np.full(4, 9), np.full(4, "x"), np.ones(4, int), linked, elsewhere, others
+    )
     assert largest_gain(made) == (2, 1)
     np.testing.assert_allclose(least_gain(made), [[0, 0], [0, 0], [0, 0.2]], atol=1e-7)
 
@@ -109,7 +117,7 @@ def two_faced() -> tuple[LinkAttention, np.ndarray]:
     linked[first, 0, 0] = linked[~first, 1, 1] = 0.5
     nothing = np.full((40, 2, 2), 0.125, np.float32)
     return LinkAttention(
-        np.arange(40), np.full(40, 9), np.full(40, "x"), np.ones(40, int), linked, nothing, nothing / 2
+        np.arange(40), np.arange(40), np.full(40, 9), np.full(40, "x"), np.ones(40, int), linked, nothing, nothing / 2
     ), first
 
 

@@ -1,7 +1,9 @@
 """A head that links what a relation links is found, others are not; and the study as a whole against loops."""
 
 import json
+from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from headscope import Corpus, Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence
+from headscope.models.random_weights import untrained as random_weights
 from headscope.studies.relations import study
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -97,6 +100,27 @@ def test_an_untrained_model_links_nothing(result: xr.Dataset) -> None:
     assert (result["untrained_n_examples"] == result["link_attention_n_examples"]).all()
     again = study.run(headscope.wrap(planted(HEADS), tiny_tokenizer()), LINKED, QUICK)
     xr.testing.assert_equal(again["untrained"], result["untrained"])
+
+
+def test_random_weights_of_three_seeds_are_beside_the_model(model: headscope.Model, result: xr.Dataset) -> None:
+    gain = result["untrained_gain"]
+    assert gain["seed"].values.tolist() == [0, 1, 2] and len({*gain.values.tolist()}) == 3
+    alone = study.run(random_weights(model, 1), LINKED, QUICK, untrained=False)
+    of_heads = alone[["gain", "gain_others"]].to_dataarray().min("variable").sel(relation="all")
+    np.testing.assert_allclose(gain.sel(seed=1), of_heads.sel(direction="source_to_target").mean(), rtol=1e-6)
+    assert "untrained_gain" not in study.run(model, LINKED, QUICK, untrained=False)
+
+
+def test_no_document_is_in_both_halves(model: headscope.Model) -> None:
+    sizes = (1, 2, 4, 8, 45)
+    names = "".join(size * name for size, name in zip(sizes, "abcde", strict=True))
+    named = [
+        Example(each.id, tuple(replace(sentence, document=name) for sentence in each.first))
+        for each, name in zip(LINKED, names, strict=True)
+    ]
+    result = study.run(model, replace(corpus_of(named), n_documents=5), QUICK, untrained=False)
+    held_out = int(result["chosen_attention_n_examples"].sel(relation="all"))
+    assert held_out in {sum(two) for two in combinations(sizes, 2)}
 
 
 def test_the_percentile_is_over_all_heads(result: xr.Dataset) -> None:

@@ -23,7 +23,14 @@ def found_of(level: float) -> LinkAttention:
     others[:, 2, 1] = level - 0.0625
     relation = np.where(np.arange(INPUTS) < 10, "few", "obj")
     return LinkAttention(
-        np.arange(INPUTS), np.full(INPUTS, 9), relation, np.ones(INPUTS, int), linked, elsewhere, others
+        np.arange(INPUTS),
+        np.arange(INPUTS),
+        np.full(INPUTS, 9),
+        relation,
+        np.ones(INPUTS, int),
+        linked,
+        elsewhere,
+        others,
     )
 
 

@@ -89,12 +89,42 @@ def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Data
     assert "Relations with a special head: 1 of 3 with at least 50 words: obj. Head 2-3" in text
 
 
+def test_a_head_knows_syntax_only_where_its_gain_over_the_fixed_word_is_sure(result: xr.Dataset) -> None:
+    planted = {finding.topic: finding.verdict for finding in study_page(result).highlights()}
+    assert planted == {
+        "Head 2-3 knows direct objects (obj)": "holds",
+        "1 head of 6 knows a syntactic relation": "holds",
+        "Head 2-3 knows more of the syntax than the next word does": "holds",
+        "2 relations without such a head": None,
+    }
+    null = result.assign(
+        chosen_gain=result["chosen_gain"] * 0 - 0.25,
+        chosen_gain_ci=result["chosen_gain_ci"] * 0 - [0.3125, 0.1875],
+        special=result["special"] * 0,
+        accuracy=result["accuracy"] * 0,
+        accuracy_ci=result["accuracy_ci"] * 0 + [0, 0.0625],
+    )
+    first, *rest = study_page(null).highlights()
+    assert first.topic == "Nothing stands out" and {finding.verdict for finding in rest} == {"fails", None}
+    assert rest[0].topic == "No head knows more of the syntax than the next word does"
+    assert rest[1].topic == "No head knows a syntactic relation"
+    few = result.assign(chosen_accuracy_n_examples=result["chosen_accuracy_n_examples"] * 0 + 1)
+    unsure = "Too few sentences to tell whether a head knows more of the syntax than the next word does"
+    assert {finding.topic: finding.verdict for finding in study_page(few).highlights()}[unsure] == "undecided"
+
+
+def test_a_head_that_was_chosen_on_the_same_words_claims_nothing() -> None:
+    topics = {finding.topic: finding for finding in study_page(result_of(as_coded=True)).highlights()}
+    assert topics["The chosen head"].claim is None
+    assert "It was chosen on the same words." in topics["The chosen head"].text
+
+
 def test_a_position_that_is_the_baseline_is_said_in_words(result: xr.Dataset) -> None:
     for position, cell, words in ((1, "first", "the first word"), (-4, "word 4 from the end", "word 4 from the end")):
         at = result.assign(chosen_offset=result["chosen_offset"] * np.nan)
         at = at.assign(chosen_position=result["chosen_position"].fillna(position))
         assert f"fixed word ({cell}) picks 25.0%" in told(at)["All relations"]
-        assert f"always picking {words} is right" in study_page(at).highlights()[0].text
+        assert f"always picking {words} is right" in " ".join(finding.text for finding in study_page(at).highlights())
         ((_, cells), *_) = study_page(at).tables()[0].rows
         assert [each[0] for each in cells if each][3] == f"25.0 ({cell})"
 

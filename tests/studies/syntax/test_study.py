@@ -1,5 +1,8 @@
 """Heads that point at the syntactic head are found, others are not; and the study as a whole against loops."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 import torch
@@ -102,6 +105,18 @@ def test_numbers_of_words(result: xr.Dataset) -> None:
     assert result["accuracy_n_examples"].attrs["units"] == "words"
     assert result.attrs["n_words"] == sum(example.n_words for example in TREEBANK)
     assert "root" not in result["relation"] and "punct" in result["relation"]
+
+
+def test_no_document_is_in_both_halves(model: headscope.Model) -> None:
+    names = "a" + 2 * "b" + 4 * "c" + 8 * "d" + 45 * "e"
+    named = [
+        Example(each.id, tuple(replace(sentence, document=name) for sentence in each.first))
+        for each, name in zip(TREEBANK, names, strict=True)
+    ]
+    result = study.run(model, replace(corpus_of(named), n_documents=5), QUICK)
+    words = [len(_words(corpus_of([each for each in named if each.document == name]))) for name in "abcde"]
+    held_out = int(result["chosen_accuracy_n_examples"].sel(relation="all"))
+    assert held_out in {sum(two) for two in combinations(words, 2)}
 
 
 def test_as_coded_all_has_punctuation_and_roots_and_the_best_is_chosen_on_everything(model: headscope.Model) -> None:

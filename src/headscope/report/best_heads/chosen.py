@@ -4,15 +4,15 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.report.claims import Claim, paired
-from headscope.report.wording import Estimate, estimate
-from headscope.statistics.thresholds import enough, is_special
+from headscope.report.wording import Estimate, estimate, of_array
+from headscope.statistics.thresholds import GAIN, LEAST_CASES, enough, is_special
 
 HEAD = ["layer", "head"]
 ARROWS = {
@@ -169,6 +169,28 @@ def special_heads(result: xr.Dataset, dim: str, without: str = "") -> tuple[int,
     counted = special.where(special[dim] != without)
     names = special[dim].values[(counted.max(HEAD) == 1).values].tolist()
     return int((counted.max(dim) == 1).sum()), int(special.notnull().any(dim).sum()), names
+
+
+def above_baseline(score: xr.DataArray, baseline: xr.DataArray) -> xr.DataArray:
+    """Scores less their baselines, with their intervals; a baseline has no error of its own."""
+    bounds = {name: score[name] - baseline for name in ("lower", "upper") if name in score.coords}
+    return (score - baseline).assign_coords(bounds)
+
+
+def special_claim(result: xr.Dataset, gain: xr.DataArray, baseline: xr.DataArray, cases: xr.DataArray) -> Claim:
+    """That a head is special: the surest gain of those that are, else the surest of all, which does not hold.
+
+    * `gain`: of heads over their baselines, with its interval; `cases`: how many each label has.
+    """
+    special = (result["special"] == 1).any()
+    judged = gain.where(result["special"] == 1 if special else cases >= LEAST_CASES)
+    surest = judged["lower"].where(judged.notnull()) if "lower" in gain.coords else judged
+    if not bool(surest.notnull().any()):
+        return Claim(nan, nan, Estimate(nan), 0)
+    position = surest.fillna(-2).argmax(surest.dims)
+    one = gain.isel(position)
+    beside, n, q = (array.broadcast_like(gain).isel(position).item() for array in (baseline, cases, result["q_value"]))
+    return Claim(beside + float(one), beside, of_array(one), int(n), q if special else 1.0, GAIN)
 
 
 def tests_made(result: xr.Dataset) -> str:

@@ -12,6 +12,7 @@ from headscope.results.tidy import same_bounds
 from headscope.statistics.thresholds import LEAST_CASES
 
 NAMED = 8
+OF_THIS_HEAD = "Intervals are those of the head that this run chose; on other data another may be chosen."
 Cells = list[Cell | None]
 
 
@@ -27,6 +28,11 @@ def beside_thresholds(
         yield Finding("Relations whose chosen head is special", f"{first_of(special, NAMED)}.")
     if others := [f"{head.name} ({gain(head)})" for head in ranked if not head.special]:
         yield Finding("Relations whose chosen head is not special", f"{rule}: {', '.join(others)}.")
+
+
+def counted(n: int, cases: str) -> str:
+    """What a count of special heads depends on, as a further sentence."""
+    return f" Counts of heads grow with the data: here {n:,} {cases}."
 
 
 def by_number_of_cases(

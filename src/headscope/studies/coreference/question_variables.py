@@ -82,7 +82,8 @@ def stereotype_variables(pairs: Pairs, draws: np.ndarray, heads: Heads) -> dict[
     ):
         both, gap = pairs.tallied(values, draws)
         means = by_layer(both.mean.T, heads)  # [layer, head, stereotype]
-        interval = by_layer(both.interval.swapaxes(0, 1), heads)  # [layer, head, stereotype, bound]
+        bounds = both.share_interval if name == "preference" else both.interval
+        interval = by_layer(bounds.swapaxes(0, 1), heads)  # [layer, head, stereotype, bound]
         variables.add(name, means, interval=interval, count=count)
         variables.add(f"{name}_gap", by_layer(gap.mean, heads), interval=by_layer(gap.interval, heads))
         variables.add(f"{name}_gap_q", benjamini_hochberg(by_layer(p, heads)))

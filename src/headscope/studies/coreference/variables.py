@@ -46,7 +46,7 @@ def score_variables(scores: Mapping[str, MentionScore], heads: Heads) -> dict[st
     variables, kinds = Variables(COORDS | {KIND: list(scores)}, SOURCE, LABELS), list(scores.values())
     cases = np.array([int(score.baselines.count.max(initial=0)) for score in kinds])
     accuracy = _placed([score.accuracy.mean for score in kinds], heads)
-    interval = _placed([score.accuracy.interval for score in kinds], heads)
+    interval = _placed([score.accuracy.share_interval for score in kinds], heads)
     count = Count(cases, "mentions that have an antecedent", "mentions", (KIND,))
     variables.add("accuracy", accuracy, interval=interval, count=count)
     q = benjamini_hochberg(np.where(cases > 0, _placed([score.p for score in kinds], heads), np.nan))
@@ -54,7 +54,7 @@ def score_variables(scores: Mapping[str, MentionScore], heads: Heads) -> dict[st
     reference = np.array([score.baselines.mean[score.reference] for score in kinds])
     special = (accuracy - reference >= GAIN) & (q < RATE) & (cases >= LEAST_CASES)
     variables.add("special", np.where(np.isnan(accuracy), np.nan, special))
-    interval = [score.baselines.interval for score in kinds]
+    interval = [score.baselines.share_interval for score in kinds]
     variables.add("baseline_accuracy", [score.baselines.mean for score in kinds], interval=interval)
     variables.add("reference", [baselines.NAMES[score.reference] for score in kinds])
     return variables.arrays
@@ -68,7 +68,7 @@ def best_variables(best: Mapping[str, BestHead | None], heads: Heads) -> dict[st
     cases = column(kinds, lambda one: int(one.held_out.count.max()), 0)
     count = Count(cases, "mentions on the other half", "mentions", (KIND,))
     for name, row in (("chosen_accuracy", HEAD), ("chosen_baseline", BASELINES), ("chosen_gain", ADVANTAGE)):
-        means, intervals = held_out_scores(kinds, row)
+        means, intervals = held_out_scores(kinds, row, share=row != ADVANTAGE)
         variables.add(name, means, interval=intervals, count=count if row == HEAD else None)
     return variables.arrays
 

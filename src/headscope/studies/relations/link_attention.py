@@ -19,13 +19,15 @@ class LinkAttention(Columns):
 
     Ten thousand rows and a BERT-base make 35 MB: all numbers of the study are made from this.
 
-    * `input`: the number of the input; `length`: how many tokens it has; `relation`, `links`: of how many links.
+    * `input`: the number of the input, `unit`: of its document; `length`: how many tokens the input has.
+    * `relation`, `links`: of how many links.
     * `linked`: the largest attention of any token of a source to any of its target (direction 0), and back (1).
     * `elsewhere`: the same for links elsewhere; `others`: from other words to the same end (see `Baselines`); NaN where
       one of the links has no baseline.
     """
 
     input: Int[np.ndarray, " row"]
+    unit: Int[np.ndarray, " row"]
     length: Int[np.ndarray, " row"]
     relation: np.ndarray
     links: Int[np.ndarray, " row"]
@@ -55,6 +57,7 @@ class LinkAttention(Columns):
             return self
         return LinkAttention(
             inputs,
+            self.unit[starts],
             self.length[starts],
             np.full(len(inputs), "all"),
             np.add.reduceat(self.links, starts),

@@ -85,6 +85,7 @@ class LinkObserver:
         compared = np.array([row.compared for row in self.rows], dtype=bool)
         return LinkAttention(
             input=self.batch.index.numpy()[examples],
+            unit=self.batch.unit.numpy()[examples],
             length=self.batch.real.sum(-1).cpu().numpy()[examples],
             relation=np.array([row.relation for row in self.rows], dtype=str),
             links=np.array([row.links for row in self.rows], dtype=np.int64),

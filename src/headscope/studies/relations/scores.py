@@ -73,6 +73,11 @@ def least_gain(rows: LinkAttention) -> Float[np.ndarray, "head direction"]:
     return linked - np.maximum(*both)
 
 
+def mean_gain(rows: LinkAttention) -> float:
+    """The mean over heads of `least_gain`, source to target; NaN where no row has baselines."""
+    return float(least_gain(rows)[:, 0].mean()) if rows.compared.any() else float("nan")
+
+
 def largest_gain(rows: LinkAttention) -> tuple[int, int]:
     """The head and direction of the largest `least_gain`."""
     gain = least_gain(rows)

@@ -18,18 +18,20 @@ from headscope.models.random_weights import untrained as random_weights
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
-from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input
+from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input, units_of
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.relations.example_maps import picks, zoomed
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
 from headscope.studies.relations.link_attention import MOST, LinkAttention, joined, with_either
 from headscope.studies.relations.link_kinds import LinkKind, link_kind, of_frames
 from headscope.studies.relations.observer import LinkObserver
-from headscope.studies.relations.scores import Draws, best, score
+from headscope.studies.relations.scores import Draws, best, mean_gain, score
 from headscope.studies.relations.variables import to_variables
 
 REQUIRED = ("link_attention",)
 APART = {"dependency": ("punct",)}
+# How many models with random weights are measured.
+SEEDS = 3
 
 
 def run(
@@ -53,7 +55,8 @@ def run(
     * `others`: from random other words of the sentence to the same end of the link.
     * `gain`, `gain_others`: how much more links get, in the same sentences; `q_value`: of not getting more than both
       (exact sign test, one-sided), corrected for all heads, relations and directions.
-    * `untrained`: of the same model with random weights.
+    * `untrained`: of the same model with random weights; `untrained_gain`: the mean over its heads of the gain of all
+      links over the higher baseline, source to target, for each of three seeds.
     * `special`: heads that gain 0.1 on both, with q < 0.05, in at least 50 sentences, and give their links more than
       any head of the untrained model does.
     * `chosen_...`: the head that gains most on one half of the sentences (split by the seed), scored on the other. The
@@ -91,16 +94,22 @@ def run(
     limit = _limits(corpus, kind, limits, as_coded)
     kept, dropped = linked(corpus, kind, limit)
     _refuse_nothing(corpus, kept, limit, dropped)
-    settings.on_total(kept.n_examples * (1 + untrained))
+    settings.on_total(kept.n_examples * (1 + SEEDS * untrained))
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(dropped), aligned=True)
     attention, attributes = _measure(model, kept, words, settings, as_coded=as_coded)
     relations, inputs = attention.by_relation(APART.get(kind, ())), int(attention.input.max(initial=-1)) + 1
-    draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
-    selection_half = split_in_half(inputs, settings.seed)
+    units = units_of(attention.input, attention.unit, inputs)
+    draws = poisson_draws(units, settings.seed, settings.resamples).astype(np.uint8)
+    selection_half = split_in_half(units, settings.seed)
     beside: dict[str, Tally] = {}
-    if untrained and "interrupted" not in attributes:
-        other, more = _measure(random_weights(model, settings.seed), kept, _again(words), settings, as_coded=as_coded)
-        beside = _tallies(other.by_relation(APART.get(kind, ())), draws)
+    by_seed: dict[int, float] = {}
+    for seed in range(settings.seed, settings.seed + SEEDS) if untrained else ():
+        if "interrupted" in attributes:
+            break
+        other, more = _measure(random_weights(model, seed), kept, _again(words), settings, as_coded=as_coded)
+        rows = other.by_relation(APART.get(kind, ()))
+        beside = beside or _tallies(rows, draws)
+        by_seed[seed] = mean_gain(rows["all"])
         attributes["duration_s"] = round(float(attributes["duration_s"]) + float(more["duration_s"]), 3)
         attributes |= {name: value for name, value in more.items() if name == "interrupted"}
     variables = to_variables(
@@ -108,6 +117,7 @@ def run(
         {name: best(rows, draws, selection_half) for name, rows in relations.items()},
         model.capture.heads,
         beside if set(beside) >= set(relations) else None,
+        by_seed if "interrupted" not in attributes else None,
     )
     together = {name: rows for name, rows in relations.items() if name not in APART.get(kind, ())}
     variables |= zoomed(model, kept, _again(words), picks(together), settings)

@@ -43,6 +43,7 @@ OTHER_HALF = {
 LABELS = {
     "link_attention": Label(LINK, SHARE, OF_HEADS),
     "untrained": Label(f"{LINK} in an untrained model", SHARE, OF_HEADS),
+    "untrained_gain": Label("mean gain of the heads of an untrained model over both baselines", SHARE, ("seed",)),
     **BASELINES,
     "percentile": Label("99th percentile of the attention of links over all heads", SHARE, ("relation", "direction")),
     "q_value": Label(
@@ -64,12 +65,16 @@ def to_variables(
     best: Mapping[str, BestHead | None],
     heads: tuple[int, ...],
     untrained: Mapping[str, Tally] | None = None,
+    by_seed: Mapping[int, float] | None = None,
 ) -> dict[str, xr.DataArray]:
     """The variables of a result, with the relations in their order; `heads` is the number of heads of each layer."""
-    variables = Variables({"relation": list(scores), "direction": DIRECTIONS}, SOURCE, LABELS)
+    coords = {"relation": list(scores), "direction": DIRECTIONS, "seed": list(by_seed or ())}
+    variables = Variables(coords, SOURCE, LABELS)
     attention = _add_mean(variables, "link_attention", [score.linked for score in scores.values()], heads)
     if untrained:
         _add_mean(variables, "untrained", list(untrained.values()), heads)
+    if by_seed:
+        variables.add("untrained_gain", list(by_seed.values()))
     for name in BASELINES:
         _add_mean(variables, name, [getattr(score, name) for score in scores.values()], heads)
     variables.add("percentile", _percentile(attention))

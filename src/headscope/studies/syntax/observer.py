@@ -69,8 +69,10 @@ class DependencyObserver:
         equals = torch.cat(layers, dim=1)[example, :, word]
         words = list(chain(*self.words))
         numbers = np.array([word[:4] for word in words], dtype=np.int64).reshape(-1, 4)  # [word, field]
+        inputs = example.cpu().numpy()
         return HeadPredictions(
-            input=self.batch.index.numpy()[example.cpu().numpy()],
+            input=self.batch.index.numpy()[inputs],
+            unit=self.batch.unit.numpy()[inputs],
             word=numbers[:, 0],
             place=numbers[:, 2],
             head=np.array([word.head_place for word in words], dtype=np.int64),

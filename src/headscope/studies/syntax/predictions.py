@@ -21,7 +21,7 @@ SHARES = 1 / np.maximum(np.arange(256), 1) * (np.arange(256) > 0)
 class HeadPredictions(Columns):
     """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 29 MB.
 
-    * `input`: the number of the input that the word is in; `word`: its own number there.
+    * `input`: the number of the input that the word is in, `unit`: of its document; `word`: its own number there.
     * `place`: of the word in its sentence, `head`: of its syntactic head, -1 for a root; `length`: of the sentence.
     * `relation`: of the word to its head.
     * `equals`: how many words each head of the model predicts alike, in each of `results.DIRECTIONS`, where the
@@ -29,6 +29,7 @@ class HeadPredictions(Columns):
     """
 
     input: Int[np.ndarray, " word"]
+    unit: Int[np.ndarray, " word"]
     word: Int[np.ndarray, " word"]
     place: Int[np.ndarray, " word"]
     head: Int[np.ndarray, " word"]

@@ -13,7 +13,7 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
-from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws, units_of
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.predictions import joined
@@ -72,8 +72,9 @@ def run(
     result = Pass(model, corpus, settings, words).gather(observer)
     predictions = joined(result.value)
     inputs = int(predictions.input.max(initial=-1)) + 1
-    draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
-    selection_half = split_in_half(inputs, settings.seed)
+    units = units_of(predictions.input, predictions.unit, inputs)
+    draws = poisson_draws(units, settings.seed, settings.resamples).astype(np.uint8)
+    selection_half = split_in_half(units, settings.seed)
     relations = predictions.by_relation(everything=as_coded)
     variables = to_variables(
         {name: score(words, draws, selection_half, as_coded) for name, words in relations.items()},

@@ -64,7 +64,7 @@ def _add_heads(variables: Variables, scores: list[RelationScore], heads: tuple[i
 
     words = np.array([int(score.baseline.count) for score in scores])
     accuracy = placed([score.accuracy.mean for score in scores])
-    interval = placed([score.accuracy.interval for score in scores])
+    interval = placed([score.accuracy.share_interval for score in scores])
     count = Count(words, "words of each relation", "words", ("relation",))
     variables.add("accuracy", accuracy, interval=interval, count=count)
     q = benjamini_hochberg(np.where(words[:, None] > 0, placed([score.p for score in scores]), np.nan))
@@ -75,7 +75,7 @@ def _add_heads(variables: Variables, scores: list[RelationScore], heads: tuple[i
 
 
 def _add_baselines(variables: Variables, scores: list[RelationScore]) -> None:
-    interval = [score.baseline.interval[0] for score in scores]
+    interval = [score.baseline.share_interval[0] for score in scores]
     variables.add("baseline", [score.baseline.mean[0] for score in scores], interval=interval)
     _add_fixed_words(variables, "baseline", [score.fixed for score in scores])
 
@@ -93,4 +93,4 @@ def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[in
     _add_fixed_words(variables, "chosen", column(best, lambda one: one.selected.baseline, None))
     words = column(best, lambda one: int(one.held_out.count), 0)
     count = Count(words, "words of each relation on the other half", "words", ("relation",))
-    add_held_out(variables, best, ("chosen_accuracy", "chosen_baseline", "chosen_gain"), count)
+    add_held_out(variables, best, ("chosen_accuracy", "chosen_baseline", "chosen_gain"), count, shares=2)

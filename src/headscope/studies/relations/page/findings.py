@@ -1,17 +1,18 @@
 """Findings of `relations`: the heads that attend to the links of a relation, beside heads that only attend far."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import isfinite
 
 import xarray as xr
 
-from headscope.report.best_heads.chosen import ChosenHead, by_gain, options, special_heads, tests_made
-from headscope.report.best_heads.parts import NAMED, beside_thresholds
+from headscope.report.best_heads.chosen import ChosenHead, by_gain, options, special_claim, special_heads, tests_made
+from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_weights
+from headscope.report.random_weights import beside_random_seeds
 from headscope.report.wording import Estimate, agree, first_of, number, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.relations.page.summary import ELSEWHERE, OTHERS, filtered, highest, relations
+from headscope.studies.relations.page.summary import ELSEWHERE, OTHERS, filtered, highest, least_gain, relations
 
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}
 
@@ -23,7 +24,7 @@ NOT_COMPARED = Finding(
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The best head of all links, the special heads, and the clearest relation."""
+    """The chosen head of all links, the special heads, the clearest relation, and random weights."""
     if not _is_compared(result):
         return [NOT_COMPARED]
     heads = relations(result)
@@ -53,47 +54,73 @@ def _is_compared(result: xr.Dataset) -> bool:
 
 
 def _overall(heads: list[ChosenHead]) -> list[ChosenHead]:
-    """The best head of all links, if there is one."""
+    """The chosen head of all links, if there is one."""
     return [head for head in heads[:1] if head.name == "all"]
 
 
 def _best_head(heads: list[ChosenHead]) -> Iterator[Finding]:
     for overall in _overall(heads):
         baseline = max(overall.baselines[ELSEWHERE].value, overall.baselines[OTHERS].value)
-        yield Finding(
-            f"Head {overall.head} attends most clearly to linked words",
-            f"It gives them {overall.score.value:.0%} of its attention; words without a link get {baseline:.0%}.",
+        yield Finding.judged(
+            overall.claim,
+            f"Head {overall.head} gives them {overall.score.value:.0%} of its attention; words without a link get "
+            f"{baseline:.0%}.",
+            holds=f"Head {overall.head} attends more to linked words than to others",
+            fails="No head attends more to linked words than to others",
+            undecided="Too few sentences to tell whether a head attends more to linked words than to others",
         )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     heads, total, names = special_heads(result, "relation")
-    topic = f"{several(heads, 'head')} of {total} {agree(heads, 'attends', 'attend')} to links"
     single = [name for name in names if name != "all"]
     which = f"; these relations have such a head: {first_of(single, NAMED, ', ')}" if single else ""
-    yield Finding(topic, f"Linked words get clearly more attention than others{which}.")
+    elsewhere, others = result["elsewhere"], result["others"]
+    higher = elsewhere.where(~(others > elsewhere), others)
+    yield Finding.judged(
+        special_claim(result, least_gain(result), higher, result["gain_n_examples"]),
+        f"Such a head gives linked words clearly more attention than others{which}.{_counted(result)}",
+        holds=f"{several(heads, 'head')} of {total} {agree(heads, 'attends', 'attend')} to links",
+        fails="No head attends to links",
+        undecided="It cannot be told whether a head attends to links",
+    )
+
+
+def _counted(result: xr.Dataset) -> str:
+    return counted(int(result["gain_n_examples"].sel(relation="all")), "sentences")
 
 
 def _clearest(heads: list[ChosenHead]) -> Iterator[Finding]:
     for relation in [head for head in by_gain(heads) if head.special][:1]:
-        yield Finding(
-            f"The clearest relation is {relation.name}",
-            f"Head {relation.head} ({relation.arrow}) gives its links {100 * relation.gain.value:.0f} points more "
-            "attention than words without a link.",
+        attends = f"Head {relation.head} attends to {relation.name}"
+        yield Finding.judged(
+            replace(relation.claim, q=relation.q),
+            f"It gives the links ({relation.arrow}) {100 * relation.gain.value:.0f} points more attention than words "
+            "without a link.",
+            holds=attends,
+            fails=f"No head attends to {relation.name}",
+            undecided=f"{attends}, perhaps by chance",
         )
 
 
 def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
-    if "untrained" in result:
-        part = result.sel(relation="all", direction="source_to_target")
-        trained, random = (Estimate(float(part[name].mean())) for name in ("link_attention", "untrained"))
-        if isfinite(trained.value) and isfinite(random.value):
-            yield beside_random_weights(
-                trained,
-                random,
-                f"The average head gives {trained.value:.0%} of its attention to linked words; with random weights "
-                f"{random.value:.0%}.",
-            )
+    """Beside the gain, not the attention: that of any peaked head is high, wherever it looks."""
+    if "untrained" not in result:
+        return
+    gain = least_gain(result).sel(relation="all", direction="source_to_target")
+    # The bounds of heads that vary together: never too narrow for their mean.
+    bounds = [float(gain[name].mean()) for name in ("lower", "upper") if name in gain.coords]
+    trained = Estimate(float(gain.mean()), *bounds)
+    random = result["untrained_gain"].values.tolist() if "untrained_gain" in result else []
+    if isfinite(trained.value):
+        beside = f"; with random weights {_points(sum(random) / len(random))}" if random else ""
+        text = f"The average head gives linked words {_points(trained.value)} more attention than others{beside}."
+        n = int(result["gain_n_examples"].sel(relation="all"))
+        yield beside_random_seeds(trained, random, n, text)
+
+
+def _points(share: float) -> str:
+    return f"{number(100 * share, '.1f')} points"
 
 
 def _above(result: xr.Dataset) -> Iterator[Finding]:
@@ -125,7 +152,8 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
         f"{several(heads, 'head')} of {total} {agree(heads, 'gives', 'give')} the links of some relation at least 0.1 "
         f"more attention than both baselines, with q < {RATE} ({tests}), in at least {LEAST_CASES} sentences{beyond}. "
         "The baselines: links moved elsewhere in the same sentence, and attention from other words to the same end. "
-        f"Relations with a special head: {len(names)} of {frequent} with at least {LEAST_CASES} sentences{which}.",
+        f"Relations with a special head: {len(names)} of {frequent} with at least {LEAST_CASES} sentences{which}."
+        f"{_counted(result)}",
     )
 
 
@@ -133,8 +161,8 @@ def _best(heads: list[ChosenHead]) -> Iterator[Finding]:
     for overall in _overall(heads):
         yield Finding(
             "All links",
-            f"The head with the largest gain is {overall.head} ({overall.arrow}): {overall.score.text} for links, "
-            f"{_beside(overall)}, a gain of {overall.gain.text}, on {overall.held_out:,} held-out sentences.",
+            f"The head that was chosen for its gain is {overall.head} ({overall.arrow}): {overall.score.text} for "
+            f"links, {_beside(overall)}, a gain of {overall.gain.text}, on {overall.held_out:,} held-out sentences.",
         )
 
 
@@ -177,5 +205,6 @@ def _caution(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
         "The value of a sentence is the largest over its links and their pairs of tokens: it grows with their number. "
         "Links elsewhere have as many words, not always as many tokens: heads of random weights gain on them, too. A "
         "gain is that over both baselines.",
+        OF_THIS_HEAD,
     ]
     yield Finding("Limits", " ".join(filter(None, parts)))

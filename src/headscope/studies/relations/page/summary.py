@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
+from headscope.figures import with_interval
 from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads, head_at
 
 ELSEWHERE, OTHERS = "elsewhere", "from other words"
@@ -41,6 +42,16 @@ def highest(result: xr.Dataset, direction: str, most: int) -> list[ChosenHead]:
     order = ranked["position"].values[np.argsort(-ranked.values, kind="stable")][:most]
     positions = [{"layer": int(layer), "head": int(head), "direction": direction} for layer, head in order]
     return [head_at(part, ALL_SENTENCES, position) for position in positions]
+
+
+def least_gain(result: xr.Dataset) -> xr.DataArray:
+    """Attention to links less the higher of the baselines, with its interval."""
+    elsewhere, others = (with_interval(result, name) for name in ("gain", "gain_others"))
+    first = ~(others < elsewhere)
+    both = [name for name in ("lower", "upper") if name in elsewhere.coords and name in others.coords]
+    bounds = {name: elsewhere[name].where(first, others[name]) for name in both}
+    names = [name for name in elsewhere.coords if name not in elsewhere.dims]
+    return elsewhere.drop_vars(names).where(first, others.drop_vars(names)).assign_coords(bounds)
 
 
 def filtered(result: xr.Dataset) -> list[tuple[str, int]]:

@@ -1,12 +1,22 @@
 """Findings of `syntax`: the heads that pick the syntactic head of a word (Clark et al. 2019, section 4.2)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import xarray as xr
 
+from headscope.figures import with_interval
 from headscope.figures.labels import head_name
-from headscope.report.best_heads.chosen import HEAD, ChosenHead, by_gain, special_heads, tests_made
-from headscope.report.best_heads.parts import NAMED, beside_thresholds
+from headscope.report.best_heads.chosen import (
+    HEAD,
+    ChosenHead,
+    above_baseline,
+    by_gain,
+    special_claim,
+    special_heads,
+    tests_made,
+)
+from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, first_of, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
@@ -21,9 +31,9 @@ from headscope.studies.syntax.page.summary import (
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The best head of all words, the special heads, the clearest relation, and the relations without a head."""
+    """The chosen head of all words, the special heads, the clearest relation, and the relations without a head."""
     heads = relations(result)
-    return [*_best(heads), *_special_heads(result), *_clearest(heads), *_missing(result, heads)]
+    return [*_best(result, heads), *_special_heads(result), *_clearest(heads), *_missing(result, heads)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -43,39 +53,64 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 
 def _overall(heads: list[ChosenHead]) -> list[ChosenHead]:
-    """The best head of all words, if there is one."""
+    """The chosen head of all words, if there is one."""
     return [head for head in heads[:1] if head.name == "all"]
 
 
-def _best(heads: list[ChosenHead]) -> Iterator[Finding]:
+def _best(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
     for overall in _overall(heads):
-        yield Finding(
-            f"Head {overall.head} knows most of the syntax",
-            f"It picks the syntactic head of {overall.score.value:.0%} of the words; always picking "
-            f"{fixed_word(overall)} is right for {baseline(overall).value:.0%}.",
+        fixed = fixed_word(overall)
+        text = (
+            f"Head {overall.head} picks the syntactic head of {overall.score.value:.0%} of the words; always picking "
+            f"{fixed} is right for {baseline(overall).value:.0%}."
+        )
+        if as_coded(result):  # a head that was chosen on what it is scored on can claim nothing
+            yield Finding("The chosen head", f"{text} It was chosen on the same words.")
+            continue
+        yield Finding.judged(
+            overall.claim,
+            text,
+            holds=f"Head {overall.head} knows more of the syntax than {fixed} does",
+            fails=f"No head knows more of the syntax than {fixed} does",
+            undecided=f"Too few sentences to tell whether a head knows more of the syntax than {fixed} does",
         )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     count, total, _ = special_heads(result, "relation", without="all")
-    topic = f"{several(count, 'head')} of {total} {agree(count, 'knows', 'know')} a syntactic relation"
     text = "Such a head picks the right word clearly more often than a fixed distance or position does."
-    yield Finding(topic, f"{text}{_busiest(result)}")
+    relations = result.sel(relation=result["relation"] != "all")
+    gain = above_baseline(with_interval(relations, "accuracy"), relations["baseline"])
+    yield Finding.judged(
+        special_claim(relations, gain, relations["baseline"], relations["accuracy_n_examples"]),
+        f"{text}{_busiest(result)}{counted(_words(result), 'words')}",
+        holds=f"{several(count, 'head')} of {total} {agree(count, 'knows', 'know')} a syntactic relation",
+        fails="No head knows a syntactic relation",
+        undecided="It cannot be told whether a head knows a syntactic relation",
+    )
+
+
+def _words(result: xr.Dataset) -> int:
+    return int(result["accuracy_n_examples"].sel(relation="all"))
 
 
 def _clearest(heads: list[ChosenHead]) -> Iterator[Finding]:
     for relation in [head for head in by_gain(heads) if head.special][:1]:
-        yield Finding(
-            f"Head {relation.head} knows {full_name(relation)} best",
+        knows = f"Head {relation.head} knows {full_name(relation)}"
+        yield Finding.judged(
+            replace(relation.claim, q=relation.q),
             f"It is right in {relation.score.value:.0%} of the cases; always picking {fixed_word(relation)} is "
             f"right in {baseline(relation).value:.0%}.",
+            holds=knows,
+            fails=f"No head knows {full_name(relation)}",
+            undecided=f"{knows}, perhaps by chance",
         )
 
 
 def _missing(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
     *_, special = special_heads(result, "relation", without="all")
     if names := [head.name for head in by_gain(heads) if head.name not in special]:
-        topic = f"{several(len(names), 'relation')} {agree(len(names), 'has', 'have')} no such head"
+        topic = f"{several(len(names), 'relation')} without such a head"
         yield Finding(topic, f"{first_of(names, NAMED, ', ')}.")
 
 
@@ -84,7 +119,7 @@ def _all_relations(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Find
     for overall in _overall(heads):
         yield Finding(
             "All relations",
-            f"The best single head, {overall.head} ({overall.arrow}), picks the syntactic head of "
+            f"The chosen head, {overall.head} ({overall.arrow}), picks the syntactic head of "
             f"{overall.score.percent} of {overall.held_out:,} words. The best fixed word ({overall.reference}) "
             f"picks {baseline(overall).percent}: a gain of {overall.gain.points} points, on {where}.",
         )
@@ -101,7 +136,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
         f"{heads} the best fixed word of some relation by at least 10 points {judged_on(result)}, in at least "
         f"{LEAST_CASES} words and with q < {RATE} ({tests}). Relations with a special head: "
         f"{len(names)} of {frequent} with at least {LEAST_CASES} words{which}"
-        f"{_busiest(result)}",
+        f"{_busiest(result)}{counted(_words(result), 'words')}",
     )
 
 
@@ -114,7 +149,7 @@ def _busiest(result: xr.Dataset) -> str:
     best = counts[counts.argmax(...)]
     position = {name: int(best[name]) for name in HEAD}
     names = special["relation"].values[special.sel(position).values == 1].tolist()
-    return f" Head {head_name(**position)} knows the most: {', '.join(names)}."
+    return f" Head {head_name(**position)} has the most of them: {', '.join(names)}."
 
 
 def _sentence(relation: ChosenHead) -> str:
@@ -139,6 +174,7 @@ def _caution(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
         "Heads were chosen and scored on the same words, as in the released code: the scores are too high."
         if as_coded(result)
         else "",
+        OF_THIS_HEAD,
         "The tests treat the words of a sentence as independent, which is not quite true.",
     ]
     yield Finding("Limits", " ".join(filter(None, texts)))
