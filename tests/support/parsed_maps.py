@@ -13,13 +13,14 @@ from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import NONE, Lexicon
 
 
-def sentence(heads: Sequence[int], relations: Sequence[str] = (), number: int = 0) -> Parsed:
+def sentence(heads: Sequence[int], relations: Sequence[str] = (), number: int = 0, unit: int | None = None) -> Parsed:
     """A sentence of the words w1, w2, ...; a relation is "root", or "dep" where none is given."""
     kinds = relations or ["root" if head == 0 else "dep" for head in heads]
     words = range(1, len(heads) + 1)
     return Parsed(
         number,
         0,
+        number if unit is None else unit,
         np.array(words) - 1,
         tuple(f"w{word}" for word in words),
         np.array(heads),

@@ -9,9 +9,10 @@ from headscope.linguistics.parsed_sentences import Parsed, parsed
 
 def sentences_of(batch: Batch, counts: Counter[str] | None = None) -> Iterator[tuple[int, Parsed]]:
     """The sentences of a batch that have a tree, each with the row of its example; `counts` as in `parsed`."""
-    for row, (example, input) in enumerate(zip(batch.examples, batch.index.tolist(), strict=True)):
+    numbers = zip(batch.examples, batch.index.tolist(), batch.unit.tolist(), strict=True)
+    for row, (example, input, unit) in enumerate(numbers):
         pieces = piece_ids(batch, row, example.n_words)
-        yield from ((row, sentence) for sentence in parsed(example, input, pieces, counts))
+        yield from ((row, sentence) for sentence in parsed(example, input, unit, pieces, counts))
 
 
 def piece_ids(batch: Batch, row: int, words: int) -> list[tuple[int, ...]]:

@@ -18,7 +18,8 @@ FIFTH = 5
 class Parsed:
     """A sentence of a treebank, as far as its words have tokens.
 
-    * `input`: the number of the input that it is in, `number`: its own number there.
+    * `input`: the number of the input that it is in, `number`: its own number there; `unit`: of what is resampled with
+      it, its document or the input itself.
     * `words`: the numbers of its words in their example, from 0; `forms`: as they are written.
     * `heads`: of each word, counted from 1 among these words; `ROOT`, or `UNKNOWN` where the head has no token.
     * `relations`: to the head, without subtypes; "root" for a root.
@@ -27,6 +28,7 @@ class Parsed:
 
     input: int
     number: int
+    unit: int
     words: Int[np.ndarray, " word"]
     forms: tuple[str, ...]
     heads: Int[np.ndarray, " word"]
@@ -43,7 +45,7 @@ class Parsed:
 
 
 def parsed(
-    example: Example, input: int, pieces: Sequence[tuple[int, ...]], counts: Counter[str] | None = None
+    example: Example, input: int, unit: int, pieces: Sequence[tuple[int, ...]], counts: Counter[str] | None = None
 ) -> Iterator[Parsed]:
     """The sentences of an example that have a tree; `pieces` are the tokens of all of its words.
 
@@ -64,6 +66,7 @@ def parsed(
             yield Parsed(
                 input,
                 number,
+                unit,
                 np.array(list(place)),
                 tuple(forms[word.place] for word in present),
                 np.array(heads),

@@ -12,6 +12,9 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import built, pruning_of
 
+# A score is compared with those of random weights of so many seeds.
+SEEDS = 3
+
 
 def untrained(model: Model, seed: int = 0) -> Model:
     """A model of the same configuration and tokenizer with random weights by the model's own code.

@@ -72,8 +72,8 @@ def test_heads_are_counted_among_the_words_that_have_tokens() -> None:
         "a b c d", ((0, 1), (2, 3), (4, 5), (6, 7)), heads=(3, 1, 0, 2), deprel=("x:y", "x", "root", "x")
     )
     example, counts = Example("1", (Sentence("e", ((0, 1),)), sentence)), Counter()
-    (found,) = parsed(example, 7, [(5,), (1,), (), (2, 3), (4,)], counts)
-    assert found.order == (7, 1) and found.words.tolist() == [1, 3, 4]
+    (found,) = parsed(example, 7, 3, [(5,), (1,), (), (2, 3), (4,)], counts)
+    assert found.order == (7, 1) and found.unit == 3 and found.words.tolist() == [1, 3, 4]
     assert found.forms == ("a", "c", "d") and found.pieces == ((1,), (2, 3), (4,))
     assert found.heads.tolist() == [2, ROOT, UNKNOWN] and found.relations.tolist() == ["x", "root", "x"]
     assert counts == {"sentences without a tree": 1, "words whose head has no token": 1}
@@ -81,5 +81,5 @@ def test_heads_are_counted_among_the_words_that_have_tokens() -> None:
 
 def test_a_root_without_a_token_leaves_its_words_unknown() -> None:
     sentence = Sentence("a b", ((0, 1), (2, 3)), heads=(0, 1), deprel=("root", "x"))
-    (found,) = parsed(Example("1", (sentence,)), 0, [(), (1,)])
+    (found,) = parsed(Example("1", (sentence,)), 0, 0, [(), (1,)])
     assert found.heads.tolist() == [UNKNOWN]

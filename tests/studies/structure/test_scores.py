@@ -70,7 +70,7 @@ def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0
         heads = np.array([0, *(int(random.integers(1, place + 1)) for place in range(1, words))])
         relations = np.array(["root", *["dep"] * (words - 2), "punct"])
         forms = tuple("abcdefghi"[:words])
-        parsed.append(Parsed(number, 0, np.arange(words), forms, heads, relations, ((1,),) * words))
+        parsed.append(Parsed(number, 0, number, np.arange(words), forms, heads, relations, ((1,),) * words))
         states.append(torch.from_numpy(random.normal(size=(spaces, words, width)).astype(np.float16)))
     return TreebankStates(parsed, states)
 

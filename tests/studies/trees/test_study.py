@@ -1,6 +1,7 @@
 """Heads whose trees are planted are chosen; the study as a whole, its options, and corpora that it refuses."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -78,6 +79,26 @@ def test_heads_that_look_at_all_words_alike_have_the_trees_of_chance() -> None:
     assert uas.sel(layer=1, head=2, direction="dependent_to_head") == 1
     assert result["baseline_score"].sel(metric="uas", baseline="fixed_word") == 1
     assert result["chosen_gain"].sel(GOLD | {"metric": "uas"}) == 0
+
+
+def test_a_head_that_is_never_right_may_be_right_as_often_as_the_words_allow(result: xr.Dataset) -> None:
+    never = (result["uas"] == 0) & (result["uas_n_examples"] > 0)
+    assert never.any() and (result["uas_ci"].sel(bound="upper").where(never) > 0).sum() == never.sum()
+
+
+def test_documents_are_resampled_and_split_as_a_whole() -> None:
+    """The next word is the head of all words in every other document, and of none in the others."""
+    kinds = tree("the cat saw", (2, 3, 0), "det nsubj root"), tree("ran the dog", (0, 3, 1), "root det obj")
+    sentences = [replace(kinds[n // 6 % 2], document=f"d{n // 6}") for n in range(120)]
+    corpus = corpus_of([Example(str(n), (sentence,)) for n, sentence in enumerate(sentences)])
+    model, settings = headscope.wrap(tiny_bert(), tiny_tokenizer()), Settings(resamples=200)
+    widths = []
+    for documents in (0, 20):
+        result = study.run(model, replace(corpus, n_documents=documents), settings, random=False)
+        score = result["baseline_score_ci"].sel(metric="uas", baseline="right_branching")
+        widths.append(float(score.sel(bound="upper") - score.sel(bound="lower")))
+        held_out = result["chosen_score_n_examples"].sel(GOLD | {"metric": "uas"})
+    assert widths[1] > 2 * widths[0] and held_out == 120  # ten of twenty documents, of six sentences with two words
 
 
 def test_batches_do_not_change_numbers(model: headscope.Model, result: xr.Dataset) -> None:

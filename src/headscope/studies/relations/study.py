@@ -14,6 +14,7 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.random_weights import SEEDS
 from headscope.models.random_weights import untrained as random_weights
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
@@ -30,8 +31,6 @@ from headscope.studies.relations.variables import to_variables
 
 REQUIRED = ("link_attention",)
 APART = {"dependency": ("punct",)}
-# How many models with random weights are measured.
-SEEDS = 3
 
 
 def run(

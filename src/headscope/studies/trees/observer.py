@@ -67,6 +67,7 @@ class TreeObserver:
         return TreeRows(
             np.array([each.input for each in sentences], dtype=np.int64),
             np.array([each.number for each in sentences], dtype=np.int64),
+            np.array([each.unit for each in sentences], dtype=np.int64),
             np.array([len(scored(each)) for each in sentences], dtype=np.int64),
             rooted,
             right[0],

@@ -28,7 +28,8 @@ SIMPLE = ("right_branching", "left_branching", "balanced", "random")
 class TreeRows(Columns):
     """A row for each sentence of two words or more; a unit is a head, the mean of a layer, or that of all heads.
 
-    * `input`: the number of the input that the sentence is in; `number`: its own number there.
+    * `input`: the number of the input that the sentence is in; `number`: its own number there; `unit`: of its document,
+      or of the input.
     * `words`: words that are scored: neither root nor punctuation; `rooted`: whether its root is annotated.
     * `uas`, `uuas`: how many of them get their syntactic head, or are linked with it in whatever direction; the last
       axis is `ROOTS`. A tree without a root has no `uas`: 0.
@@ -40,6 +41,7 @@ class TreeRows(Columns):
 
     input: Int[np.ndarray, " sentence"]
     number: Int[np.ndarray, " sentence"]
+    unit: Int[np.ndarray, " sentence"]
     words: Int[np.ndarray, " sentence"]
     rooted: Bool[np.ndarray, " sentence"]
     uas: UInt[np.ndarray, "sentence unit direction special_tokens root"]
@@ -63,7 +65,7 @@ HELD_OUT = ("chosen", "right_branching", "left_branching", "fixed_word", "gain")
 
 @dataclass(frozen=True)
 class Split:
-    """The bootstrap draws of the inputs, and the mask of the half on which heads are chosen."""
+    """The bootstrap draws of the inputs, and the mask of the half on which heads are chosen; documents stay whole."""
 
     draws: UInt8[np.ndarray, "resample input"]
     selection_half: Bool[np.ndarray, " input"]

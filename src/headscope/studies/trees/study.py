@@ -13,12 +13,12 @@ from headscope.corpora.trees import require_trees
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.random_weights import untrained
+from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.bootstrap import poisson_draws, units_of
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.trees.observer import TreeObserver
 from headscope.studies.trees.scores import Split, TreeRows, joined
@@ -51,7 +51,7 @@ def run(
     * `layer_uas`, `model_uas` and so on: of the mean attention of a layer's heads, and of all heads.
     * `chosen_score[metric, special_tokens, root]`: the best head of one half of the inputs, on the other half;
       `chosen_gain` over the best fixed word (an offset, or a position from either end, up to 10), `random_score` with
-      random weights, `baseline_score[metric, baseline]`.
+      random weights, the mean of `random_score_by_seed`, `baseline_score[metric, baseline]`.
 
     For a corpus with phrases, `f1[layer, head, distance, special_tokens]`: a sentence is split where the attention of
     neighbouring words is furthest apart. Distances of heads are averaged for `layer_f1` and `model_f1`. Differences
@@ -63,7 +63,7 @@ def run(
     * `model`: Model to measure.
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `random`: Also parse with the attention of random weights.
+    * `random`: Also parse with the attention of random weights, of three seeds.
     * `bias`: Bias of phrases to the right; the paper uses 0 and 1.5.
 
     Raises `HeadscopeError` if the corpus has no dependency trees, or no example that fits into the model.
@@ -75,17 +75,18 @@ def run(
     ('layer', 'head', 'direction', 'special_tokens', 'root')
     """
     require_trees(corpus, "CoNLL-U, .mrg")
-    settings.on_total(corpus.n_examples * (1 + random))
+    settings.on_total(corpus.n_examples * (1 + SEEDS * random))
     attributes = provenance("trees", model, corpus, settings)
     parsed = _parse(model, corpus, settings, bias)
-    rows, random_rows = joined(parsed.value), None
+    rows, random_rows = joined(parsed.value), dict[int, TreeRows]()
     _refuse_without_words(corpus, rows)
     if random and "interrupted" not in parsed.attributes:
         whole = replace(settings, keep_interrupted=False)
-        random_rows = joined(_parse(untrained(model, settings.seed), corpus, whole, bias).value)
-    inputs = int(rows.input.max()) + 1
-    draws = poisson_draws(range(inputs), settings.seed, settings.resamples).astype(np.uint8)
-    split = Split(draws, split_in_half(inputs, settings.seed))
+        for seed in range(settings.seed, settings.seed + SEEDS):
+            random_rows[seed] = joined(_parse(untrained(model, seed), corpus, whole, bias).value)
+    units = units_of(rows.input, rows.unit, int(rows.input.max()) + 1)
+    draws = poisson_draws(units, settings.seed, settings.resamples).astype(np.uint8)
+    split = Split(draws, split_in_half(units, settings.seed))
     variables = to_variables(rows, random_rows, model.capture.heads, split)
     options = json.dumps({"random": random, "bias": bias})
     attributes |= {"n_words": int(rows.words.sum()), "n_sentences": len(rows), "options": options}

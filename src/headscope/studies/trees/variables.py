@@ -1,13 +1,14 @@
 """Scores of trees as labelled variables of a result."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables, by_layer, places
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.statistics.bootstrap import Tally
+from headscope.statistics.bootstrap import Tally, merge
 from headscope.statistics.split_half import BestHead, column, held_out_scores
 from headscope.studies.trees.scores import (
     DISTANCES,
@@ -30,6 +31,7 @@ BASELINES = ("right_branching", "left_branching", "fixed_word", "balanced", "ran
 TREE_DIMS, PHRASE_DIMS = ("direction", "special_tokens", "root"), ("distance", "special_tokens")
 CHOSEN_DIMS = ("metric", "special_tokens", "root")
 F1, ONE_HALF = "F1 of the phrases of a sentence", "of the head that is best on one half"
+OF_RANDOM = "the best head with random weights"
 OF_UNITS = {
     "uas": Label("words, without root and punctuation, that get their syntactic head", SHARE, TREE_DIMS),
     "uuas": Label("words, without root and punctuation, that are linked with their syntactic head", SHARE, TREE_DIMS),
@@ -55,24 +57,26 @@ LABELS = {
     "chosen_direction": Label("direction in which that head is best", "direction", CHOSEN_DIMS),
     "chosen_score": Label("score of the chosen head, on the other half", SHARE, CHOSEN_DIMS),
     "chosen_gain": Label("gain of the chosen head over the best fixed word, on the other half", SHARE, CHOSEN_DIMS),
-    "random_score": Label("score of the best head with random weights", SHARE, CHOSEN_DIMS),
+    "random_score": Label(f"score of {OF_RANDOM}, mean over seeds", SHARE, CHOSEN_DIMS),
+    "random_score_by_seed": Label(f"score of {OF_RANDOM}, by seed", SHARE, (*CHOSEN_DIMS, "seed")),
     "baseline_score": Label("score of a tree that needs no model, on the other half", SHARE, ("metric", "baseline")),
     "baseline_f1": Label(f"{F1}, in a tree that needs no model", "F1", ("baseline",)),
     "chosen_f1_layer": Label(f"layer {ONE_HALF}", "layer", PHRASE_DIMS),
     "chosen_f1_head": Label(f"head {ONE_HALF}", "head", PHRASE_DIMS),
     "chosen_f1": Label(f"{F1}, of the chosen head on the other half", "F1", PHRASE_DIMS),
     "gain_f1": Label("gain of the chosen head over right-branching, on the other half", "F1", PHRASE_DIMS),
-    "random_f1": Label(f"{F1}, of the best head with random weights", "F1", PHRASE_DIMS),
+    "random_f1": Label(f"{F1}, of {OF_RANDOM}, mean over seeds", "F1", PHRASE_DIMS),
+    "random_f1_by_seed": Label(f"{F1}, of {OF_RANDOM}, by seed", "F1", (*PHRASE_DIMS, "seed")),
 }
 
 
 class TreeVariables:
     """The variables of the rows of a corpus; `heads` is the number of heads of each layer.
 
-    * `random_rows`: rows of the same model with random weights, if any.
+    * `random_rows`: rows of the same model with random weights, by seed.
     """
 
-    def __init__(self, rows: TreeRows, random_rows: TreeRows | None, heads: tuple[int, ...], split: Split):
+    def __init__(self, rows: TreeRows, random_rows: Mapping[int, TreeRows], heads: tuple[int, ...], split: Split):
         self.rows, self.random_rows, self.heads, self.split = rows, random_rows, heads, split
         coords = {
             "direction": DIRECTIONS,
@@ -81,6 +85,7 @@ class TreeVariables:
             "distance": DISTANCES,
             "metric": METRICS,
             "baseline": BASELINES,
+            "seed": list(random_rows),
         }
         self.variables = Variables(coords, DEPENDENCIES, LABELS)
         self.phrases = Variables(coords, PHRASES, LABELS)
@@ -108,7 +113,8 @@ class TreeVariables:
         * `without`: a label of the last dimension that has no value.
         """
         sizes = [len(variables.coords[dim]) for dim in OF_UNITS[name].dims]
-        mean, interval = tally.mean.reshape(-1, *sizes), tally.interval.reshape(-1, *sizes, 2)  # [unit, *dims]
+        bounds = tally.interval if name == "f1" else tally.share_interval
+        mean, interval = tally.mean.reshape(-1, *sizes), bounds.reshape(-1, *sizes, 2)  # [unit, *dims]
         if without is not None:
             mean[..., without] = interval[..., without, :] = np.nan
         total, layers = sum(self.heads), len(self.heads)
@@ -126,14 +132,21 @@ class TreeVariables:
         best = self._best(self.rows)
         self._add_places(self.variables, "chosen", best)
         directions = column(best, lambda one: DIRECTIONS[one.selected.direction], "")
-        self.variables.add("chosen_direction", self._shaped(directions))
-        words = self._shaped(column(best, lambda one: int(one.held_out.count), 0))
-        self._add_held_out("chosen_score", best, "chosen", Count(words, "held-out words", "words", CHOSEN_DIMS))
-        self._add_held_out("chosen_gain", best, "gain")
-        if self.random_rows is not None:
-            random = self._best(self.random_rows)
-            self._add_held_out("random_score", random, "chosen")
+        self.variables.add("chosen_direction", _shaped(self.variables, "chosen_direction", directions))
+        words = _shaped(self.variables, "chosen_score", column(best, lambda one: int(one.held_out.count), 0))
+        count = Count(words, "held-out words", "words", CHOSEN_DIMS)
+        self._add_held_out(self.variables, "chosen_score", best, HELD_OUT.index("chosen"), count)
+        self._add_held_out(self.variables, "chosen_gain", best, HELD_OUT.index("gain"))
+        self._add_random(self.variables, "random_score", self._best)
         self._add_baselines(best)
+
+    def _add_random(self, variables: Variables, name: str, best_of: Callable[[TreeRows], list]) -> None:
+        """The scores of the best heads with random weights: their means over seeds, and those of each seed."""
+        if self.random_rows:
+            by_seed = [best_of(rows) for rows in self.random_rows.values()]
+            self._add_held_out(variables, name, [_over_seeds(best) for best in zip(*by_seed, strict=True)], 0)
+            means = np.stack([held_out_scores(best, 0)[0] for best in by_seed], axis=-1)
+            variables.add(f"{name}_by_seed", _shaped(variables, name, means))
 
     def _best(self, rows: TreeRows) -> list[BestHead | None]:
         """By metric, special tokens and root; a tree without a root has no UAS."""
@@ -146,28 +159,26 @@ class TreeVariables:
             for root in range(len(ROOTS))
         ]
 
-    def _shaped(self, values: list) -> np.ndarray:
-        return np.array(values).reshape(len(METRICS), len(SPECIAL_TOKENS), len(ROOTS), *np.shape(values)[1:])
-
-    def _add_held_out(self, name: str, best: list[BestHead | None], row: str, count: Count | None = None) -> None:
-        means, intervals = held_out_scores(best, HELD_OUT.index(row))
-        interval = self._shaped(intervals.tolist())
-        self.variables.add(name, self._shaped(means.tolist()), interval=interval, count=count)
+    def _add_held_out(
+        self, variables: Variables, name: str, best: list[BestHead | None], row: int, count: Count | None = None
+    ) -> None:
+        """Add a row of the held-out scores of the best heads; UAS and UUAS are shares, gains and F1 are not."""
+        means, interval = held_out_scores(best, row, share=name in ("chosen_score", "random_score"))
+        variables.add(name, _shaped(variables, name, means), interval=_shaped(variables, name, interval), count=count)
 
     def _add_places(self, variables: Variables, name: str, best: list[BestHead | None]) -> None:
         """Layer and number of the best heads."""
         place = places(self.heads)
         for part, unit in enumerate(("layer", "head")):
             values = column(best, lambda one, part=part: place[one.selected.head][part])
-            shape = [len(variables.coords[dim]) for dim in LABELS[f"{name}_{unit}"].dims]
-            variables.add(f"{name}_{unit}", np.reshape(values, shape))
+            variables.add(f"{name}_{unit}", _shaped(variables, f"{name}_{unit}", values))
 
     def _add_baselines(self, best: list[BestHead | None]) -> None:
         """Scores of trees that need no model, on the half on which heads are scored; NaN where a tree has no such."""
         first = [best[0], best[len(best) // 2]]  # of each metric
         rows = [HELD_OUT.index(name) if name in HELD_OUT else None for name in BASELINES]
         nothing = (np.full(len(METRICS), np.nan), np.full((len(METRICS), 2), np.nan))
-        scores = [nothing if row is None else held_out_scores(first, row) for row in rows]
+        scores = [nothing if row is None else held_out_scores(first, row, share=True) for row in rows]
         means, intervals = (np.stack(part, axis=1) for part in zip(*scores, strict=True))
         self.variables.add("baseline_score", means, interval=intervals)
 
@@ -184,11 +195,11 @@ class TreeVariables:
         self.phrases.add("baseline_f1", np.where(missing, np.nan, simple.mean[order]), interval=interval)
         best = self._best_phrases(self.rows)
         self._add_places(self.phrases, "chosen_f1", best)
-        self._add_held_out_f1("chosen_f1", best, 0)
-        self._add_held_out_f1("gain_f1", best, 1)
-        if self.random_rows is not None:
-            random = self._best_phrases(self.random_rows)
-            self._add_held_out_f1("random_f1", random, 0)
+        sentences = _shaped(self.phrases, "chosen_f1", column(best, lambda one: int(one.held_out.count), 0))
+        count = Count(sentences, "held-out sentences with phrases", "sentences", PHRASE_DIMS)
+        self._add_held_out(self.phrases, "chosen_f1", best, 0, count)
+        self._add_held_out(self.phrases, "gain_f1", best, 1)
+        self._add_random(self.phrases, "random_f1", self._best_phrases)
 
     def _best_phrases(self, rows: TreeRows) -> list[BestHead | None]:
         """By distance and special tokens."""
@@ -198,15 +209,21 @@ class TreeVariables:
             for special in range(len(SPECIAL_TOKENS))
         ]
 
-    def _add_held_out_f1(self, name: str, best: list[BestHead | None], row: int) -> None:
-        means, intervals = held_out_scores(best, row)
-        shape = len(DISTANCES), len(SPECIAL_TOKENS)
-        interval = intervals.reshape(*shape, 2)  # [distance, special tokens, bound]
-        self.phrases.add(name, means.reshape(shape), interval=interval)
+
+def _over_seeds(best: Sequence[BestHead | None]) -> BestHead | None:
+    """The best heads of several seeds as one, which has the mean of their scores."""
+    present = [head for head in best if head]
+    return BestHead(present[0].selected, merge(head.held_out for head in present)) if present else None
+
+
+def _shaped(variables: Variables, name: str, values: Any) -> np.ndarray:
+    """Values in a row with the dimensions of a variable; what each value has (bounds, seeds) stays behind them."""
+    array = np.asarray(values)
+    return array.reshape(*(len(variables.coords[dim]) for dim in LABELS[name].dims), *array.shape[1:])
 
 
 def to_variables(
-    rows: TreeRows, random_rows: TreeRows | None, heads: tuple[int, ...], split: Split
+    rows: TreeRows, random_rows: Mapping[int, TreeRows], heads: tuple[int, ...], split: Split
 ) -> Mapping[str, xr.DataArray]:
     """The variables of a result; see `TreeVariables`."""
     return TreeVariables(rows, random_rows, heads, split).arrays()

@@ -7,9 +7,10 @@ from typing import Any
 import xarray as xr
 
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead
+from headscope.report.claims import tied
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_weights
-from headscope.report.wording import estimate
+from headscope.report.random_weights import beside_random_seeds
+from headscope.report.wording import agree, estimate, layers_named
 from headscope.studies.trees.page.summary import (
     BASELINES,
     DISTANCES,
@@ -20,12 +21,13 @@ from headscope.studies.trees.page.summary import (
     chosen,
     chosen_phrases,
     direction_of,
+    random_scores,
     words_of,
 )
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The best tree of a head, what the root and special tokens change, and phrases."""
+    """Whether a head draws trees and phrases better than what needs no model, and than random weights."""
     return [*_best(result), *_random(result), *_best_phrases(result)]
 
 
@@ -46,23 +48,35 @@ def _best(result: xr.Dataset) -> Iterator[Finding]:
         other = baseline(result, "uas", "fixed_word").value
         beside = f"; the best fixed word gives {other:.0%}" if isfinite(other) else ""
         share = f"{head.score.value:.0%} of the words their syntactic head"
-        text = f"Its spanning tree ({words_of(head)}) gives {share}{beside}."
-        yield Finding(f"Head {head.head} draws the best trees", text)
+        yield Finding.judged(
+            head.claim,
+            f"The spanning tree of head {head.head} ({words_of(head)}) gives {share}{beside}.",
+            holds=f"Head {head.head} draws the best trees",
+            fails="No head draws trees better than a fixed word does",
+            undecided="Too few sentences to tell the trees of a head from those of a fixed word",
+        )
 
 
 def _random(result: xr.Dataset) -> Iterator[Finding]:
     for head in chosen(result, "uas")[:1]:
         if head.random is not None:
-            text = f"With random weights the best head gives {head.random.value:.0%} of the words their syntactic head."
-            yield beside_random_weights(head.score, head.random, text)
+            share = (
+                f"{head.random.value:.0%} of the words their syntactic head, head {head.head} {head.score.value:.0%}"
+            )
+            text = f"With random weights the best head gives {share}."
+            yield beside_random_seeds(head.score, random_scores(result, "uas", head), head.held_out, text)
 
 
 def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
     for head in chosen_phrases(result)[:1]:
         right = estimate(result, "baseline_f1", baseline="right_branching")
-        yield Finding(
-            f"Head {head.head} draws the best phrases",
-            f"They have an F1 of {100 * head.score.value:.0f}, those of right-branching trees {100 * right.value:.0f}.",
+        yield Finding.judged(
+            head.claim,
+            f"Those of head {head.head} have an F1 of {100 * head.score.value:.0f}, those of right-branching trees "
+            f"{100 * right.value:.0f}.",
+            holds=f"Head {head.head} draws the best phrases",
+            fails="No head draws phrases better than right-branching does",
+            undecided="Too few sentences to tell the phrases of a head from right-branching",
         )
 
 
@@ -113,13 +127,17 @@ def _means(result: xr.Dataset) -> Iterator[Finding]:
     layers = result["layer_uas"]
     if bool(layers.notnull().any() and result["model_uas"].notnull().any()):
         best = layers[layers.argmax(...)]
-        labels: dict[str, Any] = {str(dim): best[dim].item() for dim in layers.dims}
+        labels: dict[str, Any] = {str(dim): best[dim].item() for dim in layers.dims if dim != "layer"}
+        means = {
+            layer: estimate(result, "layer_uas", layer=layer, **labels) for layer in layers["layer"].values.tolist()
+        }
+        highest, number = tied(means), best["layer"].item()
         model = result["model_uas"]
         top = model[model.argmax(...)]
         yield Finding(
             "Averages of heads",
-            f"Of the means of a layer's heads layer {labels['layer']} has the highest UAS, "
-            f"{estimate(result, 'layer_uas', **labels).percent} ({ARROWS[labels['direction']]}, "
+            f"Of the means of a layer's heads {layers_named(highest)} {agree(len(highest), 'has', 'have')} the highest "
+            f"UAS, {'up to ' if len(highest) > 1 else ''}{means[number].percent} ({ARROWS[labels['direction']]}, "
             f"{ROOTS[labels['root']]}, {SPECIAL[labels['special_tokens']]}); the mean of all heads has "
             f"{100 * float(top):.1f}%. These are scores on all sentences.",
         )

@@ -25,6 +25,7 @@ TREES = BestHeads(
     gains=("chosen_gain",),
     direction="chosen_direction",
     random="random_score",
+    held_out="chosen_score_n_examples",
     rate="",
 )
 PHRASES = replace(
@@ -34,6 +35,7 @@ PHRASES = replace(
     gains=("gain_f1",),
     direction="",
     random="random_f1",
+    held_out="",
     place="chosen_f1",
 )
 
@@ -48,7 +50,9 @@ def chosen_phrases(result: xr.Dataset) -> list[ChosenHead]:
     """The chosen heads of a corpus with phrases, the highest F1 first; gains are over right-branching."""
     if "chosen_f1" not in result:
         return []
-    return _highest_first(chosen_heads(result.sel(distance=list(DISTANCES), special_tokens=list(SPECIAL)), PHRASES))
+    count = "chosen_f1_n_examples"  # which older results lack
+    phrases = replace(PHRASES, held_out=count if count in result else "")
+    return _highest_first(chosen_heads(result.sel(distance=list(DISTANCES), special_tokens=list(SPECIAL)), phrases))
 
 
 def _highest_first(heads: list[ChosenHead]) -> list[ChosenHead]:
@@ -64,6 +68,13 @@ def words_of(tree: ChosenHead) -> str:
 def direction_of(tree: ChosenHead) -> str:
     """The direction in words; a tree without a root has both."""
     return "both" if tree.labels["root"] == "undirected" else tree.arrow
+
+
+def random_scores(result: xr.Dataset, metric: str, head: ChosenHead) -> list[float]:
+    """The score of the best head with random weights, by seed; older results have one seed."""
+    if "random_score_by_seed" in result:
+        return result["random_score_by_seed"].sel(metric=metric, **head.labels).values.tolist()
+    return [] if head.random is None else [head.random.value]
 
 
 def baseline(result: xr.Dataset, metric: str, name: str) -> Estimate:
