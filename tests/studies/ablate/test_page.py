@@ -49,14 +49,14 @@ def result():
 def test_findings_say_what_helps_what_hurts_and_what_is_noise():
     said = {finding.topic: finding.text for finding in findings(result())}
     assert said["With all heads"] == "Accuracy 0.80 [0.75, 0.85], cross entropy 0.50 [0.45, 0.55]. n = 408 examples."
-    assert said["Helps to disable"].startswith("Largest gains of accuracy: 1-1 (0.020 [-0.030, 0.070])")
-    assert "may be chance" in said["Helps to disable"]
-    assert said["Hurts to disable"].startswith("Largest losses of accuracy: 2-2 (-0.30")
+    assert said["Gains without a head"].startswith("Largest gains of accuracy: 1-1 (0.020 [-0.030, 0.070])")
+    assert "may be chance" in said["Gains without a head"]
+    assert said["Losses without a head"].startswith("Largest losses of accuracy: 2-2 (-0.30")
     assert (
         "The score without a head is higher for 1 of 4 heads, the same for 1, lower for 2. 1 head changes"
-        in (said["How many matter"])
+        in (said["Heads by their effect"])
     )
-    assert ": 2-2. With 408 examples, accuracy that is worse by " in said["How many matter"]
+    assert ": 2-2. With 408 examples, accuracy that is worse by " in said["Heads by their effect"]
     assert (
         "0.010. On the other half it gains -0.010 [-0.015, -0.005]: not confirmed" in (said["Chosen on the first half"])
     )
@@ -65,21 +65,20 @@ def test_findings_say_what_helps_what_hurts_and_what_is_noise():
     assert "Michel et al. 0.60 [0.50, 0.70]" in said["Importance by gradient"]
 
 
+def shown(made):
+    """The highlights by topic."""
+    return {finding.topic: finding for finding in highlights(made)}
+
+
 def test_highlights_name_the_heads_that_the_task_needs():
     made = result()
-    needed = highlights(made)[0]
-    assert needed.topic == "The task needs 1 head"
-    assert needed.text == "Without head 2-2 accuracy falls the most, by 0.30, more than chance explains."
+    needed = shown(made)["The task needs 1 head"]
+    assert needed.text == "Without head 2-2 accuracy falls the most, by 0.30." and needed.verdict == "holds"
     made["head_q_value"] = made["head_q_value"] * 0 + 1
-    unsure = highlights(made)[0]
-    assert unsure.topic == "The task needs no single head for sure" and "which may be chance" in unsure.text
-
-
-def test_that_heads_can_be_disabled_stands_beside_the_fall_that_would_have_been_seen():
-    """Intervals of 0.05 either way: by the normal distribution, (2.50 + 0.84) standard errors are 8.5 points."""
-    made = result()
-    (text,) = (one.text for one in highlights(made) if one.topic == "2 of 4 heads can be disabled")
-    assert text.endswith(
+    unsure = shown(made)["The task needs no single head for sure"]
+    assert unsure.verdict == "undecided"
+    # Intervals of 0.05 either way: by the normal distribution, (2.50 + 0.84) standard errors are 8.5 points.
+    assert unsure.text.endswith(
         "With 408 examples, accuracy that is worse by 8.7 points is found in 80% of cases (corrected for 4 heads); "
         "less may go unseen."
     )
@@ -87,11 +86,69 @@ def test_that_heads_can_be_disabled_stands_beside_the_fall_that_would_have_been_
         assert "is found in" not in str(highlights(made.drop_vars(name)))
 
 
-def test_of_a_loss_it_is_that_of_a_normal_estimate():
+def test_heads_that_lose_less_than_a_point_for_sure_can_be_disabled():
+    made = result()
+    none = shown(made)["No head is shown to be free"]
+    assert none.verdict == "undecided" and "examples would do for the median head (there are 408)" in none.text
+    made["head_gain_ci"], made["head_gain_n_examples"] = interval(made["head_gain"], 0.004), xr.DataArray(1000)
+    free = shown(made)["2 of 4 heads can be disabled for less than 0.010 of accuracy"]
+    assert free.verdict == "holds" and free.text.endswith("(q < 0.05, Benjamini-Hochberg over 4 heads).")
+
+
+def test_that_no_answer_changed_is_no_proof_in_few_examples():
+    """Without any head, no answer of 408 changes; of 100 one in a hundred could not be seen."""
+    made = result()
+    made["head_gain"] = made["head_gain"] * 0.0
+    made["head_gain_ci"] = interval(made["head_gain"], 0.0)
+    assert "4 of 4 heads can be disabled for less than 0.010 of accuracy" in shown(made)
+    made["head_gain_n_examples"] = xr.DataArray(100)
+    text = shown(made)["No head is shown to be free"].text
+    assert "About 439 examples would do for the median head (there are 100)." in text
+
+
+def test_of_a_loss_the_test_is_that_of_a_normal_estimate():
     made = result().sel(metric=["cross_entropy"])
-    (text,) = (one.text for one in highlights(made) if "can be disabled" in one.topic)
-    # (2.50 + 0.84) standard errors of 0.0255
-    assert "cross entropy that is worse by 0.085 is found" in text
+    made["head_gain_ci"] = interval(made["head_gain"], 0.004)
+    assert "2 of 4 heads can be disabled for less than 0.010 of cross entropy" in shown(made)
+
+
+def test_heads_are_counted_by_a_metric_that_few_answers_do_not_move():
+    made = result().assign_coords(metric=["f1", "cross_entropy"])
+    made["head_gain_ci"] = interval(made["head_gain"], 0.004)
+    assert "2 of 4 heads can be disabled for less than 0.010 of cross entropy" in shown(made)
+
+
+def test_a_layer_matters_most_only_where_it_is_apart_from_the_next():
+    made = result()
+    made["layer_q_value"] = xr.DataArray([0.2, 0.001], {"layer": [1, 2]}, ("layer",))
+    assert shown(made)["Layer 2 matters most"].verdict == "holds"
+    made["layer_gain"][0] = -0.18
+    made["layer_gain_ci"] = interval(made["layer_gain"], 0.05)
+    assert shown(made)["Layers 1 and 2 cannot be told apart"].verdict == "undecided"
+    made["layer_q_value"] = made["layer_q_value"] * 0 + 1
+    assert shown(made)["No layer alone is needed for sure"].verdict == "undecided"
+
+
+def test_a_gain_that_the_other_half_does_not_have_is_not_confirmed():
+    made = result()
+    assert shown(made)["The gain by disabling a head is not confirmed"].verdict == "fails"
+    made["chosen_gain"] = made["chosen_gain"] + 0.05
+    made["chosen_gain_ci"] = interval(made["chosen_gain"], 0.005)
+    assert shown(made)["Disabling a head helps"].verdict == "holds"
+    made["chosen_gain_ci"] = interval(made["chosen_gain"], 0.5)
+    assert shown(made)["No gain by disabling a head is confirmed"].verdict == "undecided"
+
+
+def test_a_task_that_is_not_learned_is_said_first_and_nothing_is_claimed():
+    made = result()
+    for chance in (0.79, 0.9):
+        made["chance"] = xr.DataArray([chance, 0.6], {"metric": METRICS}, ("metric",))
+        assert highlights(made)[0].topic.startswith("The task is not learned")
+        assert not any(finding.claim for finding in highlights(made))
+        assert findings(made)[0].verdict in ("undecided", "fails")
+        assert not any(finding.claim for finding in findings(made)[1:])
+    made["chance"] = xr.DataArray([0.5, 0.6], {"metric": METRICS}, ("metric",))
+    assert "The task needs 1 head" in shown(made)
 
 
 def test_highlights_begin_with_the_named_sets():
@@ -106,7 +163,7 @@ def test_highlights_begin_with_the_named_sets():
 def test_a_gain_that_is_sure_is_not_called_noise():
     sure = result()
     sure["head_gain_ci"] = sure["head_gain_ci"] + 0.05
-    assert "noise" not in {finding.topic: finding.text for finding in findings(sure)}["Helps to disable"]
+    assert "noise" not in {finding.topic: finding.text for finding in findings(sure)}["Gains without a head"]
 
 
 def test_every_figure_is_a_chart_of_the_planted_numbers():

@@ -55,6 +55,21 @@ def test_heads_that_changed_most_are_named() -> None:
     assert "0.69 nats: nothing in common" in texts["Jensen-Shannon divergence"]
 
 
+def test_layers_and_heads_that_are_not_apart_are_not_said_to_have_changed_most() -> None:
+    sure = {finding.topic: finding.verdict for finding in study_page(compare_result()).highlights()}
+    assert sure["Layer 4 changed most"] == "holds" and sure["4 heads of 12 changed clearly"] == "holds"
+    alike = study_page(compare_result(change=np.full((4, 3), 0.08), spread=0.05)).highlights()
+    assert alike[0].topic == "Nothing stands out" and "holds" not in [finding.verdict for finding in alike]
+    topics = {finding.topic for finding in alike}
+    assert {"Layers 1 to 4 cannot be told apart", "No head changed far more than the others"} <= topics
+    assert "No head changed clearly for sure" in topics
+    one = compare_result()
+    for name in one.data_vars:
+        if str(name).endswith("n_examples"):
+            one[name] = one[name] * 0 + 1
+    assert "holds" not in [finding.verdict for finding in study_page(one).highlights()]
+
+
 def test_rises_and_falls_are_counted_by_their_intervals() -> None:
     result = compare_result()
     array = result["difference_attention_to"].sel(model="after", token_class="sep")
@@ -90,7 +105,7 @@ def test_restored_layers_say_which_change_is_sure() -> None:
 
 def test_several_models_are_told_one_after_the_other() -> None:
     topics = list(told(compare_result("epoch 1", "epoch 2")))
-    assert topics[0] == "epoch 1: layers" and "epoch 2: layers" in topics
+    assert topics[0] == "epoch 1: layer 4 changed most" and "epoch 2: layers" in topics
     assert len(topics) % 2 == 0
 
 

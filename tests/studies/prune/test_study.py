@@ -148,28 +148,83 @@ def test_a_saved_result_that_does_not_fit(changes, message, planted, tmp_path):
         run(planted, TASK, QUICK, directory=tmp_path, from_=source, estimator=estimator)
 
 
-def test_pruning_stops_before_the_score_falls_too_far(planted, tmp_path):
+def said(result: xr.Dataset) -> dict[str, str]:
+    return {finding.topic: finding.text for finding in study_page(result).findings()}
+
+
+def test_the_number_of_heads_is_chosen_on_one_half_and_tested_on_the_other(planted, tmp_path):
     """The head that decides is the fourth to go."""
     source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.9], [0.5, 0.6, 0.4, 0.7]]), planted)
-    result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, tolerance=0.1, step=0.125)
+    task = planted_task(240)
+    result = run(planted, task, QUICK, directory=tmp_path, from_=source, tolerance=0.1, step=0.125)
     assert removed(result) == [(1, 1), (1, 2), (1, 3)]
     assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
-    told = {finding.topic: finding.text for finding in study_page(result).findings()}
+    assert result["choosing_gain_n_examples"] == 120 and result["tested_gain_n_examples"] == 120
+    told = said(result)
     assert told["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
-    assert told["Safe to remove"].startswith(
-        "With up to 38% of the heads removed, any change of accuracy may be chance"
-    )
-    assert "With 40 examples, accuracy that is worse by 19.0 points is found" in told["Safe to remove"]
+    text = told["Safe to remove: 3 heads for less than 0.10 of accuracy"]
+    assert "one half of the examples chose the number of heads, the other tests it" in text
+    assert study_page(result).highlights()[0].verdict == "holds"
+    assert "Safe to remove: 3 heads" in (tmp_path / "model" / "README.md").read_text()
+
+
+def test_too_few_examples_promise_nothing_and_say_how_many_would_do(planted, tmp_path):
+    """No answer of 40 changes, but of 20 examples a tenth may be lost unseen."""
+    result = run(planted, TASK, QUICK, directory=tmp_path, tolerance=0.1, step=0.125)
+    assert removed(result) == []
+    assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
+    text = said(result)["No head is removed"]
+    assert "examples would do if the loss is as it is here (there are about 40)" in text
+    assert study_page(result).highlights()[0].topic == "No head is removed"
+
+
+def test_a_tested_half_that_is_worse_breaks_the_promise(planted, tmp_path):
+    result = run(planted, planted_task(240), QUICK, directory=tmp_path, tolerance=0.1, share=0.25, step=0.125)
+    for value, topic in ((-0.08, "It is not sure that 2 heads can go"), (-0.3, "The promise is broken")):
+        changed = result.copy(deep=True)
+        changed["tested_gain"][-1], changed["tested_gain_ci"][-1] = value, [value - 0.05, value + 0.05]
+        first, *_ = study_page(changed).highlights()
+        assert first.topic.startswith(topic) and "With up to 12% of the heads removed it holds." in first.text
+        assert said(changed)[first.topic] == first.text
+
+
+def test_without_a_tolerance_nothing_is_promised(planted, tmp_path):
+    told = said(run(planted, TASK, QUICK, directory=tmp_path, share=0.25))
+    assert told["No promise"].startswith("No tolerance is given (--tolerance)")
+
+
+def test_a_ranking_by_the_examples_that_would_test_it_is_no_promise(planted, tmp_path):
+    source = saying(tmp_path / "ablate", ORDER, planted)
+    told = said(run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, by="sweep", tolerance=0.1))
+    assert told["No promise"].startswith("The ranking was measured on the examples that would test it")
+
+
+def test_without_a_train_split_one_half_ranks_and_the_other_tests(planted, tmp_path):
+    task = replace(planted_task(240), train=None)
+    result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.1, share=0.25, step=0.125)
+    assert result.attrs["chosen_on"] == "one half of dev" and len(removed(result)) == 2
+
+
+def test_a_task_that_is_not_learned_promises_nothing(tmp_path):
+    """A model of random weights."""
+    model = headscope.wrap(tiny_bert(kind=BertForSequenceClassification), tiny_tokenizer())
+    for tolerance in (None, 0.4):
+        result = run(model, planted_task(240), QUICK, directory=tmp_path, tolerance=tolerance, share=0.25)
+        first, *rest = study_page(result).highlights()
+        assert first.topic.startswith("The task is not learned")
+        assert not any(finding.claim or "romise" in finding.topic for finding in rest)
+        assert float(result["chance"].sel(metric="accuracy")) == 0.5
 
 
 def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_path):
     source = saying(tmp_path / "ablate", np.array([[0.5, 0.2, 0.3, 0.9], [0.5, 0.6, 0.1, 0.7]]), planted)
-    result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, tolerance=0.0, step=0.125)
+    result = run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, tolerance=0.1, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
-    texts = {finding.topic: finding.text for finding in study_page(result).findings()}
+    texts = said(result)
     assert texts["Heads removed"] == "0 of 8 heads (0%) were removed; each layer keeps 4."
+    assert texts["No head is removed"].endswith("With a loss of this size no number of examples would do.")
     assert [figure.name for figure in study_page(result).figures()] == ["pruned_score", "score_change", "parameters"]
 
 

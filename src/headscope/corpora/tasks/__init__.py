@@ -3,6 +3,18 @@
 from headscope.corpora.tasks.labels import aligned
 from headscope.corpora.tasks.metrics import LOWER_IS_BETTER, METRICS, resampled, score
 from headscope.corpora.tasks.read import masked, read, texts
-from headscope.corpora.tasks.task import Task, TaskKind
+from headscope.corpora.tasks.task import Task, TaskKind, chance
 
-__all__ = ["LOWER_IS_BETTER", "METRICS", "Task", "TaskKind", "aligned", "masked", "read", "resampled", "score", "texts"]
+__all__ = [
+    "LOWER_IS_BETTER",
+    "METRICS",
+    "Task",
+    "TaskKind",
+    "aligned",
+    "chance",
+    "masked",
+    "read",
+    "resampled",
+    "score",
+    "texts",
+]

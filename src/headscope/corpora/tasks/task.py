@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,6 +11,7 @@ from jaxtyping import Float
 
 from headscope.corpora import Corpus
 from headscope.corpora.suites import ClozeItem
+from headscope.corpora.tasks.metrics import score
 from headscope.errors import HeadscopeError
 
 TaskKind = Literal["classification", "regression", "masked", "cloze"]
@@ -71,6 +73,24 @@ def _finite(label: str | float | None) -> float | None:
     except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
+
+
+def chance(
+    task: Task, targets: Float[np.ndarray, " example"], metrics: Sequence[str] = ()
+) -> Float[np.ndarray, " metric"]:
+    """The score of always the same answer, of items that of a choice at random; NaN where there is none.
+
+    The answer is the most frequent class, with the shares of the classes as probabilities, or a constant number.
+    """
+    names = metrics or task.metrics
+    if task.kind == "cloze":
+        at_random = float(np.mean([1 / len(item.candidates) for item in task.items]))
+        return np.array([at_random if name == "accuracy" else np.nan for name in names])
+    if task.kind == "classification":
+        counts = np.bincount(targets.astype(int), minlength=len(task.labels))
+        outputs = np.tile(np.log(np.maximum(counts, 0.5) / len(targets)), (len(targets), 1))
+        return np.array([float(score(name, outputs, targets)) for name in names])
+    return np.array([0.0 if name in ("pearson", "spearman") else np.nan for name in names])
 
 
 def refuse_items(task: Task) -> None:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.ablation.sweep import Sweep
-from headscope.corpora.tasks import Task
+from headscope.corpora.tasks import Task, chance
 from headscope.models.heads import existing
 from headscope.passes.settings import Settings
 from headscope.results.variables import PAIRED, Variables, by_layer
@@ -86,6 +86,9 @@ class Effects:
             interval=interval(gains.resampled_scores[:, 0]),
             count=len(self.targets),
         )
+        by_chance = chance(self.task, self.targets, self.metrics)
+        words = "score of always the same answer, or of a choice at random"
+        variables.add("chance", by_chance, ("metric",), long_name=words, units="score")
         for kind in self.kinds:
             self._add_scores(variables, kind)
             if self.task.kind in ("classification", "cloze"):

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
 
-from headscope.corpora.tasks import Task, resampled, score
+from headscope.corpora.tasks import Task, chance, resampled, score
 from headscope.passes import Settings
 from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
@@ -75,7 +74,7 @@ def to_variables(
         targets = task.targets(task.dev)
         draws = poisson_draws(range(len(targets)), settings.seed, settings.resamples)
         where = {"task": task.name, "metric": list(task.metrics)}
-        variables["chance"].loc[where] = _scores(task, constant(task, targets), targets)
+        variables["chance"].loc[where] = chance(task, targets)
         for init in inits:
             of_seeds = [trained[task.name, init, seed] for seed in seeds]
             for name, values in _cell(task, of_seeds, targets, draws).items():
@@ -84,14 +83,6 @@ def to_variables(
             losses = np.mean([loss_curve(each.train_loss) for each in of_seeds], axis=0)
             variables["train_loss"].loc[{"task": task.name, "init": init}] = losses
     return xr.Dataset({name: array for name, array in variables.items() if not bool(array.isnull().all())})
-
-
-def constant(task: Task, targets: Float[np.ndarray, " example"]) -> Float[np.ndarray, "example output"]:
-    """Outputs of a constant model: the most frequent class, or a constant score."""
-    if task.kind == "regression":
-        return np.zeros((len(targets), 1))
-    counts = np.bincount(targets.astype(int), minlength=len(task.labels))
-    return np.tile(np.eye(len(counts))[counts.argmax()], (len(targets), 1))
 
 
 def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws: np.ndarray) -> dict[str, np.ndarray]:

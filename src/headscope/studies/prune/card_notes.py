@@ -4,12 +4,13 @@ import xarray as xr
 
 from headscope.models.model_size import BATCH, TOKENS
 from headscope.models.pruned_card import plain
+from headscope.studies.prune.page.promise import promise, unlearned
 
 
 def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[float, float]) -> str:
     """Markdown tables of scores and size.
 
-    * `share`: fraction of removed heads of the saved model.
+    * `result`: with the attribute `pruning`; `share`: fraction of removed heads of the saved model.
     * `seconds`: of a forward pass before and after.
     """
     whole, kept = (result.sel(share_removed=each, method="nearest") for each in (0.0, share))
@@ -29,10 +30,13 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
             f"{1000 * each:.1f}" for each in seconds
         ],
     }
+    lacks = unlearned(result)
+    promised = [lacks] if lacks else promise(result, share)
     return "\n".join(
         [
             *(f"## Scores on {plain(task)} (dev)", ""),
             *("| metric | before | after | change with 95% interval |", "| --- | --- | --- | --- |", *rows, ""),
+            *(f"{said.topic}. {said.text}\n" for said in promised),
             *("## Size and speed", "", "| | before | after |", "| --- | --- | --- |"),
             *(f"| {name} | {before} | {after} |" for name, (before, after) in sizes.items()),
         ]

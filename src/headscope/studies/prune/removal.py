@@ -19,7 +19,7 @@ class PruningPlan:
     * `share`: fraction of all heads to remove in total.
     * `step`: fraction of all heads to remove in one step.
     * `keep`: least number of heads in each layer.
-    * `tolerance`: largest decrease of the score; None for no limit.
+    * `tolerance`: the promise is that the score falls by less than this; None for no promise.
 
     Raises `HeadscopeError` for a value outside its range.
     """

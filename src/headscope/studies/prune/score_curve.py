@@ -6,11 +6,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.corpora.tasks import LOWER_IS_BETTER, Task, resampled, score
+from headscope.corpora.tasks import Task, chance, resampled, score
 from headscope.models.model_size import TOKENS, megabytes, multiplications
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.removal import PrunedModel, places
 
 # Largest difference of equal outputs, relative to the largest output.
@@ -23,6 +24,19 @@ LABELS = {
     "score_change": Label(
         "change of the score by pruning", "score", SCORES, "pruned less unpruned, on the same dev examples"
     ),
+    "choosing_gain": Label(
+        "gain of the main metric by pruning, on the half that chose the number of heads",
+        "score",
+        STEP,
+        "below 0 where the pruned model is worse, on the same dev examples",
+    ),
+    "tested_gain": Label(
+        "gain of the main metric by pruning, on the half that did not choose",
+        "score",
+        STEP,
+        "below 0 where the pruned model is worse, on the same dev examples",
+    ),
+    "chance": Label("score of always the same answer", "score", ("metric",), "the commonest class of dev, or 0"),
     "heads_left": Label("heads left", "heads", ("share_removed", "layer")),
     "parameters": Label("parameters of the model", "parameters", STEP),
     "megabytes": Label("size of the parameters", "megabytes", STEP),
@@ -53,32 +67,26 @@ class ScoreCurve:
     """The score of a task after each step.
 
     * `targets`: the targets of the dev examples.
-    * `tolerance`: largest decrease of the task's main metric; None for no limit.
-    * `kept`: the smallest model so far within the tolerance.
+    * `promise`: the bound of what may be lost; None for no limit.
+    * `kept`: the smallest model so far that keeps the promise.
     * `end`: the step of that model.
     * `points`: all steps; the first is the original model.
     """
 
     task: Task
     targets: Float[np.ndarray, " example"]
-    tolerance: float | None
+    promise: Promise | None
     kept: PrunedModel
     end: PruningStep
     points: list[PruningStep]
 
     def add(self, pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> bool:
-        """Add a smaller model. Returns: whether its score is within the tolerance, so that it is kept."""
+        """Add a smaller model. Returns: whether it keeps the promise, so that it is kept."""
         self.points.append(point(pruned, outputs))
-        good = self.tolerance is None or self.fall(self.points[-1]) <= self.tolerance
+        good = self.promise is None or self.promise.keeps(self.points[0].outputs, outputs)
         if good:
             self.kept, self.end = pruned, self.points[-1]
         return good
-
-    def fall(self, pruned: PruningStep) -> float:
-        """Decrease of the task's main metric since the original model."""
-        metric = self.task.metrics[0]
-        before, after = (float(score(metric, each.outputs, self.targets)) for each in (self.points[0], pruned))
-        return after - before if metric in LOWER_IS_BETTER else before - after
 
     @property
     def share(self) -> float:
@@ -99,11 +107,22 @@ class ScoreCurve:
         count = Count(examples, "examples behind score of the pruned model", dims=SCORES)
         variables.add("pruned_score", scores, interval=interval(resamples), count=count)
         variables.add("score_change", scores - scores[0], interval=interval(resamples - resamples[:, :1]))
+        variables.add("chance", chance(task, self.targets))
+        if self.promise:
+            self._add_tests(variables, self.promise)
         variables.add("heads_left", np.array([step.heads for step in self.points]))
         for name in SIZES:
             variables.add(name, [getattr(step, name) for step in self.points])
         variables.add("removed_at", order)
         return variables.arrays
+
+    def _add_tests(self, variables: Variables, promise: Promise) -> None:
+        """Add what each step gains on the half that chose the number of heads, and on the other."""
+        for name, choosing in (("choosing_gain", True), ("tested_gain", False)):
+            before = self.points[0].outputs
+            gains = np.stack([promise.gain(before, each.outputs, choosing=choosing) for each in self.points])
+            count = int((promise.choosing == choosing).sum())
+            variables.add(name, gains[:, 0], interval=gains[:, 1:], count=count)
 
     def reloaded(self, outputs: Float[np.ndarray, "example output"]) -> xr.DataArray:
         """The score of the kept model after saving and loading, from its dev outputs.
@@ -120,13 +139,13 @@ class ScoreCurve:
 def curve(
     task: Task,
     targets: Float[np.ndarray, " example"],
-    tolerance: float | None,
+    promise: Promise | None,
     whole: PrunedModel,
     outputs: Float[np.ndarray, "example output"],
 ) -> ScoreCurve:
     """The curve of a model with all of its heads, before the first step."""
     start = point(whole, outputs)
-    return ScoreCurve(task, targets, tolerance, whole, start, [start])
+    return ScoreCurve(task, targets, promise, whole, start, [start])
 
 
 def point(pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> PruningStep:

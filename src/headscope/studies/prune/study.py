@@ -12,6 +12,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope import results
+from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
 from headscope.models import Model, load
 from headscope.models.model_size import BATCH, TOKENS, forward_seconds
@@ -23,6 +24,7 @@ from headscope.passes.arguments import Directory
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.prune.card_notes import scores_and_size
+from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.prune.score_curve import curve
@@ -54,7 +56,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """Remove the least important heads step by step, score each smaller model, and save the last.
 
     Heads are ranked on the train split (on dev without one) and scored on dev. Removal of a head is equivalent to
-    a head output of 0. The saved model is loaded again, and its outputs are compared.
+    a head output of 0. The saved model is loaded again, and its outputs are compared. With a tolerance one half of dev
+    chooses the number of heads (and ranks them, without a train split), and the other half tests the promise.
 
     Arguments:
 
@@ -66,7 +69,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `estimator`: Rank by this estimator of importance.
     * `from_`: Read the ranking from a folder of the study ablate on this model.
     * `share`: Remove this fraction of all heads (default: 0.5; with `tolerance`, as many as it allows).
-    * `tolerance`: Stop before the main metric falls by more than this.
+    * `tolerance`: Stop before the 95% interval of the main metric's fall reaches this.
     * `step`: Remove this fraction of all heads at a time.
     * `again`: Recompute head importance after each step.
     * `keep`: Keep at least this number of heads in each layer.
@@ -85,6 +88,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     model.refuse_spread("pruned")
     names: Any = model.network.config.id2label
     task = aligned(task, names, model.name)
+    trains = task.train is not None
     if from_:
         ranking.read(from_, model, task)
     dev, targets, heads = task_inputs(model, task, task.dev, settings.seed), task.targets(task.dev), model.capture.heads
@@ -98,14 +102,18 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             epochs=finetune_epochs, learning_rate=learning_rate, max_tokens=model.max_tokens, keep="last"
         )
         answer, work = continued_training(model, task, list(dev.inputs), recipe, settings, directory)
+    promise, ranked = None, task
+    if tolerance is not None:
+        promise = Promise(task.metrics[0], targets, tolerance, settings.seed, settings.resamples)
+        ranked = replace(task, train=task.train or _half(task.dev, promise))
     steps = len(plan.counts(heads))
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
-    settings.on_total(rankings * len(task.train or task.dev) + work * steps + 2 * len(dev.inputs))
+    settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + 2 * len(dev.inputs))
 
     whole, interrupted = PrunedModel(model, heads), {}
-    path = curve(task, targets, tolerance, whole, answers(model))
+    path = curve(task, targets, promise, whole, answers(model))
     try:
-        for pruned in smaller(whole, plan, partial(ranking.of, task=task, settings=settings)):
+        for pruned in smaller(whole, plan, partial(ranking.of, task=ranked, settings=settings)):
             if not path.add(pruned, answer(pruned.model)):
                 break
     except KeyboardInterrupt:
@@ -114,17 +122,20 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         interrupted = {"interrupted": f"after {len(path.points) - 1} of {steps} steps"}
     before, after = forward_seconds([model, path.kept.model])
     variables = path.to_variables(settings)
-    notes = scores_and_size(xr.Dataset(variables), task.name, path.share, (before, after))
+    held_out = not from_ or (by == "importance" and trains)
+    how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
+    how |= {"held_out": held_out}
+    pruning = {"pruning": json.dumps(how)}
+    notes = scores_and_size(xr.Dataset(variables, attrs=pruning), task.name, path.share, (before, after))
     saved = _saved(path.kept.model, directory / "model", notes)
     variables |= {"reloaded_score": path.reloaded(answers(saved))}
-    how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {
         "task": task.name,
-        "chosen_on": str(from_ or (task.train or task.dev).name),
+        "chosen_on": str(from_ or (ranked.train or task.dev).name),
         "spared": len(path.kept.spared - set(path.kept.gone)),
         "pruned_sha256": saved.sha256,
-        "pruning": json.dumps(how),
+        **pruning,
         "forward_s": json.dumps({"before": before, "after": after, "inputs": BATCH, "tokens": TOKENS}),
         "n_examples": len(dev.inputs),
         "n_tokens": sum(map(len, dev.inputs)),
@@ -132,6 +143,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _half(dev: Corpus, promise: Promise) -> Corpus:
+    """The examples that choose the number of heads, where there is no train split to rank them on."""
+    kept = [example for example, chooses in zip(dev, promise.choosing, strict=True) if chooses]
+    return Corpus(f"one half of {dev.name}", dev.sha256, len(kept), {}, lambda: iter(kept))
 
 
 def _saved(model: Model, folder: Path, notes: str) -> Model:

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.kinds import by_name, where_true
+from headscope.report.learned import not_learned
 from headscope.report.least_found import least_found
 from headscope.report.parts import Finding, HeadKind
-from headscope.report.wording import Estimate, measured, number, rate
+from headscope.report.wording import Estimate, measured, n_examples, number, of_array, rate
 from headscope.statistics.interval_tests import q_changed
 from headscope.statistics.thresholds import RATE
 
@@ -34,8 +36,10 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The change of each metric, and whether it is more than noise."""
-    gains = of_variable(numbers, "head_gain")
-    if gains:
+    gains, lacks = of_variable(numbers, "head_gain"), unlearned(result)
+    if lacks:
+        yield Finding(lacks.topic, lacks.text)
+    elif gains:
         every = ", ".join(
             f"{label('metric', name)} {number(float(result['baseline'].sel(metric=name)))}"
             for name in result["metric"].values.tolist()
@@ -45,7 +49,8 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         )
         text = f"Gain of {texts}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}"
         yield Finding("Without it", f"{text} {_least(result, gains[0])}".rstrip())
-    yield from _needed(result, numbers)
+    if not lacks:
+        yield from _needed(result, numbers)
     if importance := of_variable(numbers, "importance"):
         texts = [f"{row.words} {value(row)} ({ranked(row)})" for row in importance]
         yield Finding("Importance by gradient", f"{'; '.join(filter(None, [*texts, cases(importance[0])]))}.")
@@ -86,6 +91,8 @@ def _least(result: xr.Dataset, gain: Row) -> str:
 
 def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
     """A lower score by the first metric without the head, or a lower accuracy of a phenomenon, q < 0.05."""
+    if unlearned(result):
+        return
     metric = str(result["metric"].values[0])
     gains = measured(result, "head_gain", metric=metric)
     q = None if gains is None else q_values(result, metric, gains)
@@ -94,6 +101,16 @@ def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
     if "phenomenon_q_value" in result:
         loss = -result["phenomenon_gain"]
         yield from by_name(loss.where((loss > 0) & (result["phenomenon_q_value"] < RATE)), "phenomenon", "needed")
+
+
+def unlearned(result: xr.Dataset) -> Finding | None:
+    """The finding that the whole model has not learned the task; None where it has, or that is not known."""
+    metric = str(result["metric"].values[0])
+    score = measured(result, "baseline", metric=metric)
+    if score is None or "chance" not in result:
+        return None
+    n, chance = (n_examples(score) or (0, 0))[0], float(result["chance"].sel(metric=metric))
+    return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
 
 
 def q_values(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:

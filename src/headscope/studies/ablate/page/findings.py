@@ -7,14 +7,11 @@ import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
-from headscope.report.least_found import least_found
 from headscope.report.parts import Finding
 from headscope.report.wording import (
-    estimate,
     examples,
     listed,
     measured,
-    n_examples,
     number,
     of_array,
     several,
@@ -22,103 +19,34 @@ from headscope.report.wording import (
 )
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.thresholds import RATE
-from headscope.studies.ablate.page.card import q_values
-
-MOST = 4
+from headscope.studies.ablate.page.card import q_values, unlearned
+from headscope.studies.ablate.page.claims import claims, least
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The named sets, the heads that matter by the main metric, the best and the worst layer."""
+    """The named sets, the heads and layers that the task needs, those that it does not, and the held-out gain."""
     metric = str(result["metric"].values[0])
-    return [
-        *_sets(result, metric),
-        *_needed(result, metric),
-        *_free(result, metric),
-        *_worst_layer(result, metric),
-        *_phenomena(result),
-        *_unconfirmed(result, metric),
-    ]
+    if lacks := unlearned(result):
+        return [Finding(lacks.topic, lacks.text), *_sets(result, metric), *_baseline(result)]
+    return [*_sets(result, metric), *claims(result, metric)]
 
 
-def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    gains = measured(result, "head_gain", metric=metric)
-    if gains is None:
-        return
-    q, worst = q_values(result, metric, gains), strongest(gains)[-1]
-    sure = 0 if q is None else int(((q < RATE) & (gains < 0)).sum())
-    name = label("metric", metric)
-    chance = "more than chance explains" if sure else "which may be chance"
-    text = f"Without head {worst.head} {name} falls the most, by {number(-worst.value)}, {chance}."
-    if worst.value >= 0:
-        text = f"Without any single head {name} is as high or higher."
-    yield Finding(f"The task needs {several(sure, 'head')}" if sure else "The task needs no single head for sure", text)
-
-
-def _free(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    gains = measured(result, "head_gain", metric=metric)
-    if gains is not None:
-        free, total, name = int((gains >= 0).sum()), int(gains.notnull().sum()), label("metric", metric)
-        text = f"Disabled one at a time, each leaves {name} as it is or higher. {_least(gains, name)}"
-        yield Finding(f"{free} of {total} heads can be disabled", text.rstrip())
-
-
-def _least(gains: xr.DataArray, metric: str) -> str:
-    """The smallest fall that the examples would have shown of one head among all."""
-    counts = n_examples(gains)
-    return least_found(gains, metric, counts[1], int(gains.notnull().sum())) if counts else ""
-
-
-def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    gains = measured(result, "layer_gain", metric=metric)
-    if gains is not None:
-        worst = gains.dropna("layer")[gains.dropna("layer").argmin("layer")]
-        name, layer = label("metric", metric), int(worst["layer"])
-        if float(worst) < 0:
-            yield Finding(f"Layer {layer} matters most", f"Without its heads {name} falls by {number(-float(worst))}.")
-        else:
-            yield Finding("No layer matters alone", f"Without the heads of any layer {name} is as high or higher.")
-
-
-def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
-    """The head that each phenomenon needs most, and whether that is more than chance."""
-    gains, q = measured(result, "phenomenon_gain"), measured(result, "phenomenon_q_value")
-    if gains is None or q is None:
-        return
-    texts, sure = [], 0
-    for phenomenon in gains["phenomenon"].values.tolist():
-        own = gains.sel(phenomenon=phenomenon, drop=True)
-        needed = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
-        heads = [reading for reading in needed[::-1] if reading.value == reading.value]
-        baseline = estimate(result, "phenomenon_baseline", phenomenon=phenomenon).percent
-        sure += bool(heads)
-        texts.append(f"{phenomenon} ({baseline}): {', '.join(each.head for each in heads[:MOST]) or 'none'}")
-    topic = f"{sure} of {gains.sizes['phenomenon']} phenomena need a single head beyond chance"
-    yield Finding(topic, f"Accuracy with all heads, and heads without which it falls: {'; '.join(texts)}.")
-
-
-def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    """The held-out gain of the head with the largest gain on one half of the examples."""
-    if "chosen_gain" in result:
-        chosen = measured(result, "chosen_gain", metric=metric)
-        if chosen is not None:
-            kept = int((chosen["lower"] > 0).sum())
-            sure = kept == chosen.size
-            topic = "Disabling a head helps" if sure else "No gain by disabling a head is confirmed"
-            half = "confirms the gain" if sure else "does not confirm the gain"
-            text = f"The head with the largest gain was chosen on one half of the examples; the other half {half}."
-            yield Finding(topic, text)
+def no_claim(result: xr.Dataset) -> Finding:
+    """What is said first where no head or layer has a sure effect."""
+    return Finding("No effect of a head or layer is sure", "That heads can be disabled is not shown either.")
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings by the main metric; gains are positive where the score gets better."""
     metric = str(result["metric"].values[0])
+    lacks = unlearned(result)
     return [
+        *([lacks] if lacks else claims(result, metric)),
         *_baseline(result),
         *_best_and_worst(result, metric),
         *_how_many(result, metric),
         *_halves(result, metric),
         *_random(result, metric),
-        *_phenomena(result),
         *_layers(result, metric),
         *_sets(result, metric),
         *_importance(result),
@@ -142,8 +70,8 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     noise = " The interval of the largest gain includes 0: it may be chance." if unsure else ""
     helps, hurts = (surely(q, "heads", each) for each in (gains > 0, gains < 0))
     for topic, kind, heads, sure, doubt in (
-        ("Helps to disable", "gains", ordered[:3], helps, noise),
-        ("Hurts to disable", "losses", ordered[:-4:-1], hurts, ""),
+        ("Gains without a head", "gains", ordered[:3], helps, noise),
+        ("Losses without a head", "losses", ordered[:-4:-1], hurts, ""),
     ):
         beside = f"; {sure}" if sure else ""
         yield Finding(topic, f"Largest {kind} of {name}: {listed(heads)}{beside}.{doubt}{examples(gains)}")
@@ -159,7 +87,7 @@ def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         f"{int((values == 0).sum())}, lower for {int((values < 0).sum())}."
     )
     if (corrected := measured(result, "head_q_value")) is not None:
-        sure = tidy(corrected).query("value < @RATE").sort_values("value").to_dict("records")
+        sure = tidy(corrected).query(f"value < {RATE}").sort_values("value").to_dict("records")
         names = ", ".join(head_name(row["layer"], row["head"]) for row in sure)
         text += (
             f" {several(len(sure), 'head')} changes accuracy beyond chance"
@@ -167,8 +95,8 @@ def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             else f" {len(sure)} heads change accuracy beyond chance"
         )
         text += f" (McNemar's exact test, corrected for the number of heads){': ' + names if names else ''}."
-    text = f"{text} {_least(gains, label('metric', metric))}".rstrip()
-    yield Finding("How many matter", text)
+    text = f"{text} {least(gains, label('metric', metric))}".rstrip()
+    yield Finding("Heads by their effect", text)
 
 
 def _halves(result: xr.Dataset, metric: str) -> Iterator[Finding]:

@@ -1,15 +1,29 @@
 """Findings of a comparison: the layers and heads that changed most (Kovaleva et al. 2019, Figure 5)."""
 
 from collections.abc import Iterator
-from math import log
+from dataclasses import replace
+from math import log, nan
 
 import xarray as xr
 
 from headscope.figures.labels import label
+from headscope.report.claims import above, apart, most_of_many, tied
 from headscope.report.parts import Finding
-from headscope.report.wording import Reading, examples, listed, measured, number, of_array, several, strongest
+from headscope.report.wording import (
+    Reading,
+    examples,
+    layers_named,
+    listed,
+    measured,
+    n_examples,
+    number,
+    of_array,
+    several,
+    strongest,
+)
 from headscope.results.vocabulary import FEATURES
-from headscope.statistics.interval_tests import q_changed, surely
+from headscope.statistics.interval_tests import q_above, q_changed, surely
+from headscope.statistics.thresholds import RATE
 from headscope.studies.compare.page.figures import LIKE, change
 
 SAME = 1e-5
@@ -42,22 +56,69 @@ def _main(result: xr.Dataset, of_model: str) -> Iterator[Finding]:
     if float(change(heads).max()) < SAME:
         yield Finding(f"No head changed{of_model}", f"The attention of all heads is that of {first}.")
         return
-    ranked, most = sorted(_by_layer(change(layers)), key=lambda each: -each.value), strongest(change(heads))[0]
-    topic = f"{ranked[0].head.capitalize()} changed most{of_model}"
-    yield Finding(topic, f"{ranked[-1].head.capitalize()} changed least, compared with {first}.")
-    similar = float(heads.sel(layer=int(most.head.split("-")[0]), head=int(most.head.split("-")[1])))
-    below = int((heads < LIKE).sum())
+    yield _layers_apart(change(layers), first, of_model)
+    yield _head_apart(heads, of_model)
+    yield _how_many(heads, of_model)
+
+
+def _layers_apart(array: xr.DataArray, first: str, of_model: str) -> Finding:
+    """The layer that changed more than the next one, or those that cannot be told apart."""
+    changes = {int(part["layer"]): of_array(part) for part in array.dropna("layer").transpose("layer")}
+    most, *others = sorted(changes, key=lambda layer: -changes[layer].value)
+    text = f"Layer {most} has the highest mean over its heads, compared with {first}."
+    if not others:
+        return Finding(f"Change of layer {most}{of_model}", text)
+    alike = layers_named(sorted({*tied(changes), others[0]})).capitalize()
+    return Finding.judged(
+        apart(changes[most], changes[others[0]], _n(array), least=0),
+        text,
+        holds=f"Layer {most} changed most{of_model}",
+        fails=f"{alike} changed alike{of_model}",
+        undecided=f"{alike} cannot be told apart{of_model}",
+    )
+
+
+def _head_apart(similarity: xr.DataArray, of_model: str) -> Finding:
+    """The head that changed more than the most of as many heads would without a head apart."""
+    most = strongest(change(similarity))[0]
+    similar = 1 - most.value
     kept = number(similar) if similar < 0.99 else f"{similar:.4f}"
-    yield Finding(f"Head {most.head} changed most{of_model}", f"The cosine similarity of its attention is {kept}.")
-    text = "Their cosine similarity is below 0.9." if below else "All keep a cosine similarity of 0.9 or more."
-    yield Finding(f"{several(below, 'head')} of {heads.size} changed clearly{of_model}", text)
+    none = f"No head changed far more than the others{of_model}"
+    return Finding.judged(
+        most_of_many(change(similarity), _n(similarity)),
+        f"Head {most.head} has the lowest cosine similarity, {kept}.",
+        holds=f"Head {most.head} changed most{of_model}",
+        fails=none,
+        undecided=none,
+    )
+
+
+def _how_many(similarity: xr.DataArray, of_model: str) -> Finding:
+    """The heads whose similarity is surely below 0.9, corrected for all heads."""
+    array = change(similarity)
+    q, most = q_above(array, 1 - LIKE), strongest(array)[0]
+    below = 0 if q is None else int((q < RATE).sum())
+    rate = nan if q is None else float(q.min())
+    seen = int((similarity < LIKE).sum())
+    text = f"A cosine similarity below {LIKE}: {several(seen, 'head').lower()}."
+    return Finding.judged(
+        above(most.estimate, 1 - LIKE, _n(similarity), rate),
+        text,
+        holds=f"{several(below, 'head')} of {int(similarity.count())} changed clearly{of_model}",
+        fails=f"No head changed clearly{of_model}",
+        undecided=f"No head changed clearly for sure{of_model}",
+    )
+
+
+def _n(array: xr.DataArray) -> int:
+    return (n_examples(array) or (0, 0))[0]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings of each later model, without variables that did not change."""
     models = result["model"].values.tolist()
     return [
-        Finding(finding.topic if len(models) == 1 else f"{model}: {finding.topic.lower()}", finding.text)
+        replace(finding, topic=finding.topic if len(models) == 1 else f"{model}: {finding.topic.lower()}")
         for model in models
         for finding in _of_model(result.sel(model=model), str(model), str(result.attrs.get("reference", "the first")))
     ]
@@ -70,6 +131,7 @@ def _of_model(result: xr.Dataset, model: str, first: str) -> Iterator[Finding]:
     if float(change(heads).max()) < SAME:
         yield Finding("Attention", f"The attention of {model} is that of {first}: all similarities are 1.")
     else:
+        yield from _main(result, "")
         yield _layers(change(layers), model, first)
         yield _heads(heads)
         yield from _divergence(result)

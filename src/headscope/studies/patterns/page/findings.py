@@ -20,25 +20,24 @@ MEANINGS = {
     "block": "Attention is nearly even, over the input or inside its segments: random weights look so, too.",
     "heterogeneous": "They have no simple shape.",
 }
-CLEAR = ("diagonal", "vertical", "block")
+CLEAR = ("diagonal", "vertical")
 NOTHING = Finding("No maps", "No input has enough tokens for a pattern; use longer texts.")
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The most frequent pattern, the heterogeneous maps, the clearest heads and the mixed heads."""
+    """The most frequent pattern, the heterogeneous maps, heads with a clear shape and those with none."""
     total, share = over_corpora(result, "share_total").dropna("pattern"), over_corpora(result, "share")
     best = [(name, each) for name in CLEAR for each in strongest(share.sel(pattern=name))[:1]]
     clear = [f"{each.head} ({label('pattern', name)})" for name, each in best if each.value > HALF]
     mixed = int((share.max("pattern") < HALF).sum())
     heads = int(share.notnull().all("pattern").sum())
-    without = f"{mixed} of {heads} heads {agree(mixed, 'has', 'have')} no main pattern"
-    mixture = Finding(without, "The others have one pattern in more than half of their maps.")
+    without = "The others have one pattern in more than half of their maps."
     if not mixed:
-        mixture = Finding("Every head has a main pattern", "More than half of the maps of a head have the same one.")
+        without = "More than half of the maps of a head have the same one."
     return [
         *_shares(total),
-        Finding("Clearest heads", f"{', '.join(clear) or 'No head has one pattern in more than half of its maps'}."),
-        mixture,
+        Finding("Heads with a clear shape", f"{', '.join(clear) or 'No head has one in more than half of its maps'}."),
+        Finding(f"{mixed} of {heads} heads {agree(mixed, 'has', 'have')} no main pattern", without),
     ]
 
 

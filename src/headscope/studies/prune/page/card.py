@@ -8,6 +8,7 @@ import xarray as xr
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import ordinal
 from headscope.report.parts import Finding
+from headscope.studies.prune.page.promise import unlearned
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
@@ -20,6 +21,8 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     gone, whole = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
     how = json.loads(result.attrs["pruning"])["by"]
     order = f"the order by {how} is no test"
+    if unlearned(result):
+        order = f"{order}, and the task is not learned"
     if rows := of_variable(numbers, "removed_at"):
         place = ordinal(int(rows[0].value))
         yield Finding("Pruning", f"Removed as the {place} of {whole} heads, the least important first ({order}).")

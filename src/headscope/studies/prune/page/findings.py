@@ -13,18 +13,21 @@ from headscope.figures.tidy import tidy
 from headscope.report.least_found import least_found
 from headscope.report.parts import Finding
 from headscope.report.wording import estimate, examples, measured, n_examples, number, of_array, several
+from headscope.studies.prune.page.promise import promise, unlearned
 
 FIRST = 8
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The heads removed, the change of the main metric, and the size and speed of the saved model."""
+    """The promise, the heads removed, the change of the main metric, and the size and speed of the saved model."""
     left = result["heads_left"].sel(share_removed=_share(result))
     whole = int(result["heads_left"].isel(share_removed=0).sum())
     least, most = int(left.min()), int(left.max())
     kept = f"Each layer keeps {least}." if least == most else f"Layers keep {least} to {most}."
     removed = Finding(f"{whole - int(left.sum())} of {whole} heads are removed", kept)
-    return [removed, *_main_score(result), *_smaller(result), *_reach(result)]
+    first = [unlearned(result) or next(promise(result, _share(result)), None)]
+    said = [each if each.verdict == "holds" else Finding(each.topic, each.text) for each in first if each]
+    return [*said, removed, *_main_score(result), *_smaller(result)]
 
 
 def _main_score(result: xr.Dataset) -> Iterator[Finding]:
@@ -69,7 +72,9 @@ def _smaller(result: xr.Dataset) -> Iterator[Finding]:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, at the share of heads that the saved model has lost."""
-    return [*_heads(result), *_scores(result), *_reach(result), *_size(result), *_order(result), _choice(result)]
+    lacks = unlearned(result)
+    first = [lacks] if lacks else [*promise(result, _share(result))]
+    return [*first, *_heads(result), *_scores(result), *_size(result), *_order(result), _choice(result)]
 
 
 def _heads(result: xr.Dataset) -> Iterator[Finding]:
@@ -97,27 +102,6 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
         name = label("metric", metric).capitalize()
         text = f"{name} was {number(before)} and is {number(float(after))}: a change of {moved.text}, {sure}."
         yield Finding(f"Cost: {label('metric', metric)}", text + examples(after))
-
-
-def _reach(result: xr.Dataset) -> Iterator[Finding]:
-    """The share of heads that can be removed before the main metric clearly changes."""
-    change = measured(result, "score_change", metric=result["metric"].values[0])
-    if change is None or change.sizes["share_removed"] < 2:
-        return
-    name = label("metric", str(change["metric"].item()))
-    reached = xr.zeros_like(change, bool)
-    if "lower" in change.coords:
-        reached = ((change["lower"] <= 0) & (change["upper"] >= 0)).cumprod("share_removed").astype(bool)
-    if not reached.any():
-        yield Finding("Safe to remove", f"Not known: the result has no interval of the change of {name}.")
-        return
-    share = float(change["share_removed"][reached][-1])
-    tried = float(change["share_removed"][-1])
-    yield Finding(
-        "Safe to remove",
-        f"With up to {share:.0%} of the heads removed, any change of {name} may be chance (tried: up to {tried:.0%}). "
-        f"{_least(result, change.sel(share_removed=share))}".rstrip(),
-    )
 
 
 def _size(result: xr.Dataset) -> Iterator[Finding]:

@@ -1,0 +1,98 @@
+"""The promise of a tolerance: whether the examples that did not choose show that it is kept."""
+
+import json
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
+from headscope.figures.labels import label
+from headscope.report.claims import Claim, examples_wanted, no_worse
+from headscope.report.learned import not_learned
+from headscope.report.parts import Finding
+from headscope.report.wording import estimate, measured, n_examples, number, of_array
+
+SPLIT = "one half of the examples chose the number of heads, the other tests it"
+
+
+def unlearned(result: xr.Dataset) -> Finding | None:
+    """The finding that the whole model has not learned the task; None where it has, or that is not known."""
+    metric = str(result["metric"].values[0])
+    score = measured(result, "pruned_score", metric=metric, share_removed=0.0)
+    if score is None or "chance" not in result:
+        return None
+    n = (n_examples(score) or (0, 0))[0]
+    chance = float(result["chance"].sel(metric=metric))
+    return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
+
+
+def promise(result: xr.Dataset, share: float) -> Iterator[Finding]:
+    """What is promised of the model that lacks this share of the heads."""
+    if unlearned(result):
+        return
+    how, name = json.loads(result.attrs["pruning"]), label("metric", str(result["metric"].values[0]))
+    if how["tolerance"] is None:
+        yield _without(result, share, name)
+    elif not how.get("held_out", True):
+        text = "The ranking was measured on the examples that would test it. Leave --from out for a promise."
+        yield Finding("No promise", text)
+    elif (tested := measured(result, "tested_gain")) is None:
+        yield Finding("No promise", "The result has no test of its tolerance; run the study 'prune' again.")
+    elif not share:
+        yield _none(result, how["tolerance"], name)
+    else:
+        yield _tested(result, tested, share, how["tolerance"])
+
+
+def _without(result: xr.Dataset, share: float, name: str) -> Finding:
+    """What the interval leaves open, where no tolerance is given."""
+    metric = str(result["metric"].values[0])
+    change = estimate(result, "score_change", metric=metric, share_removed=share)
+    text = "No tolerance is given (--tolerance): a share of the heads is removed, and nothing is promised."
+    if change.tested:
+        worst = max(0.0, change.upper if metric in LOWER_IS_BETTER else -change.lower)
+        text += f" By the 95% interval {name} may be worse by up to {number(worst)}."
+    return Finding("No promise", text)
+
+
+def _none(result: xr.Dataset, tolerance: float, name: str) -> Finding:
+    steps = measured(result, "choosing_gain")
+    text = f"No smaller model is surely worse by less than {number(tolerance)} of {name} on the half that chooses."
+    if steps is not None and steps.sizes["share_removed"] > 1:
+        text += _wanted(_claim(steps[1], tolerance))
+    return Finding("No head is removed", text)
+
+
+def _tested(result: xr.Dataset, tested: xr.DataArray, share: float, tolerance: float) -> Finding:
+    left = result["heads_left"].sum("layer")
+    gone, name = int(left[0] - left.sel(share_removed=share)), label("metric", str(result["metric"].values[0]))
+    gain = tested.sel(share_removed=share)
+    claim, most = _claim(gain, tolerance), number(tolerance)
+    text = f"The promise is a loss of less than {most} of {name} ({SPLIT}): there it gains {of_array(gain).text}."
+    if claim.verdict != "holds":
+        text += _wanted(claim) + _fewer(tested, tolerance)
+    return Finding.judged(
+        claim,
+        text,
+        holds=f"Safe to remove: {gone} heads for less than {most} of {name}",
+        fails=f"The promise is broken: more than {most} of {name} is lost",
+        undecided=f"It is not sure that {gone} heads can go",
+    )
+
+
+def _claim(gain: xr.DataArray, tolerance: float) -> Claim:
+    return no_worse(of_array(gain), tolerance, (n_examples(gain) or (0, 0))[0])
+
+
+def _wanted(claim: Claim) -> str:
+    """How many examples would do, of which one half chooses."""
+    if (wanted := examples_wanted(claim)) is None:
+        return " With a loss of this size no number of examples would do."
+    return f" About {2 * wanted:,} examples would do if the loss is as it is here (there are about {2 * claim.n:,})."
+
+
+def _fewer(tested: xr.DataArray, tolerance: float) -> str:
+    """The largest share up to which each step passes: steps are tested in their order, so that none is chosen."""
+    passes = [_claim(step, tolerance).verdict == "holds" for step in tested[1:]]
+    steps = passes.index(False) if False in passes else len(passes)
+    return f" With up to {float(tested['share_removed'][steps]):.0%} of the heads removed it holds." if steps else ""

@@ -1,0 +1,82 @@
+"""What a smaller model loses at most: chosen on one half of the examples, tested on the other."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from headscope.corpora.tasks import LOWER_IS_BETTER, resampled, score
+from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.split_half import split_in_half
+
+# Metrics of answers that are right or wrong: where no answer is lost, their bootstrap knows of no loss at all.
+OF_ANSWERS = ("accuracy", "f1", "macro_f1", "matthews")
+# With so many lost answers beside those seen, the bound of a rare loss is exceeded in at most 2.5% of cases.
+UNSEEN = 2
+
+Outputs = Float[np.ndarray, "example output"]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A main metric that is lower by less than `tolerance` (of a loss: higher).
+
+    * `targets`: of the dev examples, of which one half chooses the number of heads, and the other tests it.
+    """
+
+    metric: str
+    targets: Float[np.ndarray, " example"]
+    tolerance: float
+    seed: int
+    resamples: int
+
+    @cached_property
+    def choosing(self) -> Bool[np.ndarray, " example"]:
+        """The half that chooses; it depends on the seed."""
+        return split_in_half(len(self.targets), self.seed)
+
+    def keeps(self, before: Outputs, after: Outputs) -> bool:
+        """Whether the half that chooses shows that no more than the tolerance is lost."""
+        return bool(self.gain(before, after, choosing=True)[1] > -self.tolerance)
+
+    def gain(self, before: Outputs, after: Outputs, *, choosing: bool) -> Float[np.ndarray, " 3"]:
+        """The gain on one half of the examples, below 0 where the score is worse, and its 95% interval."""
+        half = self.choosing if choosing else ~self.choosing
+        if half.sum() < 2:
+            return np.full(3, np.nan)
+        outputs, targets = np.stack([before, after])[:, half], self.targets[half]
+        before_after = score(self.metric, outputs, targets)
+        lower, upper = self._interval(outputs, targets, choosing)
+        if self.metric in OF_ANSWERS:
+            lower = min(lower, self._interval(*self._with_unseen(outputs, targets), choosing)[0])
+        return np.array([self._sign * (before_after[1] - before_after[0]), lower, upper])
+
+    @property
+    def _sign(self) -> int:
+        return -1 if self.metric in LOWER_IS_BETTER else 1
+
+    def _interval(self, outputs: np.ndarray, targets: np.ndarray, choosing: bool) -> np.ndarray:
+        draws = self._draws[choosing][:, : len(targets)]
+        scores = resampled(self.metric, outputs, targets, draws)
+        return interval(self._sign * (scores[:, 1] - scores[:, 0]), len(targets))
+
+    @cached_property
+    def _draws(self) -> dict[bool, np.ndarray]:
+        """Draws of the examples of each half, then of the lost answers beside those seen."""
+        index, more = np.arange(len(self.targets)), np.arange(UNSEEN) + len(self.targets)
+        halves = {True: index[self.choosing], False: index[~self.choosing]}
+        return {
+            choosing: poisson_draws([*half.tolist(), *more.tolist()], self.seed, self.resamples)
+            for choosing, half in halves.items()
+        }
+
+    def _with_unseen(self, outputs: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The outputs and targets with lost answers of the class whose loss costs most."""
+        right = outputs[0].argmax(-1) == targets
+        wider = []
+        for label in np.unique(targets[right]):
+            lost = outputs[0][right & (targets == label)][:1]
+            more = np.repeat(np.stack([lost, -lost]), UNSEEN, axis=1)
+            wider.append((np.concatenate([outputs, more], axis=1), np.append(targets, [label] * UNSEEN)))
+        return min(wider, key=lambda both: float(score(self.metric, both[0][1], both[1])), default=(outputs, targets))

@@ -1,0 +1,65 @@
+"""What is promised of a smaller model holds on new examples, whatever the tests happened to see."""
+
+import numpy as np
+import pytest
+
+from headscope.studies.prune.promise import Promise
+
+# True losses of accuracy after each step; the tolerance lies between the third and the fourth.
+LOSSES, TOLERANCE = (0.0, 0.005, 0.015, 0.022, 0.03, 0.05), 0.02
+RUNS = 60
+
+
+def answers(right: np.ndarray) -> np.ndarray:
+    """Outputs for the class 1 where the answer is right, and for 0 elsewhere."""
+    return np.stack([~right, right], axis=-1).astype(float)
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+def test_a_promise_that_is_made_is_broken_in_at_most_5_percent_of_runs(n: int) -> None:
+    """Each step loses further answers at random, and wins a few back; the largest number of heads that is kept is \
+tested."""
+    made, broken, random = 0, 0, np.random.default_rng(0)
+    promise = Promise("accuracy", np.ones(n), TOLERANCE, seed=0, resamples=200)
+    for _ in range(RUNS):
+        whole, lost, won = random.random(n) < 0.9, random.random(n), random.random(n)
+        before, kept = answers(whole), None
+        for loss in LOSSES:  # 0.9 of the answers can be lost, 0.1 won
+            after = answers(np.where(whole, lost >= (loss + 0.005) / 0.9, won < 0.05))
+            if not promise.keeps(before, after):
+                break
+            kept = loss, after
+        if kept and promise.gain(before, kept[1], choosing=False)[1] > -TOLERANCE:
+            made += 1
+            broken += kept[0] > TOLERANCE
+    assert broken <= 0.05 * RUNS
+    assert made >= (0 if n < 1000 else RUNS / 4), "a test that never holds cannot fail"
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "matthews"])
+def test_no_lost_answer_of_few_is_no_promise(metric: str) -> None:
+    """With 100 examples in each half that all stay right, two in a hundred may be lost unseen."""
+    targets = np.arange(200) % 2
+    outputs = np.eye(2)[targets]
+    few = Promise(metric, targets, 0.02, seed=0, resamples=300)
+    value, lower, upper = few.gain(outputs, outputs, choosing=False)
+    assert value == 0 and upper == 0 and lower < -0.02 and not few.keeps(outputs, outputs)
+    many = Promise(metric, np.tile(targets, 10), 0.02, seed=0, resamples=300)
+    assert many.keeps(np.tile(outputs, (10, 1)), np.tile(outputs, (10, 1)))
+
+
+def test_of_a_loss_a_rise_is_what_is_lost() -> None:
+    before, after = np.tile([2.0, 1.0], (50, 1)), np.tile([2.5, 1.0], (50, 1))
+    value, lower, upper = Promise("loss", np.zeros(50), 0.1, seed=0, resamples=50).gain(before, after, choosing=True)
+    assert (value, lower, upper) == pytest.approx((-0.5, -0.5, -0.5))
+
+
+def test_the_halves_have_all_examples_and_none_twice() -> None:
+    choosing = Promise("accuracy", np.ones(9), 0.1, seed=3, resamples=10).choosing
+    assert choosing.sum() == 5 and (~choosing).sum() == 4
+
+
+def test_one_example_is_no_half() -> None:
+    outputs = answers(np.ones(1, dtype=bool))
+    promise = Promise("accuracy", np.ones(1), 0.5, seed=0, resamples=10)
+    assert np.isnan(promise.gain(outputs, outputs, choosing=False)).all() and not promise.keeps(outputs, outputs)
