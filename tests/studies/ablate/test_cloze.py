@@ -99,6 +99,11 @@ def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) 
     place = {"layer": 2, "head": 1, "phenomenon": "order"}
     planted["phenomenon_gain"].loc[place], planted["phenomenon_q_value"].loc[place] = -0.5, 0.01
     planted["phenomenon_gain_ci"].loc[place] = [-0.7, -0.3]
+    assert study_page(planted).highlights()[0].topic.startswith("The task is not learned"), "of so few items"
+    for name in ("baseline_n_examples", "phenomenon_gain_n_examples"):
+        planted[name] = xr.full_like(planted[name], 40)
+    planted["baseline"].loc[{"metric": "accuracy"}] = 0.9
+    planted["baseline_ci"].loc[{"metric": "accuracy"}] = [0.8, 1.0]
     texts = {finding.topic: finding.text for finding in study_page(planted).findings()}
     assert "order (" in texts["1 of 2 phenomena need a single head beyond chance"]
     assert "2-1" in texts["1 of 2 phenomena need a single head beyond chance"]
@@ -109,6 +114,7 @@ def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) 
         "the 2 phenomena of cloze:mine."
     )
     assert sentences["1-2"] == "None of the 2 phenomena of cloze:mine."
+    assert float(result["chance"].sel(metric="accuracy")) == pytest.approx((4 / 2 + 3 / 3) / 7)
     assert HeadKind(2, 1, "needed", "order") in set(study_page(planted).kinds()) - set(study_page(result).kinds())
 
 

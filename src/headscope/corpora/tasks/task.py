@@ -84,7 +84,7 @@ def chance(
     """
     names = metrics or task.metrics
     if task.kind == "cloze":
-        at_random = float(np.mean([1 / len(item.candidates) for item in task.items]))
+        at_random = float(np.mean([1 / len(item.candidates) for item in task.items if item.bad]))
         return np.array([at_random if name == "accuracy" else np.nan for name in names])
     if task.kind == "classification":
         counts = np.bincount(targets.astype(int), minlength=len(task.labels))
