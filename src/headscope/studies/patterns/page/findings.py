@@ -37,17 +37,17 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     return [
         *_shares(total),
         Finding("Heads with a clear shape", f"{', '.join(clear) or 'No head has one in more than half of its maps'}."),
-        Finding(f"{mixed} of {heads} heads {agree(mixed, 'has', 'have')} no main pattern", without),
+        Finding(f"{mixed} of {heads} heads {'has' if mixed == 1 else 'have'} no main pattern", without),
     ]
 
 
 def _shares(total: xr.DataArray) -> Iterator[Finding]:
     """The most frequent pattern, and the heterogeneous maps."""
     shares = dict(zip(total["pattern"].values.tolist(), total.values.tolist(), strict=True))
-    if shares:
-        most = max(shares, key=lambda pattern: shares[pattern])
+    most = max(shares, key=lambda pattern: shares[pattern], default=None)
+    if most:
         yield Finding(f"{shares[most]:.0%} of the maps are {label('pattern', most)}", MEANINGS[most])
-    if "heterogeneous" in shares:
+    if "heterogeneous" in shares and most != "heterogeneous":
         topic = f"{shares['heterogeneous']:.0%} of the maps have no simple pattern"
         yield Finding(topic, "In BERT-base it was 32% to 61%.")
 
