@@ -14,19 +14,22 @@ Peak memory is that of a process of its own for each method, above the loaded mo
     python -m benchmarks.profile --quick    # a smaller run of each part
     python -m benchmarks.profile --lengths  # plain and profile from 64 to 2,048 tokens alone
     python -m benchmarks.profile --lengths --device cuda --dtype bfloat16
+    python -m benchmarks.profile --shape gpt2        # or llama, modernbert: masks that hide keys, up to 8,192 tokens
 """
 
 import argparse
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from inspect import signature
 from statistics import median
 from typing import Any
 
 import numpy as np
 import torch
 from benchmarks.memory import of_own_process, peak
-from transformers import BertConfig, BertModel
+from transformers import AutoModel, BertConfig, BertModel, GPT2Config, LlamaConfig, ModernBertConfig
 
 from headscope import load, wrap
 from headscope.catalog import load as load_module
@@ -49,12 +52,30 @@ SHAPES = {
 }
 
 
+MASKED = {
+    "gpt2": GPT2Config(n_positions=4096),
+    "llama": LlamaConfig(
+        hidden_size=768,
+        intermediate_size=2048,
+        num_hidden_layers=12,
+        num_attention_heads=12,
+        num_key_value_heads=4,
+        max_position_embeddings=4096,
+    ),
+    "modernbert": ModernBertConfig(num_hidden_layers=6),
+}
+MASKED_LENGTHS = (512, 2048, 4096)
+
+
 def model_of(name: str, device: str = "cpu", dtype: str = "float32") -> Model:
     """The built-in model, or with random weights and 2,048 positions a shape of `SHAPES`."""
     minilm = load("minilm", device=device, dtype=dtype)
     if name == "minilm":
         return minilm
     torch.manual_seed(0)
+    if name in MASKED:
+        network = AutoModel.from_config(MASKED[name], attn_implementation="eager").eval()
+        return wrap(network, minilm.tokenizer, name)
     network = BertModel(BertConfig(max_position_embeddings=2048, **SHAPES.get(name, {})))
     torch.nn.Module.to(network, device, getattr(torch, dtype))
     network.set_attn_implementation("eager")  # as `load` leaves a model
@@ -96,6 +117,12 @@ def tensors(model: Model, group: list[Encoded]) -> dict[str, torch.Tensor]:
     stacked = {name: np.stack([each.inputs[name] for each in group]) for name in group[0].inputs}
     inputs = {name: torch.from_numpy(values).to(model.device) for name, values in stacked.items()}
     return inputs | {"attention_mask": torch.ones_like(inputs["input_ids"])}
+
+
+def of_model(model: Model, one: Encoded) -> Encoded:
+    """A segment without the token types that some models do not take."""
+    takes = "token_type_ids" in signature(model.network.forward).parameters
+    return one if takes else replace(one, inputs={"input_ids": one.inputs["input_ids"]})
 
 
 def plain(model: Model, inputs: Iterable[Encoded]) -> None:
@@ -181,7 +208,7 @@ def seconds(model: Model) -> float:
 
 def compare(model: Model, number: int, rounds: int, methods: list[str], length: int = LENGTH) -> dict[str, float]:
     """Print the time of each method and its ratio to (a), medians over rounds; the first round warms up."""
-    inputs = list(segments(number, length))
+    inputs = [of_model(model, one) for one in segments(number, length)]
     times: dict[str, list[float]] = {method: [] for method in methods}
     for _ in range(rounds + 1):
         for method in methods:
@@ -206,6 +233,14 @@ def measure_peak(name: str, method: str, number: int, length: int) -> None:
     print(json.dumps(peak(lambda: METHODS[method](model, list(inputs) if "peer" in method else inputs))))
 
 
+def by_masked_length(name: str, rounds: int) -> None:
+    """Compare a shape whose mask hides keys at each length; ModernBERT also at 8,192 tokens."""
+    model = model_of(name)
+    for length in (*MASKED_LENGTHS, *((8192,) if name == "modernbert" else ())):
+        print(f"{name}, a segment of {length} tokens")
+        compare(model, 1, rounds, ["plain", "profile"], length)
+
+
 def by_segment_length(scale: int, device: str, dtype: str) -> None:
     """Compare both shapes at each length, with as many tokens at each."""
     for name in SHAPES:
@@ -220,6 +255,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a smaller run of each part")
     parser.add_argument("--lengths", action="store_true", help="segments of 64 to 2,048 tokens alone")
+    parser.add_argument("--shape", choices=MASKED, help="a shape whose mask hides keys")
     parser.add_argument("--device", default="cpu", help="where the models are (only with --lengths)")
     parser.add_argument("--dtype", default="float32", help="format of the weights (only with --lengths)")
     parser.add_argument("--peak", nargs=4, metavar=("MODEL", "WAY", "NUMBER", "LENGTH"), help=argparse.SUPPRESS)
@@ -229,6 +265,8 @@ def main() -> None:
         return measure_peak(name, method, int(number), int(length))
     scale = 4 if arguments.quick else 1
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    if arguments.shape:
+        return by_masked_length(arguments.shape, 3)
     if arguments.lengths:
         return by_segment_length(scale, arguments.device, arguments.dtype)
     for name, number, rounds in (("minilm", 128 // scale, 9), ("bert-base", 32 // scale, 7)):

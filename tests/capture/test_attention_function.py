@@ -160,7 +160,7 @@ def test_blocks_cover_every_row_once_in_order_and_stay_small(shape, some_heads):
         assert of_heads == sorted(of_heads)
     for block in blocks(*shape, some_heads=some_heads):
         size = keys * prod(part.stop - part.start for part in block)
-        assert size <= max(observer._cells(observer.CPU), observer.LEAST_ROWS * (1 if some_heads else heads) * keys)
+        assert size <= max(observer.cells_of(observer.CPU), observer.LEAST_ROWS * (1 if some_heads else heads) * keys)
 
 
 def test_a_lazy_mask_that_is_read_in_another_way_is_noticed(monkeypatch):

@@ -79,7 +79,9 @@ def attend(
     scale = width**-0.5 if scaling is None else scaling
     biases = [bias for bias in (position_bias, attention_mask) if bias is not None]
     if some_heads(watches) and not torch.is_grad_enabled():
-        output = fast_attention(query, key, value, scale, softcap, biases, partial(show, watches))
+        output = fast_attention(
+            query, key, value, scale, softcap, biases, attention_mask, partial(show, watches, length=key.shape[2])
+        )
         count(watches)
         return output, None
     output = value.new_empty(examples_, length, heads_, value.shape[-1])

@@ -39,23 +39,28 @@ def lazy_mask(
     return mask
 
 
-def mask_block(bias: Tensor, examples: slice, queries: slice, heads: slice = slice(None)) -> Tensor:
+def mask_block(
+    bias: Tensor, examples: slice, queries: slice, heads: slice = slice(None), keys: slice = slice(None)
+) -> Tensor:
     """The part of a mask, or of another bias on the scores, that belongs to a block; axes of size 1 stay.
 
     It is finite, also times any small factor, so that attention of 0 times a masked score is 0.
     """
-    rows: Callable[[slice, slice], Tensor] | None = getattr(bias, "rows", None)
+    rows: Callable[[slice, slice, slice], Tensor] | None = getattr(bias, "rows", None)
     whole = slice(None)
-    parts = zip(bias.shape[:3], (examples, heads, queries), strict=True)
-    part = rows(examples, queries) if rows else bias[tuple(part if size > 1 else whole for size, part in parts)]
+    parts = zip(bias.shape, (examples, heads, queries, keys), strict=True)
+    part = rows(examples, queries, keys) if rows else bias[tuple(part if size > 1 else whole for size, part in parts)]
     return part.clamp_min(max(MASKED, torch.finfo(bias.dtype).min))
 
 
 def _rows(
     examples: slice,
     queries: slice,
+    keys: slice,
     *,
+    kv_length: int,
     q_offset: int,
+    kv_offset: int = 0,
     mask_function: Callable = causal_mask_function,
     attention_mask: Tensor | None = None,
     **keywords: Any,
@@ -64,10 +69,13 @@ def _rows(
         return mask_function(example + examples.start, head, query, key)
 
     keywords["allow_is_bidirectional_skip"] = False
+    first, last, _ = keys.indices(kv_length)
     return eager_mask(
         batch_size=examples.stop - examples.start,
         q_length=queries.stop - queries.start,
         q_offset=q_offset + queries.start,
+        kv_length=last - first,
+        kv_offset=kv_offset + first,
         mask_function=from_first,
         attention_mask=None if attention_mask is None else attention_mask[examples],
         **keywords,

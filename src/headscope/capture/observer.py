@@ -20,13 +20,16 @@ CPU = torch.device("cpu")
 
 # A function that computes the entropy of each row of a block, in nats.
 RowEntropy = Callable[[], Float[Tensor, "example head query"]]
+Blocks = Iterator[tuple[slice, slice, slice]]
 
 
 class Observer(Protocol):
     """A function that receives every block of every layer once: examples in order, queries in order within them.
 
     An observer with a true attribute `some_heads` may receive a block of some heads: within examples heads are in
-    order, and queries within them. Another observer receives all heads at once.
+    order, and queries within them. Another observer receives all heads at once. One with a true attribute
+    `key_ranges` receives only the keys that a query of the block may see, whose slice follows `heads`; the attention to
+    all others is 0.
     """
 
     def __call__(
@@ -72,7 +75,7 @@ HIDDEN = -9e3
 
 def blocks(
     examples: int, heads: int, queries: int, keys: int, device: torch.device = CPU, *, some_heads: bool = False
-) -> Iterator[tuple[slice, slice, slice]]:
+) -> Blocks:
     """The slices of examples, heads and queries that bound a block's size on a device.
 
     `some_heads`: where one example is too large, divide its heads before its queries.
@@ -82,7 +85,7 @@ def blocks(
     >>> [(heads, queries) for _, heads, queries in blocks(1, 2, queries=64, keys=2**20, some_heads=True)]
     [(slice(0, 1, None), slice(0, 64, None)), (slice(1, 2, None), slice(0, 64, None))]
     """
-    cells = _cells(device)
+    cells = cells_of(device)
     side_by_side = min(heads, max(1, cells // max(1, queries * keys))) if some_heads else heads
     rows = max(LEAST_ROWS, cells // max(1, side_by_side * keys))
     together = max(1, rows // queries) if side_by_side == heads else 1
@@ -96,7 +99,8 @@ def blocks(
                 )
 
 
-def _cells(device: torch.device) -> int:
+def cells_of(device: torch.device) -> int:
+    """How many cells of attention a block has on a device."""
     if device.type != "cpu":
         return ACCELERATOR_ELEMENTS
     return BLOCK_ELEMENTS * min(MOST_CORES, torch.get_num_threads())

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from headscope.capture.observer import CPU, Intervention, Observer, RowEntropy
 
@@ -60,13 +61,28 @@ def change(watches: Watches, attention: Tensor, examples: slice, queries: slice,
 
 
 def show(
-    watches: Watches, attention: Tensor, examples: slice, queries: slice, entropy: RowEntropy | None, heads: slice
+    watches: Watches,
+    attention: Tensor,
+    examples: slice,
+    queries: slice,
+    entropy: RowEntropy | None,
+    heads: slice,
+    keys: slice | None = None,
+    length: int = 0,
 ) -> None:
-    """Show a block to the observer, if there is one; for what follows attention see `Observer`."""
+    """Show a block to the observer, if there is one; for what follows attention see `Observer`.
+
+    * `keys`: those that the block has, of `length` keys; None for all.
+    """
     for watch in watches:
         if not watch.changes:
             here = attention.to(watch.home, torch.float32)
-            _called(watch, here, examples, queries, entropy and _brought(entropy, watch.home), heads)
+            rest: tuple[slice, ...] = (heads,)
+            if keys is not None and getattr(watch.look, "key_ranges", False):
+                rest = (heads, keys)
+            elif keys is not None:
+                here = pad(here, (keys.start, length - keys.stop))
+            _called(watch, here, examples, queries, entropy and _brought(entropy, watch.home), *rest)
 
 
 def _brought(entropy: RowEntropy, home: torch.device) -> RowEntropy:

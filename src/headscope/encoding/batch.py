@@ -149,9 +149,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Rows:
-    """The attention of a block of queries to all keys, for some examples of a batch, in one layer.
+    """The attention of a block of queries to the keys, for some examples of a batch, in one layer.
 
     Padded keys have attention 0; padded queries are there and must not be counted. A block may have some of the heads.
+    `keys`: those that `attention` has; to all others it is 0. None for all keys.
     `row_entropy` computes the entropy of the rows from the scores; None where the model does not show them.
     """
 
@@ -160,15 +161,29 @@ class Rows:
     examples: slice
     queries: slice
     row_entropy: Callable[[], Float[Tensor, "example head query"]] | None = None
+    keys: slice | None = None
 
     @cached_property
     def place(self) -> Place:
         """The block's examples and queries."""
         return self.batch.place(self.examples, self.queries)
 
+    def within(self, keys: Int[Tensor, "*dims"]) -> tuple[Int[Tensor, "*dims"], Bool[Tensor, "*dims"]]:
+        """Where keys stand in the last axis of `attention`, and whether they do; 0 for those that do not."""
+        if self.keys is None:
+            return keys, torch.ones_like(keys, dtype=torch.bool)
+        inside = (keys >= self.keys.start) & (keys < self.keys.stop)
+        return torch.where(inside, keys - self.keys.start, 0), inside
+
     @cached_property
     def received(self) -> Float[Tensor, "example head group key"]:
         """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
+        if self.keys is None:
+            return self._received
+        return pad(self._received, (self.keys.start, self.batch.real.shape[1] - self.keys.stop))
+
+    @property
+    def _received(self) -> Float[Tensor, "example head group key"]:
         received = self.place.real_queries[:, :, None] @ self.attention
         if self.place.special_queries is None:
             return pad(received, (0, 0, 0, len(QUERY_GROUPS) - 1))
@@ -197,7 +212,7 @@ class Rows:
 
     def from_words(self, sources: Float[Tensor, "example word token"]) -> Float[Tensor, "example head word word"]:
         """Attention of each word to each word as in `between_words`, with `sources` as the weights of query tokens."""
-        members = self.batch.sum_of_pieces[self.examples]
+        members = self.batch.sum_of_pieces[self.examples, self.keys or slice(None)]
         # [example, head_query, key] @ [example, key, word] -> [example, head, query, word]
         to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
         between = sources[self.examples, None, :, self.queries] @ to_words

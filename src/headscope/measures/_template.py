@@ -5,6 +5,7 @@ so it says what is measured and in which unit. Name the paper and section here, 
 from them. The measure is then there: tests run over it, and a study names it among its measures.
 """
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -24,7 +25,10 @@ def observe(rows: Rows) -> Float[Tensor, "example head"]:
 
     The first dimension is that of the block's examples (or rows of theirs, as links are), the second that of heads.
     """
-    return rows.sum_of_real(rows.attention.diagonal(rows.queries.start, -2, -1))  # [example, head, query]
+    own = torch.arange(rows.queries.start, rows.queries.stop, device=rows.attention.device)[:, None]
+    keys, inside = rows.within(own)  # a block may lack keys that none of its queries sees
+    attention = rows.attention.gather(-1, keys.expand(*rows.attention.shape[:3], -1)) * inside
+    return rows.sum_of_real(attention[..., 0])  # [example, head, query]
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:

@@ -25,7 +25,8 @@ VARIABLE = Variable(
 def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
     """The attention of each link of the block's examples; zero where its query is not in the block."""
     number, link, example, row, key = rows.place.once(_links)
-    attention = rows.attention[example, :, row, key]
+    key, inside = rows.within(key)
+    attention = rows.attention[example, :, row, key] * inside[:, None]
     if len(attention) == number:
         return attention
     return attention.new_zeros(number, attention.shape[1]).index_copy_(0, link, attention)

@@ -56,7 +56,7 @@ class MeasureObserver:
     """An observer that keeps the parts of each measure for the current batch; measures may share what they observe."""
 
     batch: Batch
-    some_heads = True
+    some_heads = key_ranges = True
 
     def __init__(self, measures: Mapping[str, ModuleType]):
         self.measures = measures
@@ -76,10 +76,11 @@ class MeasureObserver:
         examples: slice,
         queries: slice,
         entropy: RowEntropy | None = None,
-        *_: object,
+        heads: slice | None = None,
+        keys: slice | None = None,
     ) -> None:
         """See `Observer`."""
-        self.add(layer, Rows(attention, self.batch, examples, queries, entropy))
+        self.add(layer, Rows(attention, self.batch, examples, queries, entropy, keys))
 
     def add(self, layer: int, *rows: Rows) -> None:
         """Observe a block: the rows of one model, or the same rows of two.

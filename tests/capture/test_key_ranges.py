@@ -1,0 +1,107 @@
+"""Ranges of visible keys: whatever a mask hides, attention and statistics are those of all keys."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headscope import catalog, read, wrap
+from headscope.capture import key_ranges as module
+from headscope.capture import observer
+from headscope.capture.attention_mask import MASKED
+from headscope.capture.fast_attention import fast_attention
+from headscope.capture.key_ranges import KeyRanges, key_ranges, ranged_blocks
+from headscope.encoding.encoder import Words
+from headscope.measures import SURFACE
+from headscope.passes.batches import by_length
+from headscope.passes.observing import MeasureObserver, observing
+from support.tiny import tiny_gpt2, tiny_tokenizer
+
+LENGTH = 40
+
+
+def band(before: int, after: int, examples: int = 2, padding: int = 3) -> torch.Tensor:
+    """Each query sees so many keys before and after it; the last example ends with padding."""
+    distance = torch.arange(LENGTH)[None] - torch.arange(LENGTH)[:, None]
+    seen = ((distance >= -before) & (distance <= after)).expand(examples, 1, -1, -1).clone()
+    seen[-1, :, :, LENGTH - padding :] = False
+    return torch.where(seen, 0.0, MASKED)
+
+
+@st.composite
+def masks(draw: st.DrawFn) -> torch.Tensor:
+    """Causal, sliding, prefix and packed masks, any mask, and rows without a visible key."""
+    before, after = draw(st.integers(0, LENGTH)), draw(st.integers(0, LENGTH))
+    mask = band(before, after, padding=draw(st.integers(0, 9)))
+    kind = draw(st.sampled_from(["band", "prefix", "packed", "any", "empty"]))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    if kind == "prefix":
+        mask[..., :5] = 0
+    if kind == "packed":
+        mask[:, :, :17, 17:], mask[:, :, 17:, :17] = MASKED, MASKED
+    if kind == "any":
+        mask = torch.where(torch.from_numpy(rng.random(mask.shape) < 0.3), 0.0, MASKED)
+    if kind == "empty":
+        mask[:, :, rng.integers(0, LENGTH, 3)] = MASKED
+    return mask
+
+
+@settings(max_examples=60, deadline=None)
+@given(masks(), st.sampled_from([2**7, 2**9, 2**12, 2**19]))
+def test_attention_by_ranges_is_that_of_all_keys(mask: torch.Tensor, elements: int) -> None:
+    torch.manual_seed(0)
+    query, key, value = torch.randn(3, 2, 3, LENGTH, 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observer, "BLOCK_ELEMENTS", elements)
+        patch.setattr(observer, "LEAST_ROWS", 4)
+        patch.setattr(module, "LEAST_ROWS", 4)
+        seen = torch.zeros(2, 3, LENGTH, LENGTH)
+        entropies = torch.zeros(2, 3, LENGTH)
+
+        def show(attention, examples, queries, entropy, heads, keys) -> None:
+            seen[examples, heads, queries, keys] += attention
+            entropies[examples, heads, queries] += entropy()
+
+        output = fast_attention(query, key, value, 0.5, None, [mask], mask, show)
+    expected = (query @ key.mT * 0.5 + mask).softmax(-1)
+    torch.testing.assert_close(seen, expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(output.transpose(1, 2), expected @ value, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(entropies, torch.special.entr(expected).sum(-1), atol=1e-5, rtol=1e-5)
+
+
+def test_a_narrow_band_computes_few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observer, "LEAST_ROWS", 4)
+    monkeypatch.setattr(module, "LEAST_ROWS", 4)
+    found = key_ranges(band(3, 0), 2, LENGTH, LENGTH)
+    assert found is not None and found.width(1) == 4
+    cells = sum(
+        (queries.stop - queries.start) * (keys.stop - keys.start)
+        for _, _, queries, keys in ranged_blocks(found, 1, 1, LENGTH, LENGTH, torch.device("cpu"))
+    )
+    assert cells < LENGTH * LENGTH / 4
+
+
+def test_a_mask_without_ends_has_no_ranges() -> None:
+    mask = torch.zeros(1, 1, LENGTH, LENGTH)
+    mask[..., 7] = MASKED
+    assert key_ranges(mask, 1, LENGTH, LENGTH) is None and key_ranges(None, 1, LENGTH, LENGTH) is None
+    assert KeyRanges(np.array([0, 2]), np.array([1, 4]), 4).of(slice(0, 2)) == slice(0, 4)
+
+
+def test_measures_by_ranges_are_those_of_all_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = wrap(tiny_gpt2(0, n_positions=64), tiny_tokenizer(64))
+    texts = ["The old dog that they had found slept by the door all day.", "She saw the cat, and the cat saw her."]
+
+    group = next(by_length(Words(model.tokenizer, 64).encode(read(texts)), 512))
+    measures = {name: catalog.load("measures", name) for name in [*SURFACE, "_template"]}
+    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 2**6)
+    monkeypatch.setattr(observer, "LEAST_ROWS", 3)
+    values = []
+    for by_ranges in (True, False):
+        collector = MeasureObserver(measures)
+        collector.key_ranges = by_ranges
+        with observing(model, collector) as observe:
+            values.append({name: found.values for name, found in observe(group).items()})
+    for name in measures:
+        torch.testing.assert_close(values[0][name], values[1][name], atol=1e-6, rtol=1e-5, equal_nan=True)
