@@ -125,7 +125,7 @@ def test_a_result_has_coverage_and_attributes(model: Model) -> None:
     result = Pass(model, corpus, QUICK).measure(["entropy"])
     assert list(result.value) == ["entropy"] and result.coverage.inputs == 3
     assert result.attributes["n_tokens"] == result.coverage.tokens > 9
-    assert list(result.attributes) == ["n_examples", "n_tokens", "skipped", "duration_s"]
+    assert list(result.attributes) == ["n_examples", "n_tokens", "resampled", "skipped", "duration_s"]
 
 
 def test_no_inputs_are_refused(model: Model) -> None:

@@ -74,13 +74,14 @@ def show(
 
     * `keys`: those that the block has, of `length` keys; None for all.
     """
+    keys = None if keys == slice(0, length) else keys
     for watch in watches:
         if not watch.changes:
             here = attention.to(watch.home, torch.float32)
             rest: tuple[slice, ...] = (heads,)
-            if keys is not None and getattr(watch.look, "key_ranges", False):
+            if keys and getattr(watch.look, "key_ranges", False):
                 rest = (heads, keys)
-            elif keys is not None:
+            elif keys:
                 here = pad(here, (keys.start, length - keys.stop))
             _called(watch, here, examples, queries, entropy and _brought(entropy, watch.home), *rest)
 

@@ -168,10 +168,16 @@ class Rows:
         """The block's examples and queries."""
         return self.batch.place(self.examples, self.queries)
 
-    def within(self, keys: Int[Tensor, "*dims"]) -> tuple[Int[Tensor, "*dims"], Bool[Tensor, "*dims"]]:
-        """Where keys stand in the last axis of `attention`, and whether they do; 0 for those that do not."""
+    def gather(self, keys: Int[Tensor, "query number"]) -> Float[Tensor, "example head query number"]:
+        """The attention of each query to some keys; 0 to those that the block does not have."""
+        keys, inside = self.within(keys)
+        attention = self.attention.gather(-1, keys.expand(*self.attention.shape[:3], -1))
+        return attention if inside is None else attention * inside
+
+    def within(self, keys: Int[Tensor, "*dims"]) -> tuple[Int[Tensor, "*dims"], Bool[Tensor, "*dims"] | None]:
+        """Where keys stand in the last axis of `attention` (0 for others), and which do; None if all do."""
         if self.keys is None:
-            return keys, torch.ones_like(keys, dtype=torch.bool)
+            return keys, None
         inside = (keys >= self.keys.start) & (keys < self.keys.stop)
         return torch.where(inside, keys - self.keys.start, 0), inside
 

@@ -26,9 +26,7 @@ def observe(rows: Rows) -> Float[Tensor, "example head"]:
     The first dimension is that of the block's examples (or rows of theirs, as links are), the second that of heads.
     """
     own = torch.arange(rows.queries.start, rows.queries.stop, device=rows.attention.device)[:, None]
-    keys, inside = rows.within(own)  # a block may lack keys that none of its queries sees
-    attention = rows.attention.gather(-1, keys.expand(*rows.attention.shape[:3], -1)) * inside
-    return rows.sum_of_real(attention[..., 0])  # [example, head, query]
+    return rows.sum_of_real(rows.gather(own)[..., 0])  # [example, head, query]
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:

@@ -23,9 +23,7 @@ VARIABLE = Variable(
 def observe(rows: Rows) -> Float[Tensor, "example head offset"]:
     """The attention at each offset, summed over the queries that have a real token there."""
     keys, real = rows.place.once(_neighbours)
-    keys, inside = rows.within(keys)
-    attention = rows.attention.gather(-1, keys.expand(*rows.attention.shape[:3], -1))  # [example, head, query, offset]
-    return (attention * (real * inside)).sum(2)
+    return (rows.gather(keys) * real).sum(2)
 
 
 def finish(observed: Float[Tensor, "example head offset"], batch: Batch) -> Values:

@@ -26,7 +26,8 @@ def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
     """The attention of each link of the block's examples; zero where its query is not in the block."""
     number, link, example, row, key = rows.place.once(_links)
     key, inside = rows.within(key)
-    attention = rows.attention[example, :, row, key] * inside[:, None]
+    attention = rows.attention[example, :, row, key]
+    attention = attention if inside is None else attention * inside[:, None]
     if len(attention) == number:
         return attention
     return attention.new_zeros(number, attention.shape[1]).index_copy_(0, link, attention)
