@@ -193,8 +193,8 @@ def test_values_of_other_names_or_sizes_start_the_pass_anew(
     if read is measured:
         state[0][0] = "other"
     else:
-        right = decode_array(state[0]["right"])
-        state[0]["right"] = encode(np.hstack([right, right]))
+        equals = decode_array(state[0]["equals"])
+        state[0]["equals"] = encode(np.hstack([equals, equals]))
     path.write_bytes(b"".join([first, line_of(record), *later]))
     run = Run(path.parent)
     result = read(model, corpus, run)
