@@ -40,14 +40,14 @@ def test_syntax_tells_what_a_head_is_special_for_with_baseline_q_and_words() -> 
     assert "n = 100 " in first and ", q 0.001" in first
     assert "corrected for 72 heads, relations and directions" in texts["Special for"]
     assert "cop" not in texts["Special for"] and "expl" not in texts["Special for"]
-    assert "obj (dep → head) 0.88 [0.81, 0.94], fixed word (-2) has 0.25, n = 50 words" in texts["Best head of"]
+    assert "obj (dep → head) 0.88 [0.81, 0.94], fixed word (-2) has 0.25, n = 50 words" in texts["Chosen head of"]
     assert noted(syntax_result(), "What it does") == {"2-3": "obj"}
 
 
 def test_syntax_tells_what_is_nearest_where_nothing_is_special() -> None:
     texts = told(syntax_result(), 1, 1)
     assert texts["Special for"].startswith("No relation (at least 10 points over the best fixed word")
-    assert "Nearest: " in texts["Special for"] and "Best head of" not in texts
+    assert "Nearest: " in texts["Special for"] and "Chosen head of" not in texts
 
 
 def test_ablate_tells_gains_and_whether_they_are_more_than_noise() -> None:

@@ -21,17 +21,55 @@ def cells(table) -> dict[str, list]:
 
 
 def test_the_best_head_is_said_with_its_baselines() -> None:
-    text = told(result_of())["The best head"]
-    assert "2-3, finds an antecedent of 75.0% [68.8, 81.2] of 250 mentions" in text
+    text = told(result_of())["The chosen head"]
+    assert "Head 2-3 was chosen on one half. It finds an antecedent of 75.0% [68.8, 81.2] of 250 mentions" in text
     assert "It gains +25.0 [18.8, 31.2] points over the nearest mention of the same head word" in text
     assert "nearest mention 25.0% [18.8, 31.2], nearest mention of the same head word 50.0%" in text
     assert "rules 62.5% [56.2, 68.8], chance 12.5%" in text
 
 
+def judged(result: xr.Dataset) -> dict[str, str | None]:
+    return {finding.topic: finding.verdict for finding in study_page(result).highlights()}
+
+
+def test_a_head_finds_antecedents_only_where_it_surely_beats_the_rule_on_the_other_half() -> None:
+    planted = judged(result_of())
+    assert planted["Head 2-3 finds antecedents"] == planted["1 head of 6 beats both simple rules"] == "holds"
+    assert planted["Rules written by hand do worse"] == "holds"
+    worse = {name: result_of()[name] - 0.375 for name in ("accuracy", "chosen_accuracy", "chosen_gain")}
+    worse |= {f"{name}_ci": result_of()[f"{name}_ci"] - 0.375 for name in worse}
+    null = judged(result_of().assign(worse | {"special": result_of()["special"] * 0}))
+    assert null["No head finds more antecedents than the nearest mention of the same head word does"] == "fails"
+    assert null["No head beats both simple rules"] == null["Rules written by hand do as well or better"] == "fails"
+    few = result_of().assign(chosen_accuracy_n_examples=result_of()["chosen_accuracy_n_examples"] * 0 + 1)
+    assert judged(few)["Too few mentions or documents to tell whether a head finds antecedents"] == "undecided"
+
+
+def test_a_kind_of_mention_is_the_easiest_only_where_it_is_apart_from_the_others() -> None:
+    equal = result_of().assign(accuracy_n_examples=result_of()["accuracy_n_examples"] * 0 + 300)
+    assert judged(equal)["It cannot be told which kind of mention is the easiest"] == "undecided"
+    lower = xr.DataArray([0.0, 0.0, 0.25], coords={"mention_type": equal["mention_type"]})
+    shifted = {name: equal[name] - lower for name in ("chosen_accuracy", "chosen_accuracy_ci")}
+    more = equal.assign(shifted | {"chosen_accuracy_n_examples": equal["chosen_accuracy_n_examples"] * 0 + 150})
+    assert judged(more)["Pronouns are the easiest"] == "holds"
+
+
+def test_gender_and_stereotypes_are_claimed_only_beyond_chance() -> None:
+    assert judged(gap_result())["The chosen head is better on masculine pronouns"] == "holds"
+    even = gap_result().assign(chosen_bias_ratio_ci=("bound", [0.4, 1.2]))
+    assert judged(even)["The chosen head: no clear difference of feminine and masculine pronouns"] == "undecided"
+    assert judged(stereotype_result())["Stereotypes show in 2 heads of 6"] == "holds"
+    chance = stereotype_result().assign(attention_gap_q=stereotype_result()["attention_gap_q"] * 0 + 1)
+    assert judged(chance)["Stereotypes show in no head of 6 beyond chance"] == "undecided"
+
+
 def test_special_heads_are_counted_with_the_tests_that_were_made() -> None:
     text = told(result_of())["Special heads"]
     assert text.startswith("1 head of 6 beats nearest and head match by at least 10 points")
-    assert "Benjamini-Hochberg over 18 heads and kinds): 2-3 (75%)." in text
+    assert (
+        "Benjamini-Hochberg over 18 heads and kinds): 2-3 (75%). Counts of heads grow with the data: here 500 mentions."
+        in text
+    )
     plain = result_of().assign(special=result_of()["special"] * 0)
     assert told(plain)["Special heads"].startswith("No head of 6") and "2-3" not in told(plain)["Special heads"]
 
@@ -83,7 +121,8 @@ def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:
     assert "in 1 the reverse (q < 0.05 each, n = 240 pairs)" in texts["Stereotypes in attention"]
     assert "Largest gaps: 2-1 (-0.50 [-0.56, -0.44]), 1-2 (0.25 [0.19, 0.31])." in texts["Stereotypes in attention"]
     assert (
-        "2-3" in texts["Stereotypes in the best head"] and "+12.5 [6.2, 18.8]" in texts["Stereotypes in the best head"]
+        "2-3" in texts["Stereotypes in the chosen head"]
+        and "+12.5 [6.2, 18.8]" in texts["Stereotypes in the chosen head"]
     )
     rows = cells(study_page(stereotype_result()).tables()[1])
     assert list(rows)[:2] == ["2-1", "1-2"]
@@ -124,7 +163,7 @@ def test_the_page_has_it_all(name: str, tmp_path: Path) -> None:
 def test_a_baseline_that_never_chooses_is_left_out() -> None:
     result = gap_result()
     result["baseline_accuracy"].loc[{"baseline": "head_match"}] = 0
-    assert "same head word 50.0%" not in told(result)["The best head"] and "Head match" not in cells(
+    assert "same head word 50.0%" not in told(result)["The chosen head"] and "Head match" not in cells(
         study_page(result).tables()[0]
     )
     bars = study_page(result).figures()[0].chart.to_dict()

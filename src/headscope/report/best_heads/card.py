@@ -44,10 +44,10 @@ def beside_baseline(row: Row, baseline: str, test: str = "") -> str:
     return f"{value(row)}, {baseline} {number(row.baseline)} ({ranked(row)}), {cases(row)}{q}"
 
 
-def best_head_of(scores: list[str], where: str, topic: str = "Best head of") -> Iterator[Finding]:
+def best_head_of(scores: list[str], where: str, topic: str = "Chosen head of") -> Iterator[Finding]:
     """The held-out scores of what a head was selected for; nothing where it was not selected.
 
     * `where`: the inputs of the scores.
     """
     if scores:
-        yield Finding(topic, f"Chosen as the best head; scores on {where}: {'; '.join(scores)}.")
+        yield Finding(topic, f"This run chose the head for these; scores on {where}: {'; '.join(scores)}.")

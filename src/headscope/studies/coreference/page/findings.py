@@ -1,18 +1,28 @@
 """Findings of `coreference`: the heads that find antecedents, and the effect of gender (Clark et al. 2019, 4.3)."""
 
 from collections.abc import Iterator
+from math import isfinite
 
 import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
-from headscope.report.best_heads.chosen import HEAD, ChosenHead, special_heads, tests_made
+from headscope.report.best_heads.chosen import (
+    HEAD,
+    ChosenHead,
+    above_baseline,
+    special_claim,
+    special_heads,
+    tests_made,
+)
+from headscope.report.best_heads.parts import OF_THIS_HEAD, counted
+from headscope.report.claims import Claim, Verdict, above, apart, below
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, several, strongest
+from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, of_array, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
 from headscope.studies.coreference.page.summary import WORDS, asks, kinds
 
-NAMED, MOST = 5, 5
+NAMED = 5
 KINDS = {"pronoun": "Pronouns", "proper": "Names", "nominal": "Noun phrases"}
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
 NO_TREES = "The corpus has no trees: the head word of a name is its last word."
@@ -28,9 +38,9 @@ LIMITS = {
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The best head, the number of special heads, and the effect of gender."""
+    """The chosen head, the special heads, and the effect of gender."""
     heads = [*_best_head(result), *_special_heads(result), *_gender_ratio(result), *_stereotyped(result)]
-    return [*heads, *_by_kind(result)][:MOST]
+    return [*heads, *_by_kind(result)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -47,51 +57,95 @@ def _mentions(result: xr.Dataset) -> str:
 def _best_head(result: xr.Dataset) -> Iterator[Finding]:
     for overall in kinds(result)[:1]:
         reference = overall.baselines.get(overall.reference, Estimate(0.0))
-        yield Finding(
-            f"Head {overall.head} finds antecedents",
-            f"It finds one for {overall.score.value:.0%} of the {_mentions(result)}; always choosing the "
-            f"{WORDS[overall.reference]} finds {reference.value:.0%}.",
+        rule = f"the {WORDS[overall.reference]}"
+        yield Finding.judged(
+            overall.claim,
+            f"Head {overall.head} finds one for {overall.score.value:.0%} of the {_mentions(result)}; always choosing "
+            f"{rule} finds {reference.value:.0%}.",
+            holds=f"Head {overall.head} finds antecedents",
+            fails=f"No head finds more antecedents than {rule} does",
+            undecided=f"Too few {_mentions(result)} or documents to tell whether a head finds antecedents",
         )
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
     heads, total = _special_readings(result)
-    named = f": {first_of([one.head for one in heads], NAMED, ', ')}" if heads else ""
-    topic = f"{several(len(heads), 'head')} of {total} {agree(len(heads), 'beats', 'beat')} both simple rules"
-    rules = "nearest mention, and nearest mention of the same head word"
-    yield Finding(topic, f"The rules: {rules}.{f' The heads{named}.' if heads else ''}")
+    named = f" The heads: {first_of([one.head for one in heads], NAMED, ', ')}." if heads else ""
+    both = result["baseline_accuracy"]
+    reference = both.where(both["baseline"] == result["reference"]).max("baseline")
+    gain = above_baseline(with_interval(result, "accuracy"), reference)
+    yield Finding.judged(
+        special_claim(result, gain, reference, result["accuracy_n_examples"]),
+        f"The rules: nearest mention, and nearest mention of the same head word.{named}{_counted(result)}",
+        holds=f"{several(len(heads), 'head')} of {total} {agree(len(heads), 'beats', 'beat')} both simple rules",
+        fails="No head beats both simple rules",
+        undecided="It cannot be told whether a head beats both simple rules",
+    )
+
+
+def _counted(result: xr.Dataset) -> str:
+    return counted(int(result["accuracy_n_examples"].isel(mention_type=0)), _mentions(result))
 
 
 def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
     """The kind of mention that its chosen head finds best, and the rules beside the head of all mentions."""
     heads = kinds(result)
-    if frequent := [kind for kind in heads[1:] if kind.enough]:
-        best = max(frequent, key=lambda kind: kind.score.value)
-        share = f"Head {best.head} finds an antecedent for {best.score.value:.0%} of them"
+    if len(frequent := [kind for kind in heads[1:] if kind.enough]) > 1:
+        best, *others = sorted(frequent, key=lambda kind: -kind.score.value)
+        share = f"Head {best.head} finds an antecedent for {best.score.value:.0%} of the {KINDS[best.name].lower()}"
         rule = f"always choosing the {WORDS[best.reference]} finds {best.baselines[best.reference].value:.0%}"
-        yield Finding(f"{KINDS.get(best.name, best.name)} are the easiest", f"{share}; {rule}.")
+        beyond = [apart(best.score, kind.score, min(best.held_out, kind.held_out)) for kind in others]
+        yield Finding.judged(
+            _weakest([best.claim, *beyond]),
+            f"{share}; {rule}.",
+            holds=f"{KINDS[best.name]} are the easiest",
+            fails="No kind of mention stands out",
+            undecided="It cannot be told which kind of mention is the easiest",
+        )
     if heads and "rules" in heads[0].baselines:
-        rules = heads[0].baselines["rules"].value
-        verb = "worse" if rules < heads[0].score.value else "better"
-        text = f"They find an antecedent for {rules:.0%} of the {_mentions(result)}."
-        yield Finding(f"Rules written by hand do {verb}", text)
+        score, rules = heads[0].score, heads[0].baselines["rules"]
+        yield Finding.judged(
+            apart(score, rules, heads[0].held_out),
+            f"They find an antecedent for {rules.value:.0%} of the {_mentions(result)}, head {heads[0].head} for "
+            f"{score.value:.0%}.",
+            holds="Rules written by hand do worse",
+            fails="Rules written by hand do as well or better",
+            undecided="Rules written by hand: no clear difference from the chosen head",
+        )
+
+
+def _weakest(claims: list[Claim]) -> Claim:
+    """The claim that fails, else one that is undecided, else the least sure: all must hold."""
+    order: list[Verdict] = ["fails", "undecided", "holds"]
+    return min(claims, key=lambda claim: (order.index(claim.verdict), claim.difference.lower))
 
 
 def _gender_ratio(result: xr.Dataset) -> Iterator[Finding]:
-    if "chosen_bias_ratio" in result:
-        ratio = estimate(result, "chosen_bias_ratio")
-        sure = "beyond chance" if ratio.is_not(1) else "which may be chance"
-        better = "feminine" if ratio.value > 1 else "masculine"
-        text = f"F1 of feminine over masculine pronouns is {ratio.value:.2f}, {sure}."
-        yield Finding(f"The best head is better on {better} pronouns", text)
+    if "chosen_bias_ratio" in result and isfinite((ratio := estimate(result, "chosen_bias_ratio")).value):
+        pronouns = int(result["chosen_f1_n_examples"].sel(gender="overall"))
+        better, judge = ("feminine", above) if ratio.value > 1 else ("masculine", below)
+        yield Finding.judged(
+            judge(ratio, 1.0, pronouns),
+            f"F1 of feminine over masculine pronouns is {ratio.text}.",
+            holds=f"The chosen head is better on {better} pronouns",
+            fails="The chosen head is as good on feminine as on masculine pronouns",
+            undecided="The chosen head: no clear difference of feminine and masculine pronouns",
+        )
 
 
 def _stereotyped(result: xr.Dataset) -> Iterator[Finding]:
     if "attention_gap" in result:
         more, less, total = _gap_counts(result, "attention_gap")
-        yield Finding(
-            f"Stereotypes show in {several(more + less, 'head').lower()} of {total}",
-            "Their attention to an occupation depends on the gender of the pronoun.",
+        gap, q = with_interval(result, "attention_gap"), result["attention_gap_q"]
+        surest = q.where(gap.notnull()).fillna(2).argmin(q.dims)
+        one, pairs = of_array(gap.isel(surest)), int(result["attention_n_examples"])
+        yield Finding.judged(
+            above(one if one.value > 0 else -one, 0.0, pairs, q=float(q.isel(surest))),
+            "Their attention to an occupation depends on the gender of the pronoun."
+            f"{counted(pairs, 'pairs of sentences')}",
+            holds=f"Stereotypes show in {several(more + less, 'head').lower()} of {total}",
+            fails="Stereotypes show in no head",
+            undecided=f"Stereotypes show in no head of {total} beyond chance",
         )
 
 
@@ -99,8 +153,8 @@ def _best(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
     for overall in heads[:1]:
         beside = ", ".join(f"{WORDS[name]} {value.percent}" for name, value in overall.baselines.items())
         yield Finding(
-            "The best head",
-            f"The best single head, {overall.head}, finds an antecedent of {overall.score.percent} of "
+            "The chosen head",
+            f"Head {overall.head} was chosen on one half. It finds an antecedent of {overall.score.percent} of "
             f"{overall.held_out:,} {_mentions(result)}, in the held-out half. It gains "
             f"{overall.gain.points} points over the {WORDS[overall.reference]}. Baselines: {beside}.",
         )
@@ -121,7 +175,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding(
         "Special heads",
         f"{several(len(heads), 'head')} of {total} {beat} nearest and head match by at least 10 points, in at least "
-        f"{LEAST_CASES} mentions of some kind and with q < {RATE} ({tests}){named}.",
+        f"{LEAST_CASES} mentions of some kind and with q < {RATE} ({tests}){named}.{_counted(result)}",
     )
 
 
@@ -184,7 +238,7 @@ def _stereotypes(result: xr.Dataset) -> Iterator[Finding]:
         gap = estimate(result, "chosen_preference_gap")
         position = {name: int(result[f"chosen_{name}"][0]) for name in HEAD}
         yield Finding(
-            "Stereotypes in the best head",
+            "Stereotypes in the chosen head",
             f"Head {head_name(**position)} finds the most antecedents on one half. On the other half its "
             f"preference for the occupation differs by {gap.points} points between pro and anti sentences (above 0: "
             "stronger in pro sentences).",
@@ -200,6 +254,6 @@ def _largest(result: xr.Dataset, name: str) -> str:
 
 
 def _caution(result: xr.Dataset) -> Iterator[Finding]:
-    texts = [NO_TREES if asks(result) else DOCUMENTS]
+    texts = [NO_TREES if asks(result) else DOCUMENTS, OF_THIS_HEAD]
     texts += [text for name, text in LIMITS.items() if name in result]
     yield Finding("Limits", " ".join(texts))

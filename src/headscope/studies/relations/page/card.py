@@ -53,7 +53,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     if numbers:
         heads = chosen_for(result, RELATIONS, numbers[0].layer, numbers[0].head)
         scores = [_scores(head) for head in heads if head.enough]
-        yield from best_head_of(scores[:SHOWN], "the other half of the sentences", "Best head of links")
+        yield from best_head_of(scores[:SHOWN], "the other half of the sentences", "Chosen head of links")
 
 
 def _sentence(row: Row) -> str:
