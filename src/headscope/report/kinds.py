@@ -116,9 +116,7 @@ def by_name(values: xr.DataArray, dim: str, kind: str) -> list[HeadKind]:
 def words_of(kinds: Sequence[HeadKind]) -> str:
     """The kinds of one head in words.
 
-        >>> from headscope.figures.labels import PATTERNS
-    from headscope.report.parts import HeadKind
-        >>> words_of([HeadKind(1, 3, "relation", "det"), HeadKind(1, 3, "cls", "[CLS]")])
-        'det, [CLS]'
+    >>> words_of([HeadKind(1, 3, "relation", "det"), HeadKind(1, 3, "cls", "[CLS]")])
+    'det, [CLS]'
     """
     return ", ".join(dict.fromkeys(kind.word for kind in kinds))

@@ -64,7 +64,7 @@ def test_causal_table_scores_by_hand(tmp_path: Path) -> None:
     assert result["accuracy"].sel(phenomenon=["known", "turned", "equal"]).values.tolist() == [1, 0, 0.5]
     assert result["margin"].values == pytest.approx([2, -2, 0], abs=1e-4)
     rows = scores_of(tmp_path)
-    assert rows[0] == ["id", "phenomenon", "score_good", "score_bad"]
+    assert rows[0] == ["id", "phenomenon", "score_good", "score_bad", "suite"]
     assert [row[:2] for row in rows[1:]] == [["right", "known"], ["wrong", "turned"], ["equal", "equal"]]
     rest = [math.log(math.exp(2) + SIZE - 1), math.log(SIZE), math.log(math.exp(3) + math.exp(1) + SIZE - 2)]
     assert float(rows[1][2]) == pytest.approx(5 - sum(rest), abs=1e-4)

@@ -87,10 +87,11 @@ def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[F
     for name in names:
         if name in result[dim].values:
             changed = with_interval(result, f"accuracy_{dim}").sel({dim: name})
-            own, other = _mean(with_interval(result, "accuracy").where(changed.notnull())), _mean(changed)
+            known = changed.notnull().drop_vars(("lower", "upper"), errors="ignore")
+            own, other = _mean(with_interval(result, "accuracy").where(known)), _mean(changed)
             topic, with_it, without, does = SENTENCES[name]
             yield Finding.judged(
-                apart(own, other, int(result["accuracy_n_examples"].where(changed.notnull()).sum())),
+                apart(own, other, int(result["accuracy_n_examples"].where(known).sum())),
                 f"{with_it} {other.value:.1%} of items are right, {without} {own.value:.1%} (means over phenomena).",
                 holds=f"{topic}: the model is better",
                 fails=f"{topic}: {does} as well",
