@@ -1,6 +1,6 @@
 """Scores with their values in bootstrap resamples."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -10,21 +10,25 @@ from headscope.statistics.bootstrap import interval
 
 @dataclass(frozen=True)
 class Score:
-    """A score of each space (layer, baseline): its value, its values in the resamples, and the number of cases."""
+    """A score of each space (layer, baseline): its value, its values in the resamples, and the number of cases.
+
+    * `units`: how many examples (documents) were resampled; infinite where intervals are the plain percentiles.
+    """
 
     mean: Float[np.ndarray, " space"]
     resampled: Float[np.ndarray, "resample space"]
     count: int
+    units: float = np.inf
 
     @property
     def interval(self) -> Float[np.ndarray, "space 2"]:
         """The 95% percentile bootstrap interval."""
-        return interval(self.resampled)
+        return interval(self.resampled, self.units)
 
     def __getitem__(self, spaces: slice) -> "Score":
         """The score in some of the spaces."""
-        return Score(self.mean[spaces], self.resampled[:, spaces], self.count)
+        return replace(self, mean=self.mean[spaces], resampled=self.resampled[:, spaces])
 
     def __sub__(self, other: "Score") -> "Score":
         """The gain in each space, on the same sentences and resamples."""
-        return Score(self.mean - other.mean, self.resampled - other.resampled, self.count)
+        return replace(self, mean=self.mean - other.mean, resampled=self.resampled - other.resampled)

@@ -16,6 +16,7 @@ from headscope.report.study_page import study_page
 from headscope.studies.layers import study
 from headscope.studies.layers.groups import Units, grouped
 from headscope.studies.layers.sampling import sample
+from headscope.studies.layers.scores import UnitDraws, score
 from headscope.studies.layers.tasks.every import TASKS, named
 from headscope.studies.layers.texts import PARTS, split
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -112,7 +113,7 @@ def test_parts_share_no_sentence_and_tasks_of_words_share_their_words() -> None:
     assert [each.name for each in words.answers if not each.control] == ["part_of_speech", "parent", "grandparent"]
     assert len(words.units["train"]) == 200 and [each.name for each in whole.answers] == ["tree_depth"]
     for part in PARTS:
-        assert {texts.origin[text] for text in words.texts[part].tolist()} <= set(texts.order[part])
+        assert set(words.texts[part].tolist()) <= set(texts.order[part])
 
 
 def test_a_word_has_one_answer_in_a_control_task() -> None:
@@ -174,3 +175,17 @@ def test_page_names_each_task_and_its_picture_has_each_cell(result: xr.Dataset) 
     assert len(cells) == result.sizes["task"] * (result.sizes["layer"] + 1)
     table = page.tables()[0]
     assert [keys[0] for keys, _ in table.rows] == [TASKS[name].words for name in result["task"].values.tolist()]
+
+
+def test_texts_of_a_document_are_resampled_together(tmp_path: Path) -> None:
+    sentence = "1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsat\tsit\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    path = tmp_path / "letters.conllu"
+    path.write_text("".join(f"# newdoc id = {number}\n{sentence}{sentence}" for number in range(12)), encoding="utf-8")
+    texts = split([headscope.read(path)], [], 0.2, 0)
+    assert all(texts.units[2 * number] == texts.units[2 * number + 1] for number in range(12))
+    assert len(set(texts.units)) == 12
+    assert texts.units[texts.add(texts.sentences[3], origin=3)] == texts.units[2]
+    loss, base, cases = np.array([[0.0], [1.0], [1.0], [1.0]]), np.ones(4), np.array([0, 1, 2, 3])
+    resampled = score(loss, base, cases, UnitDraws(texts.units, 0, 200)).resampled[:, 0]
+    assert {0.0, 0.25, 0.5} <= set(resampled[np.isfinite(resampled)].round(2).tolist())
+    assert resampled[np.isfinite(resampled)].max() <= 0.5, "the wrong case of a document is drawn with its right one"

@@ -50,4 +50,4 @@ def test_a_mention_is_paired_with_its_antecedent_and_with_another_mention_of_tha
     assert len(cases) == 4 * 4  # a sentence alone in its window has none
     text = texts.sentences[cases[0].text]
     assert text.forms == (*sentence(0).forms, *sentence(0).forms)
-    assert texts.examples[cases[0].text] == (20, 21) and texts.origin[cases[0].text] == 20
+    assert texts.examples[cases[0].text] == (20, 21) and texts.units[cases[0].text] == 20

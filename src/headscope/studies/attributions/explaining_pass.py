@@ -129,7 +129,8 @@ class ExplainedAccumulator:
                 continue
             if len(tokens := candidates[example].nonzero()[:, 0]):
                 scores = self._scores(batch, example, tokens, places[example], importance.reference[[example]])
-                yield faithfulness(importance.tokens[example][..., tokens.cpu().numpy()], scores, index, settings.seed)
+                of_tokens, unit = importance.tokens[example][..., tokens.cpu().numpy()], int(batch.unit[example])
+                yield faithfulness(of_tokens, scores, index, settings.seed, unit)
             if not settings.in_parts:  # a worker has no bar
                 settings.on_progress(1)
 

@@ -23,13 +23,14 @@ Scores = Callable[[Bool[np.ndarray, "variant token"]], Float[np.ndarray, " varia
 class Faithfulness(Columns):
     """A row for each scored input; NaN where a method was not taken.
 
-    * `index`: the number of the input in its corpus.
+    * `index`: the number of the input in its corpus; `unit`: of what is resampled with it, its document or itself.
     * `whole`, `nothing`: the target with all tokens, and with all of them blanked.
     * `deletion`, `insertion`: the target without the most important share of tokens, and with that share alone.
     * `correlation`: with blank-out, over tokens; `random_deletion`, `random_insertion`: of tokens in random order.
     """
 
     index: Int[np.ndarray, " input"]
+    unit: Int[np.ndarray, " input"]
     whole: Float[np.ndarray, " input"]
     nothing: Float[np.ndarray, " input"]
     deletion: Float[np.ndarray, "input method layer share"]
@@ -40,11 +41,12 @@ class Faithfulness(Columns):
 
 
 def faithfulness(
-    importance: Float[np.ndarray, "method layer token"], scores: Scores, index: int, seed: int
+    importance: Float[np.ndarray, "method layer token"], scores: Scores, index: int, seed: int, unit: int | None = None
 ) -> Faithfulness:
     """The faithfulness of the importances of one input's tokens: those that may be blanked.
 
     * `scores`: the target for each row of blanked tokens; rows are given once each.
+    * `unit`: of what the input is resampled with, by default itself.
     """
     tokens = importance.shape[-1]
     counts = top_counts(tokens)
@@ -71,7 +73,8 @@ def faithfulness(
     curves = (_filled(each.reshape(top.shape[:-1]), taken) for each in (deleted, inserted))
     agreement = spearman(importance, np.broadcast_to(whole - single, importance.shape))
     means = (each.reshape(ORDERS, -1).mean(0) for each in (random_deleted, random_inserted))
-    rows = (np.array(index), whole[0], nothing[0], *curves, agreement, *means)
+    numbers = np.array(index), np.array(index if unit is None else unit)
+    rows = (*numbers, whole[0], nothing[0], *curves, agreement, *means)
     return Faithfulness(*(np.asarray(each)[None] for each in rows))
 
 

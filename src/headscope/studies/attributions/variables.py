@@ -53,6 +53,12 @@ LABELS = {
     "chosen_sufficiency": Label(f"sufficiency {CHOSEN}", UNITS, OF_METHODS),
     "chosen_sufficiency_gain": Label(f"sufficiency, less than {RANDOM}, {CHOSEN}", UNITS, OF_METHODS),
     "chosen_rank_correlation": Label(f"rank correlation with blank-out {CHOSEN}", SPEARMAN, OF_METHODS),
+    "best_method_lead": Label(
+        "comprehensiveness of the method that has most on one half of the scored inputs, less that of this one, "
+        "on the other half",
+        UNITS,
+        OF_METHODS,
+    ),
     "importance_share": Label(
         "share of the size of importance that tokens of each class have", "share of importance", BY_CLASS, KOBAYASHI
     ),
@@ -65,7 +71,7 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
     if explained.rows:
         rows = Faithfulness.concatenate(explained.rows)
         rows = rows[np.argsort(rows.index)]
-        draws = poisson_draws(rows.index.tolist(), seed, resamples)
+        draws = poisson_draws(rows.unit, seed, resamples)
         _add_scores(variables, rows, draws)
         _add_curves(variables, rows, draws)
         _add_best_layers(variables, rows, draws, seed)
@@ -108,7 +114,7 @@ def _add_curves(variables: Variables, rows: Faithfulness, draws: np.ndarray) -> 
 
 def _add_best_layers(variables: Variables, rows: Faithfulness, draws: np.ndarray, seed: int) -> None:
     """The layer of each method that is best on one half of the inputs, and its scores on the other half."""
-    selecting = split_in_half(len(rows), seed)
+    selecting = split_in_half(rows.unit, seed)
     if not (selecting.any() and (~selecting).any()):
         return
     means = np.nan_to_num(_means(comprehensiveness(rows)[selecting]), nan=-np.inf)
@@ -117,9 +123,13 @@ def _add_best_layers(variables: Variables, rows: Faithfulness, draws: np.ndarray
     scores = {"rank_correlation": rows.correlation}
     for name, (values, _random, gain) in _scores(rows).items():
         scores |= {name: values, f"{name}_gain": gain}
-    for name, values in scores.items():
-        held_out = np.take_along_axis(values, best[None, :, None], axis=2)[~selecting, :, 0]
-        _add(variables, f"chosen_{name}", held_out, draws[:, ~selecting])
+    chosen = {name: np.take_along_axis(values, best[None, :, None], axis=2)[..., 0] for name, values in scores.items()}
+    for name, values in chosen.items():
+        _add(variables, f"chosen_{name}", values[~selecting], draws[:, ~selecting])
+    top = int(means.max(1).argmax())
+    lead = chosen["comprehensiveness"][:, [top]] - chosen["comprehensiveness"]
+    lead[:, top] = np.nan
+    _add(variables, "best_method_lead", lead[~selecting], draws[:, ~selecting])
 
 
 def _add(

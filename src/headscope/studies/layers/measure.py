@@ -9,7 +9,7 @@ import torch
 from headscope.statistics.resampled import Score
 from headscope.studies.layers.groups import Answers, CaseGroup
 from headscope.studies.layers.scalar_mix import MixedTask, mixes
-from headscope.studies.layers.scores import SentenceDraws, score
+from headscope.studies.layers.scores import UnitDraws, score
 from headscope.studies.layers.train import train
 from headscope.studies.layers.trained_task import ClassifierSettings, TrainedTask
 
@@ -44,7 +44,7 @@ def measured(
     groups: Sequence[CaseGroup],
     tables: Sequence[np.ndarray],
     settings: ClassifierSettings,
-    draws: SentenceDraws,
+    draws: UnitDraws,
     device: torch.device,
     *,
     mixed: bool = True,
@@ -77,7 +77,7 @@ def _task(
     trained: TrainedTask,
     controls: Mapping[str, TrainedTask],
     mix: MixedTask | None,
-    draws: SentenceDraws,
+    draws: UnitDraws,
 ) -> MeasuredTask:
     texts = group.texts["report"][answers.present("report")]
     scores = score(trained.loss, trained.base, texts, draws)

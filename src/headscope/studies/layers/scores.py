@@ -1,4 +1,4 @@
-"""Scores of tasks with bootstrap intervals over sentences."""
+"""Scores of tasks with bootstrap intervals over sentences, or over documents where the corpora have them."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -6,47 +6,48 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.bootstrap import effective_units, poisson_draws
 from headscope.statistics.resampled import Score
 
 
-class SentenceDraws:
-    """Counts of sentences in the resamples; texts that are made from one sentence count with it."""
+class UnitDraws:
+    """Counts of sentences or documents in the resamples; `unit` has the number of that of each text."""
 
-    def __init__(self, origin: Sequence[int], seed: int, resamples: int):
-        self.origin = np.array(origin)
+    def __init__(self, unit: Sequence[int], seed: int, resamples: int):
+        self.unit = np.array(unit)
         self.seed, self.resamples = seed, resamples
 
     @cached_property
     def _columns(self) -> dict[int, np.ndarray]:
         return {}
 
-    def of(self, origins: Int[np.ndarray, " sentence"]) -> Float[np.ndarray, "resample sentence"]:
-        """The counts of some sentences."""
-        for number in set(origins.tolist()) - self._columns.keys():
+    def of(self, units: Int[np.ndarray, " unit"]) -> Float[np.ndarray, "resample unit"]:
+        """The counts of some units."""
+        for number in set(units.tolist()) - self._columns.keys():
             self._columns[number] = poisson_draws([number], self.seed, self.resamples)[:, 0]
-        return np.stack([self._columns[number] for number in origins.tolist()], axis=1)
+        return np.stack([self._columns[number] for number in units.tolist()], axis=1)
 
 
 def score(
     loss: Float[np.ndarray, "case space"],
     base: Float[np.ndarray, " case"],
     texts: Int[np.ndarray, " case"],
-    draws: SentenceDraws,
+    draws: UnitDraws,
 ) -> Score:
     """One less the share of the loss in that of `base`: the share right of classes, R^2 of values.
 
-    >>> draws = SentenceDraws([0, 1], 0, 5)
+    >>> draws = UnitDraws([0, 1], 0, 5)
     >>> score(np.array([[0.0], [1.0], [1.0], [0.0]]), np.ones(4), np.array([0, 0, 1, 1]), draws).mean
     array([0.5])
     """
-    origins, place = np.unique(draws.origin[texts], return_inverse=True)
-    sums, bases = np.zeros((len(origins), loss.shape[1])), np.bincount(place, base, len(origins))
-    np.add.at(sums, place, loss)
-    counts = draws.of(origins)
+    units, row = np.unique(draws.unit[texts], return_inverse=True)
+    sums, bases = np.zeros((len(units), loss.shape[1])), np.bincount(row, base, len(units))
+    np.add.at(sums, row, loss)
+    counts = draws.of(units)
+    resampled_base = counts @ bases
     with np.errstate(invalid="ignore", divide="ignore"):
-        resampled = 1 - (counts @ sums) / (counts @ bases)[:, None]
-    return Score(1 - sums.sum(0) / bases.sum(), resampled, len(loss))
+        resampled = 1 - (counts @ sums) / resampled_base[:, None]
+    return Score(1 - sums.sum(0) / bases.sum(), resampled, len(loss), float(effective_units(resampled_base)))
 
 
 def p_value(gain: Score) -> Float[np.ndarray, " space"]:

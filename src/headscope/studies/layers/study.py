@@ -23,7 +23,7 @@ from headscope.ranges import Range
 from headscope.studies.layers.groups import Units, grouped, with_vectors
 from headscope.studies.layers.measure import MeasuredTask, measured
 from headscope.studies.layers.sampling import TaskCases, sample
-from headscope.studies.layers.scores import SentenceDraws
+from headscope.studies.layers.scores import UnitDraws
 from headscope.studies.layers.tasks.every import named
 from headscope.studies.layers.texts import Part, Texts, split
 from headscope.studies.layers.trained_task import ClassifierSettings
@@ -108,7 +108,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     ) -> tuple[UnitStates, dict[str, MeasuredTask]]:
         with captured_units(used, texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
             present = [with_vectors(group, states.filled) for group in groups]
-            draws = SentenceDraws(texts.origin, settings.seed, settings.resamples)
+            draws = UnitDraws(texts.units, settings.seed, settings.resamples)
             done = settings.on_progress
             return states, measured(present, states.tables, pass_settings, draws, model.device, mixed=mixed, done=done)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from headscope.corpora import Corpus
 from headscope.linguistics.parsed_sentences import every_fifth
-from headscope.linguistics.sentence import Sentence
+from headscope.linguistics.sentence import Sentence, number_of
 
 Part = str  # "train", "choose" or "report"
 PARTS: tuple[Part, ...] = ("train", "choose", "report")
@@ -17,8 +17,8 @@ PARTS: tuple[Part, ...] = ("train", "choose", "report")
 class Texts:
     """Texts in three parts: classifiers train on the first, choices are made on the second, scores on the third.
 
-    * `sentences`: sentences of corpora, then texts made from them; `origin`: the number of the sentence each is made
-      from, its own for a sentence of a corpus.
+    * `sentences`: sentences of corpora, then texts made from them; `units`: the number of what each is resampled with:
+      its document in a corpus that has them, else the sentence that it is or is made from.
     * `examples`: the numbers of the examples of corpora that each text is of; none for a text that is generated.
     * `order`: the numbers of the sentences of corpora by part, in random order.
     * `tested`: the numbers of all sentences to test on, where there are corpora to train on.
@@ -26,25 +26,29 @@ class Texts:
     """
 
     sentences: list[Sentence] = field(default_factory=list)
-    origin: list[int] = field(default_factory=list)
+    units: list[int] = field(default_factory=list)
     examples: list[tuple[int, ...]] = field(default_factory=list)
     order: dict[Part, list[int]] = field(default_factory=dict)
     tested: frozenset[int] = frozenset()
     windows: dict[Part, list[list[int]]] = field(default_factory=dict)
 
     def add(self, sentence: Sentence, origin: int | None = None, examples: tuple[int, ...] = ()) -> int:
-        """Add a text; return its number."""
+        """Add a text, perhaps made from the sentence of the number `origin`; return its number."""
         self.sentences.append(sentence)
-        self.origin.append(len(self.origin) if origin is None else origin)
+        self.units.append(len(self.units) if origin is None else self.units[origin])
         self.examples.append(examples)
-        return len(self.origin) - 1
+        return len(self.units) - 1
 
     def add_corpus(self, corpus: Corpus) -> list[int]:
         """Add the sentences of a corpus; return their numbers."""
         first = 1 + max((number for numbers in self.examples for number in numbers), default=-1)
-        return [
-            self.add(each, examples=(number,)) for number, one in enumerate(corpus, first) for each in one.sentences
-        ]
+        numbers = []
+        for number, one in enumerate(corpus, first):
+            for sentence in one.sentences:
+                numbers.append(self.add(sentence, examples=(number,)))
+                if corpus.by_document and one.document:
+                    self.units[-1] = number_of(one.document)
+        return numbers
 
     def __len__(self) -> int:
         return len(self.sentences)

@@ -31,6 +31,7 @@ LABELS = {
     "gain": Label("gain of the chosen layer on the embeddings", SHARE, OF_TASKS),
     "p_value": Label("p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", OF_TASKS),
     "q_value": Label("false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "rate", OF_TASKS),
+    "last_layer_fall": Label("score of the chosen layer less that of the last layer", SHARE, OF_TASKS),
     "control": Label("score on a control task with random answers", SHARE, BY_LAYER, HEWITT),
     "selectivity": Label("score less that on the control task", SHARE, BY_LAYER, HEWITT),
     "code_length": Label("online code of the training answers", "kilobits", BY_LAYER, VOITA),
@@ -83,6 +84,8 @@ def _add_scores(variables: Variables, measured: Sequence[MeasuredTask]) -> None:
 def _add_gains(variables: Variables, measured: Sequence[MeasuredTask]) -> None:
     gains = [task.score[slice(task.chosen, task.chosen + 1)] - task.score[slice(0, 1)] for task in measured]
     _add(variables, "gain", gains)
+    falls = [task.score[slice(task.chosen, task.chosen + 1)] - task.score[slice(-1, None)] for task in measured]
+    _add(variables, "last_layer_fall", falls)
     p = np.concatenate([p_value(gain) for gain in gains])
     variables.add("p_value", p)
     variables.add("q_value", benjamini_hochberg(p))

@@ -98,7 +98,7 @@ def test_shifted_sentences_swap_two_neighbours_and_nothing_else() -> None:
     for each in every:
         text = made.sentences[each.text].text
         assert sorted(text) == sorted(TEXT) and (text == TEXT) == (each.answer == "as written")
-        assert text.startswith("The") and text.endswith(".") and made.origin[each.text] < 40
+        assert text.startswith("The") and text.endswith(".") and made.units[each.text] < 40
 
 
 def test_an_odd_word_has_the_part_of_speech_and_morphology_of_the_word_that_it_replaces() -> None:

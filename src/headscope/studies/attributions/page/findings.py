@@ -1,23 +1,25 @@
 """Findings of `attributions`: which method says best what the model uses."""
 
 from collections.abc import Iterator
+from math import nan
 
 import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import label
+from headscope.report.claims import Claim
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, number, several
-from headscope.studies.attributions.page.summary import NAMES, ChosenLayer, chosen
-
-FAITHFUL = "Most faithful method"
+from headscope.report.wording import agree, number, rate, several
+from headscope.statistics.interval_tests import q_above
+from headscope.studies.attributions.page.summary import NAMES, ChosenLayer, chosen, leader
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The most faithful method, attention beside it, and the share of special tokens."""
+    """What methods find beyond chance, the most faithful one, attention beside it, blank-out, and special tokens."""
     methods = chosen(result)
     return [
-        *_best(methods, str(result.attrs["target"])),
+        *_above_random(methods, str(result.attrs["target"])),
+        *_most_faithful(methods),
         *_attention(methods),
         *_blank_out(methods),
         *_special_tokens(result),
@@ -29,34 +31,85 @@ def findings(result: xr.Dataset) -> list[Finding]:
     return [*_target(result), *_scores(result), *_special_tokens(result), *_limits(result)]
 
 
-def _best(methods: list[ChosenLayer], target: str) -> Iterator[Finding]:
-    if methods:
-        best, gain = methods[0], methods[0].gains["comprehensiveness"]
-        what = target.split(" (")[0]  # without the way in which a text is represented
-        clear = "" if gain.is_not(0) else ", which may be chance"
-        close = sum(each.gains["comprehensiveness"].value >= gain.lower for each in methods[1:])
-        beside = f" {several(close, 'method')} of the others {agree(close, 'is', 'are')} within its 95% interval."
-        yield Finding(
-            FAITHFUL,
-            f"{best.name[:1].upper()}{best.name[1:]}: without its most important tokens the {what} falls by "
-            f"{number(gain.value)} more than without random tokens{clear}.{beside}",
-        )
+def _above_random(methods: list[ChosenLayer], target: str) -> Iterator[Finding]:
+    """How many methods beat random order, by the one that is surest."""
+    gains = [each.gains["comprehensiveness"] for each in methods]
+    if not gains:
+        return
+    bounds = {name: ("method", [getattr(gain, name) for gain in gains]) for name in ("lower", "upper")}
+    rates = q_above(xr.DataArray([gain.value for gain in gains], bounds, ["method"]), 0.0)
+    q = [nan] * len(gains) if rates is None else rates.values.tolist()
+    scores = [each.scores["comprehensiveness"].value for each in methods]
+    claims = [
+        Claim(score, score - gain.value, gain, each.inputs, of_method)
+        for score, gain, each, of_method in zip(scores, gains, methods, q, strict=True)
+    ]
+    count = sum(claim.verdict == "holds" for claim in claims)
+    claim = next((claim for claim in claims if claim.verdict == "holds"), claims[0])
+    first = methods[claims.index(claim)]
+    what = target.split(" (")[0]  # without the way in which a text is represented
+    yield Finding.judged(
+        claim,
+        f"{_upper(first)}: without its most important tokens the {what} falls by {claim.difference.text} more than "
+        f"without random tokens (q {rate(claim.q)}, Benjamini-Hochberg over {len(claims)} methods).",
+        holds=f"{several(count, 'method')} of {len(methods)} {agree(count, 'finds', 'find')} what the target needs",
+        fails="No method finds what the target needs better than random order does",
+        undecided="It cannot be told whether a method does better than random order",
+    )
+
+
+def _most_faithful(methods: list[ChosenLayer]) -> Iterator[Finding]:
+    """The method that one half of the inputs chooses, beside the one on the other half that is nearest to it."""
+    if (first := leader(methods)) is None:
+        return
+    others = [each for each in methods if each is not first]
+    nearest = min(others, key=lambda each: each.lead.lower)
+    claim = _lead(first, nearest)
+    close = [NAMES[each.method] for each in others if not each.lead.lower > 0]
+    yield Finding.judged(
+        claim,
+        f"{_upper(first)}, has most comprehensiveness on one half of the inputs. On the other half it has "
+        f"{claim.difference.signed} beside {nearest.name}."
+        + (f" It cannot be told from: {', '.join(close)}." if close and claim.verdict == "undecided" else ""),
+        holds=f"{NAMES[first.method].capitalize()} is the most faithful method",
+        fails="No method is the most faithful on both halves of the inputs",
+        undecided="The most faithful methods could not be told apart",
+    )
 
 
 def _attention(methods: list[ChosenLayer]) -> Iterator[Finding]:
-    for rank, each in enumerate(methods, 1):
-        if each.method == "attention" and rank > 1:
-            gain = number(each.gains["comprehensiveness"].value)
-            text = f"Attention alone (layer {each.layer}) has {gain}, rank {rank} of {len(methods)} methods."
-            yield Finding("Attention", text)
+    """Attention beside the method that one half of the inputs chooses."""
+    attention, first = next((each for each in methods if each.method == "attention"), None), leader(methods)
+    if attention is None or attention is first:
+        return
+    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} to random order"
+    if first is None:
+        yield Finding("Attention", f"{text}.")
+        return
+    yield Finding.judged(
+        _lead(first, attention),
+        f"{text}, and {attention.lead.text} less than {first.name}.",
+        holds=f"Attention is less faithful than {NAMES[first.method]}",
+        fails=f"Attention is as faithful as {NAMES[first.method]}",
+        undecided=f"Attention and {NAMES[first.method]} could not be told apart",
+    )
+
+
+def _lead(first: ChosenLayer, other: ChosenLayer) -> Claim:
+    score, beside = (each.scores["comprehensiveness"].value for each in (first, other))
+    return Claim(score, beside, other.lead, other.both)
 
 
 def _blank_out(methods: list[ChosenLayer]) -> Iterator[Finding]:
     there = [each for each in methods if np.isfinite(each.scores["rank_correlation"].value)]
     if there:
-        top = max(there, key=lambda each: each.scores["rank_correlation"].value)
-        value = number(top.scores["rank_correlation"].value)
-        yield Finding("Blank-out", f"{NAMES[top.method].capitalize()} agrees best with blank-out (Spearman {value}).")
+        ends = [f(there, key=lambda each: each.scores["rank_correlation"].value) for f in (min, max)]
+        texts = [f"{number(each.scores['rank_correlation'].value)} ({each.name})" for each in ends]
+        yield Finding("Blank-out", f"Spearman correlations of importance with blank-out: from {' to '.join(texts)}.")
+
+
+def _upper(method: ChosenLayer) -> str:
+    return method.name[:1].upper() + method.name[1:]
 
 
 def _target(result: xr.Dataset) -> Iterator[Finding]:
@@ -74,7 +127,7 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
         scores = {name: score.text for name, score in each.scores.items() if np.isfinite(score.value)}
         agreement = f"; rank correlation with blank-out {scores['rank_correlation']}" if len(scores) == 3 else ""
         yield Finding(
-            each.name[:1].upper() + each.name[1:],
+            _upper(each),
             f"Comprehensiveness {scores['comprehensiveness']}, {each.gains['comprehensiveness'].signed} to random "
             f"order; sufficiency {scores['sufficiency']}, better by {each.gains['sufficiency'].text}{agreement}. "
             f"n = {each.inputs:,} inputs.",

@@ -28,13 +28,17 @@ class ChosenLayer:
     """A method at the layer that was chosen on one half of the inputs, scored on the other half.
 
     * `scores`: by name; `gains`: of comprehensiveness and sufficiency over random orders, more is better.
+    * `lead`: by how much the method that the first half chooses has more comprehensiveness; NaN for that itself, and in
+      results without it; `inputs`, `both`: how many were scored, and by both of these methods.
     """
 
     method: str
     layer: int
     scores: dict[str, Estimate]
     gains: dict[str, Estimate]
+    lead: Estimate
     inputs: int
+    both: int
 
     @property
     def complete(self) -> bool:
@@ -58,13 +62,22 @@ def chosen(result: xr.Dataset) -> list[ChosenLayer]:
 
 
 def _chosen(result: xr.Dataset, method: str) -> ChosenLayer:
+    led = "best_method_lead" in result
     return ChosenLayer(
         method,
         int(result["best_layer"].sel(attribution=method)),
         {name: estimate(result, f"chosen_{name}", attribution=method) for name in SCORES},
         {name: estimate(result, f"chosen_{name}_gain", attribution=method) for name in SCORES[:2]},
+        estimate(result, "best_method_lead", attribution=method) if led else Estimate(float("nan")),
         int(result["chosen_comprehensiveness_n_examples"].sel(attribution=method)),
+        int(result["best_method_lead_n_examples"].sel(attribution=method)) if led else 0,
     )
+
+
+def leader(methods: list[ChosenLayer]) -> ChosenLayer | None:
+    """The method that has most comprehensiveness on the half that chooses; None where that is not known."""
+    without = [each for each in methods if not np.isfinite(each.lead.value)]
+    return without[0] if len(without) == 1 and len(methods) > 1 else None
 
 
 def in_words(array: xr.DataArray) -> xr.DataArray:

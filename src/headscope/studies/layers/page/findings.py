@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Iterator
+from math import isnan, nan
 
 import numpy as np
 import xarray as xr
 
+from headscope.report.claims import POINT, Claim
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, agree, number, rate, several
-from headscope.statistics.thresholds import enough
+from headscope.report.random_weights import beside_random_seeds
+from headscope.report.wording import Estimate, number, rate, several
+from headscope.statistics.interval_tests import q_above
+from headscope.statistics.thresholds import RATE, enough
 from headscope.studies.layers.page.summary import TaskSummary, centres, tasks
-
-SIGNIFICANT = 0.05
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The order of the tasks by layer, the largest gain of context, the fall at the end, and random weights.
+    """The gain of layers on the embeddings, the fall at the end, random weights, and the tasks by layer.
 
     Tasks of fewer than 50 tested cases are left out where there are others: their scores are mostly chance.
     """
@@ -23,7 +25,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     every = [each for each in every if enough(each.cases)] or every
     if not every:
         return [*_incomplete(result)]
-    return [*_order(result, every), *_largest(every), *_falls(result, every), *_random(result, every)]
+    return [*_gains(every), *_falls(result, every), *_random(result, every), *_order(result, every)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -56,67 +58,100 @@ def _order(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     some = sorted((places[each.name], each.words) for each in every if each.name in places)
     if len(some) > 1:
         (low, first), (high, last) = some[0], some[-1]
-        yield Finding(
-            "Early and late",
-            f"A mix of all layers reads {first} lowest (centre of gravity: layer {low:.1f}), {last} highest (layer "
-            f"{high:.1f}).",
+        text = (
+            f"By the weights of a mix of all layers, tasks lie from layer {low:.1f} ({first}) to {high:.1f} ({last})."
         )
+        yield Finding("Centres of gravity", text)
 
 
-def _largest(every: list[TaskSummary]) -> Iterator[Finding]:
-    best = max(every, key=lambda each: each.gain.value)
-    if best.gain.value > 0 and best.q < SIGNIFICANT:
-        yield Finding(
-            "Context",
-            f"Layers add most to the embeddings for {best.words}: {_share(best, best.score)} in layer {best.layer}, "
-            f"{_share(best, best.embeddings)} in the embeddings.",
-        )
+def _gains(every: list[TaskSummary]) -> Iterator[Finding]:
+    claims = [*map(_gain, every)]
+    task, claim, count = _clearest(every, claims)
+    yield Finding.judged(
+        claim,
+        f"{_upper(task)}: {_share(task, task.score)} in layer {task.layer}, {_share(task, task.embeddings)} in the "
+        f"embeddings; {task.gain.points} points{_corrected(claim, every)}.",
+        holds=f"Layers add to the embeddings for {several(count, 'task')} of {len(every)}",
+        fails="Layers add nothing to the embeddings",
+        undecided="It cannot be told whether layers add to the embeddings",
+    )
+
+
+def _gain(each: TaskSummary) -> Claim:
+    return Claim(each.score.value, each.embeddings.value, each.gain, _n(each), each.q, POINT)
 
 
 def _falls(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
+    """The fall from the chosen layer to the last, of tasks to which layers add: of others there is little to lose."""
     last = result.sizes["layer"]
-    lower = [each for each in every if each.layer < last and each.score.value - each.last > 0.01]
-    if lower:
-        worst = max(lower, key=lambda each: each.score.value - each.last)
-        yield Finding(
-            "Last layer",
-            f"{several(len(lower), 'task')} of {len(every)} {agree(len(lower), 'loses', 'lose')} more than a point "
-            f"from their best layer to the last; most is lost by {worst.words} ({_bare(worst.score.value)} to "
-            f"{_bare(worst.last)}).",
-        )
+    earlier = [each for each in every if each.layer < last and _gain(each).verdict == "holds"]
+    if not earlier:
+        return
+    bounds = {name: ("task", [getattr(each.fall, name) for each in earlier]) for name in ("lower", "upper")}
+    rates = q_above(xr.DataArray([each.fall.value for each in earlier], bounds, ["task"]), 0.0)
+    q = [nan] * len(earlier) if rates is None else rates.values.tolist()
+    claims = [
+        Claim(each.score.value, each.last.value, each.fall, _n(each), of_task, POINT)
+        for each, of_task in zip(earlier, q, strict=True)
+    ]
+    task, claim, count = _clearest(earlier, claims)
+    of_tasks = several(len(earlier), "task") + " to which layers add"
+    yield Finding.judged(
+        claim,
+        f"{_upper(task)}: {_share(task, task.score)} in layer {task.layer}, {_share(task, task.last)} in the last; "
+        f"{(-task.fall).points} points{_corrected(claim, earlier)}.",
+        holds=f"The last layer is worse for {count} of {of_tasks}",
+        fails="The last layer is as good as the others",
+        undecided="It cannot be told whether the last layer is worse",
+    )
+
+
+def _clearest(every: list[TaskSummary], claims: list[Claim]) -> tuple[TaskSummary, Claim, int]:
+    """The task of the largest difference among those whose claim holds, else among all; and how many hold."""
+    held = [claim.verdict == "holds" for claim in claims]
+    best = max(range(len(every)), key=lambda task: (held[task], claims[task].difference.value))
+    return every[best], claims[best], sum(held)
+
+
+def _n(each: TaskSummary) -> int:
+    """What an interval rests on: cases of one sentence are not independent."""
+    return min(each.cases, each.sentences)
+
+
+def _upper(each: TaskSummary) -> str:
+    return each.words[:1].upper() + each.words[1:]
+
+
+def _corrected(claim: Claim, every: list[TaskSummary]) -> str:
+    return "" if isnan(claim.q) else f" (q {rate(claim.q)}, Benjamini-Hochberg over {several(len(every), 'task')})"
 
 
 def _random(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
-    if "score_random" in result:
-        random = {each.name: float(result["score_random"].sel(task=each.name).max()) for each in every}
-        every = [each for each in every if np.isfinite(random[each.name])]
-        if not every:
-            return
+    """The task that is nearest to random weights, in their best layer."""
+    if "score_random" not in result:
+        return
+    random = {each.name: float(result["score_random"].sel(task=each.name).max()) for each in every}
+    every = [each for each in every if np.isfinite(random[each.name])]
+    if every:
         least = min(every, key=lambda each: each.score.value - random[each.name])
-        best = random[least.name]
-        yield Finding(
-            "Random weights",
-            f"The difference to random weights is smallest for {least.words}: {_bare(least.score.value)}, and "
-            f"{_bare(best)} with random weights.",
-        )
+        text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(random[least.name])}."
+        yield beside_random_seeds(least.score, [random[least.name]], _n(least), text)
 
 
 def _finding(each: TaskSummary) -> Finding:
     unit = "R²" if each.is_value else "right"
     tested = "" if np.isnan(each.q) else f" Gain: {each.gain.points} points, q {rate(each.q)}."
     return Finding(
-        each.words.capitalize(),
+        _upper(each),
         f"Layer {each.layer}: {each.score.percent} {unit}; embeddings {each.embeddings.percent}, "
         f"{'mean' if each.is_value else 'most frequent answer'} {_bare(each.majority.value)}.{tested}",
     )
 
 
 def _without_gain(every: list[TaskSummary]) -> Iterator[Finding]:
-    names = [each.words for each in every if not each.q < SIGNIFICANT]
+    names = [each.words for each in every if not each.q < RATE]
     if names:
-        yield Finding(
-            "No gain", f"The layers are not better than the embeddings at 5% false discoveries: {', '.join(names)}."
-        )
+        yield Finding("Gain not shown", f"Not above the embeddings at 5% false discoveries: {', '.join(names)}.")
 
 
 def _selectivity(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from headscope.report.claims import apart
 from headscope.report.wording import Estimate, estimate
 
 
@@ -14,8 +15,10 @@ class TaskSummary:
     """A task at the layer that cases for choices choose.
 
     * `words`, `source`: its name in words, and the paper it is from; `is_value`: answers are numbers.
-    * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines; `last`: the score of the last layer.
-    * `cases`: the number of tested cases; `rare`: of those whose answer has too few training cases, which are wrong.
+    * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines; `last`: the score of the last layer;
+      `fall`: from that of the layer to it.
+    * `cases`, `sentences`: the numbers of tested cases and sentences; `rare`: of cases whose answer has too few
+      training cases, which are wrong.
     """
 
     name: str
@@ -28,8 +31,10 @@ class TaskSummary:
     majority: Estimate
     gain: Estimate
     q: float
-    last: float
+    last: Estimate
+    fall: Estimate
     cases: int
+    sentences: int
     rare: int
 
     @property
@@ -45,20 +50,25 @@ def tasks(result: xr.Dataset) -> list[TaskSummary]:
 
 
 def _task(result: xr.Dataset, name: str, described: dict) -> TaskSummary:
-    layer = int(result["chosen_layer"].sel(task=name))
+    layer, last = int(result["chosen_layer"].sel(task=name)), int(result["layer"][-1])
+    score, at_last = (estimate(result, "score", task=name, layer=number) for number in (layer, last))
+    saved = "last_layer_fall" in result
+    cases = int(result["score_n_examples"].sel(task=name))
     return TaskSummary(
         name,
         described["words"],
         described["source"],
         described["classes"] == 0,
         layer,
-        estimate(result, "score", task=name, layer=layer),
+        score,
         estimate(result, "score_embeddings", task=name),
         estimate(result, "score_majority", task=name),
         estimate(result, "gain", task=name),
         float(result["q_value"].sel(task=name)),
-        float(result["score"].sel(task=name).isel(layer=-1)),
-        int(result["score_n_examples"].sel(task=name)),
+        at_last,
+        estimate(result, "last_layer_fall", task=name) if saved else apart(score, at_last, cases).difference,
+        cases,
+        json.loads(result.attrs["sentences"])["report"],
         described.get("rare", 0),
     )
 

@@ -1,0 +1,75 @@
+"""Highlights of `layers` say what was planted, and nothing of scores that do not differ."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope import results
+from headscope.report.study_page import study_page
+
+TASKS = ("one", "two", "three")
+
+
+def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300, *, paired: bool = True) -> xr.Dataset:
+    """Three tasks whose layer 2 of 3 scores .8, their embeddings `gain` and the last layer `fall` less."""
+    score = xr.DataArray([[0.75, 0.8, 0.8 - fall]] * 3, {"task": list(TASKS), "layer": [1, 2, 3]}, ["task", "layer"])
+    tasks = xr.zeros_like(score.isel(layer=0, drop=True))
+    measured = {
+        "score": score,
+        "score_embeddings": tasks + 0.8 - gain,
+        "score_majority": tasks + 0.2,
+        "gain": tasks + gain,
+    }
+    if paired:
+        measured["last_layer_fall"] = tasks + fall
+    variables = dict(measured)
+    for name, array in measured.items():
+        variables[f"{name}_ci"] = xr.concat([array - half, array + half], "bound")
+    q = 0.003 if gain > half else 0.6
+    variables |= {"chosen_layer": tasks + 2, "q_value": tasks + q, "score_n_examples": tasks + 900}
+    variables |= {
+        "score_random": score * 0 + 0.5,
+        "centre_of_gravity": tasks + xr.DataArray([1.0, 2.0, 3.0], dims="task"),
+    }
+    described = {name: {"words": f"task {name}", "source": "x", "classes": 4} for name in TASKS}
+    attrs = dict.fromkeys(results.ATTRIBUTES, "x") | {"study": "layers", "n_examples": 900, "n_tokens": 9000}
+    attrs |= {"tasks": json.dumps(described), "left_out": "{}"}
+    attrs |= {"sentences": json.dumps({"train": 500, "choose": 100, "report": sentences})}
+    whole = xr.Dataset(variables, {"bound": list(results.BOUNDS)}, attrs)
+    return whole.map(lambda array: array.assign_attrs(long_name="x", units="share", source="x"), keep_attrs=True)
+
+
+def verdicts(result: xr.Dataset) -> dict[str, str | None]:
+    return {finding.topic: finding.verdict for finding in study_page(result).highlights()}
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_planted_gain_and_fall_hold(paired: bool) -> None:
+    told = verdicts(planted(0.2, 0.15, paired=paired))
+    assert told["Layers add to the embeddings for 3 tasks of 3"] == "holds"
+    assert told["The last layer is worse for 3 of 3 tasks to which layers add"] == "holds"
+    assert told["Centres of gravity"] is None
+
+
+def test_no_difference_fails_or_is_undecided() -> None:
+    assert verdicts(planted(-0.05, 0.0, half=0.005))["Layers add nothing to the embeddings"] == "fails"
+    unsure = verdicts(planted(0.01, 0.02, half=0.05))
+    assert unsure["It cannot be told whether layers add to the embeddings"] == "undecided"
+    assert verdicts(planted(0.2, 0.0, half=0.005))["The last layer is as good as the others"] == "fails"
+    assert verdicts(planted(0.2, 0.02, half=0.05))["It cannot be told whether the last layer is worse"] == "undecided"
+
+
+def test_a_fall_of_what_layers_never_had_is_no_claim() -> None:
+    assert not [topic for topic in verdicts(planted(-0.05, 0.15)) if "last layer" in topic]
+
+
+def test_cases_of_a_few_sentences_are_no_claim() -> None:
+    assert "holds" not in verdicts(planted(0.2, 0.15, sentences=5)).values()
+
+
+def test_random_weights_of_one_seed_are_no_claim() -> None:
+    (told,) = (each for each in study_page(planted(0.2, 0.15)).highlights() if "random weights" in each.text.lower())
+    assert told.verdict == "undecided" and told.text.endswith("of 3 seeds are wanted for a comparison; there are 1.")
+    assert told.claim and np.isclose(told.claim.difference.value, 0.3)
