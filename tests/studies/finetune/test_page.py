@@ -67,7 +67,9 @@ def test_findings_say_what_was_planted() -> None:
 def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
     result = table()
     result["score"].loc[{"init": "finetuned"}] -= 0.5
-    result["score"].loc[{"init": "random", "task": "STS-B", "metric": "pearson"}] = 0.1
+    where = {"init": "random", "task": "STS-B", "metric": "pearson"}
+    for name in ("score", "score_ci"):
+        result[name].loc[where] -= 0.4
     texts = told(result)
     assert "costs 10.0 points" in texts["Gain of fine-tuning"]
     assert "On STS-B the score is below that of the pre-trained model without fine-tuning." in texts["Random weights"]
@@ -111,6 +113,41 @@ def test_page_is_written(tmp_path: Path) -> None:
 def test_random_weights_score_higher_or_lower_never_minus_lower(random: float, words: str) -> None:
     result = table({"RTE": ["accuracy"], "QNLI": ["accuracy"]})
     result["score"].loc[{"init": "random"}] = random
-    (text,) = (each.text for each in study_page(result).highlights() if each.topic.startswith("Pre-training"))
-    assert text == f"From random weights the score is {words} on average."
+    (found,) = (each for each in study_page(result).highlights() if "re-training" in each.topic)
+    assert found.text.startswith(
+        f"From random weights the score is {words} on average over 2 tasks. Mean over 2 seeds."
+    )
+    assert found.topic == "It cannot be told whether pre-training helps" and "3 seeds are wanted" in found.text
     assert f"RTE {words}, QNLI {words}." in told(result)["Random weights"]
+
+
+def verdicts(result: xr.Dataset) -> dict[str, str | None]:
+    return {each.topic: each.verdict for each in study_page(result).highlights()}
+
+
+def test_pretraining_helps_over_three_seeds_or_it_does_not() -> None:
+    assert verdicts(table(seeds=3))["Pre-training helps"] == "holds"
+    better = table(seeds=3)
+    better["score_by_seed"].loc[{"init": "random"}] = 0.9
+    assert verdicts(better)["Pre-training does not help"] == "fails"
+    spread = table(seeds=3)
+    spread["score_by_seed"].loc[{"init": "random"}] += xr.DataArray([-0.3, 0.0, 0.3], dims="seed")
+    assert verdicts(spread)["It cannot be told whether pre-training helps"] == "undecided"
+    assert "holds" not in [told for topic, told in verdicts(table(seeds=1)).items() if "re-training" in topic]
+
+
+@pytest.mark.parametrize(
+    ("score", "topic", "verdict"),
+    [
+        (0.8, "birds: accuracy 0.80 after fine-tuning", "holds"),
+        (0.51, "birds is not clearly learned", "undecided"),
+        (0.551, "birds is not clearly learned", "undecided"),
+        (0.4, "birds is not learned", "fails"),
+    ],
+)
+def test_a_task_is_learned_above_a_constant_answer_alone(score: float, topic: str, verdict: str) -> None:
+    result = table({"birds": ["accuracy"]}, ("finetuned",), seeds=1)
+    shift = score - SCORES["finetuned"]
+    result["score"] += shift
+    result["score_ci"] += shift
+    assert verdicts(result)[topic] == verdict

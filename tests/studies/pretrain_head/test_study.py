@@ -18,13 +18,15 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
 from headscope.front.cli.app import application
 from headscope.outputs.masked_words import masked_logits
+from headscope.report.study_page import study_page
 from headscope.studies.pretrain_head.scores import unigram_outputs
-from headscope.studies.pretrain_head.text import log_frequencies
+from headscope.studies.pretrain_head.text import held_out_text, log_frequencies
 from headscope.training import RunRecord, callbacks
 from headscope.training.dataset import MaskedTrainingSet
 from support.killed import Killed, kill
 from support.small_tasks import tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.written import corpus
 
 SIZES: dict[str, Any] = {"num_hidden_layers": 1, "num_attention_heads": 2, "hidden_dropout_prob": 0.02}
 WORDS = ("bank", "book", "bird", "cat")
@@ -58,6 +60,12 @@ def test_planted_cycle_is_learned(whole: tuple[xr.Dataset, Path]) -> None:
     np.testing.assert_allclose(result["perplexity"], np.exp(result["loss"]))
     assert bool((result["loss_ci"].sel(bound="lower") <= result["loss"]).all())
     assert int(result["loss_n_examples"]) == 10  # one masked token in each of the last tenth of the lines
+    assert float(result["loss_gain"][-1]) == pytest.approx(float(result["unigram_loss"] - result["loss"][-1]))
+    assert float(result["accuracy_gain"][-1]) == pytest.approx(1 - float(result["unigram_accuracy"]))
+    assert bool((result["loss_gain_ci"].sel(bound="lower") <= result["loss_gain"]).all())
+    assert int(result["loss_gain_n_examples"]) == 10
+    page = {finding.topic: finding.verdict for finding in study_page(result).highlights()}
+    assert page["The head predicts masked tokens better than frequencies do"] == "holds"
     assert result.attrs["n_examples"] == 100 and json.loads(result.attrs["recipe"])["mask_share"] == 0.3
 
 
@@ -193,3 +201,23 @@ def test_command_has_a_hyphen(folder: str, tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.stderr
     assert "pretrain-head: " in ended.stdout and "masked-language head: new" in ended.stdout
     assert (tmp_path / "out" / "model" / "config.json").is_file()
+
+
+def test_a_head_that_is_no_better_than_frequencies_claims_nothing(whole: tuple[xr.Dataset, Path]) -> None:
+    def verdict(result: xr.Dataset) -> str | None:
+        return next(each.verdict for each in study_page(result).findings() if "frequencies" in each.topic)
+
+    result = whole[0].isel(epoch=[0])
+    assert result["loss_gain"].item() < 0.05 and verdict(result) in ("fails", "undecided")
+    one = whole[0].copy()
+    one["loss_gain_n_examples"] = one["loss_gain_n_examples"] * 0 + 1
+    assert verdict(one) == "undecided"
+    old = whole[0].drop_vars([name for name in whole[0] if "_gain" in str(name)])
+    assert verdict(old) == "holds"
+
+
+def test_inputs_of_a_document_are_resampled_together(folder: str) -> None:
+    model, text = headscope.load(folder), "\n\n".join("\n".join(TEXT[:2]) for _ in range(10))
+    inputs = held_out_text(model, corpus("x.txt", text), 0.5, 64, QUICK).dev
+    units = [each.unit for each in inputs]
+    assert len(units) == 10 and len(set(units)) == 5

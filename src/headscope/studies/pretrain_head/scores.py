@@ -1,6 +1,6 @@
 """Result variables of the training: loss, perplexity and accuracy of masked tokens by epoch, beside unigrams."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -9,7 +9,8 @@ from jaxtyping import Float, Int
 from headscope.encoding.masking import IGNORED
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.bootstrap import effective_units, poisson_draws
+from headscope.statistics.resampled import Score
 from headscope.training import TrainedOutputs
 from headscope.training.loop import MaskedExamples
 from headscope.training.loss_curve import PARTS, loss_curve
@@ -19,10 +20,12 @@ LOSS, PERPLEXITY, ACCURACY = "loss of masked tokens", "perplexity of masked toke
 UNIGRAMS = "by frequency of the pieces alone"
 LABELS = {
     "loss": Label(LOSS, "nats", ("epoch",)),
+    "loss_gain": Label(f"{LOSS}, less than {UNIGRAMS}", "nats", ("epoch",)),
     "unigram_loss": Label(f"{LOSS}, {UNIGRAMS}", "nats"),
     "perplexity": Label(PERPLEXITY, "pieces", ("epoch",)),
     "unigram_perplexity": Label(f"{PERPLEXITY}, {UNIGRAMS}", "pieces"),
     "accuracy": Label(ACCURACY, "fraction", ("epoch",)),
+    "accuracy_gain": Label(f"{ACCURACY}, more than {UNIGRAMS}", "fraction", ("epoch",)),
     "unigram_accuracy": Label(f"{ACCURACY}, {UNIGRAMS}", "fraction"),
     "train_loss": Label(
         "loss in training", "nats", ("progress",), "mean over the steps of each fiftieth of the training"
@@ -37,21 +40,30 @@ def to_variables(
     examples: MaskedExamples,
     frequencies: Float[np.ndarray, " piece"],
     settings: Settings,
+    units: Sequence[int],
 ) -> xr.Dataset:
     """Result variables of a training.
 
     * `before`: outputs of the untrained head for the held-out inputs: summed loss, masked tokens, hits.
     * `frequencies`: log frequencies of the pieces in the training text.
+    * `units`: the number of what each held-out input is resampled with, its document or itself.
     """
     epochs = np.concatenate([before[None], trained.epoch_outputs]).astype(np.float64)  # [epoch, example, 3]
-    draws = poisson_draws(range(len(before)), settings.seed, settings.resamples)
+    draws = poisson_draws(units, settings.seed, settings.resamples)
     coords = {"epoch": range(len(epochs)), "progress": [(part + 1) / PARTS for part in range(PARTS)]}
     variables, unigrams = Variables(coords, SOURCE, LABELS), unigram_outputs(examples.pieces, frequencies)
     masked = Count(int(before[:, 1].sum()), "masked tokens of the held-out text", "tokens")
+    resampled = len(np.unique(np.asarray(units)[before[:, 1] > 0]))
+    inputs = Count(resampled, "held-out inputs with masked tokens, or documents of these", "inputs")
     for name in SCORES:
-        values, bounds = _with_interval(name, epochs, draws)
-        variables.add(name, values, interval=bounds, count=masked)
-        variables.add(f"unigram_{name}", SCORES[name](unigrams.sum(0)))
+        score = _resampled(SCORES[name], epochs, draws)
+        variables.add(name, score.mean, interval=score.interval, count=masked)
+        unigram = _resampled(SCORES[name], unigrams[None], draws)
+        variables.add(f"unigram_{name}", unigram.mean[0])
+        if name in GAINS:
+            gain = score - unigram
+            bounds = np.sort(GAINS[name] * gain.interval)
+            variables.add(f"{name}_gain", GAINS[name] * gain.mean, interval=bounds, count=inputs)
     variables.add("train_loss", loss_curve(trained.train_loss))
     return xr.Dataset(variables.arrays)
 
@@ -65,12 +77,14 @@ def unigram_outputs(
     return np.array(rows, dtype=np.float64)
 
 
-def _with_interval(name: str, outputs: Outputs, draws: Float[np.ndarray, "resample example"]) -> tuple:
-    """A score of each epoch. Returns: the scores; their 95% intervals, [epoch, bound]."""
-    # [resample, epoch, 3]
-    totals = np.einsum("re,pes->rps", draws, outputs)
+def _resampled(
+    score: Callable[[np.ndarray], np.ndarray], outputs: Outputs, draws: Float[np.ndarray, "resample example"]
+) -> Score:
+    """A score of each epoch, with those of the resamples that drew a masked token."""
+    totals = np.einsum("re,pes->rps", draws, outputs)  # [resample, epoch, 3]
     kept = totals[totals[:, 0, 1] > 0]
-    return SCORES[name](outputs.sum(1)), interval(SCORES[name](kept))
+    units = float(effective_units(totals[:, 0, 1]))
+    return Score(score(outputs.sum(1)), score(kept), int(outputs[0, :, 1].sum()), units)
 
 
 SCORES = {
@@ -78,3 +92,5 @@ SCORES = {
     "perplexity": lambda totals: np.exp(totals[..., 0] / totals[..., 1]),
     "accuracy": lambda totals: totals[..., 2] / totals[..., 1],
 }
+# Scores whose gain on frequencies is saved: -1 where less is better.
+GAINS = {"loss": -1, "accuracy": 1}

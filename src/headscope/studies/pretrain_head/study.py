@@ -118,7 +118,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings(), settings.on_notice)
     before = dev_outputs(start.model, examples.outputs, settings)
     trained = _trained(start, corpus, examples, recipe, settings, record)
-    variables = to_variables(before, trained, examples, frequencies, settings)
+    variables = to_variables(before, trained, examples, frequencies, settings, [each.unit for each in text.dev])
     attributes = _attributes(start, environment, corpus, text, settings) | {
         "new_weights": ", ".join(start.new),
         "recipe": json.dumps(settled | recipe.as_settings()),

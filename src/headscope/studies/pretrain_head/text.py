@@ -43,7 +43,8 @@ def held_out_text(model: Model, corpus: Corpus, held_out: float, max_tokens: int
     Raises `HeadscopeError` if there is nothing to train on, or nothing is held out.
     """
     n_dev = max(1, round(held_out * corpus.n_examples))
-    n_train, words = corpus.n_examples - n_dev, Words(model.tokenizer, min(max_tokens, model.max_tokens), settings.long)
+    n_train, longest = corpus.n_examples - n_dev, min(max_tokens, model.max_tokens)
+    words = Words(model.tokenizer, longest, settings.long, by_document=corpus.by_document)
     train, dev = (list(words.encode(islice(corpus, *part))) for part in ((n_train,), (n_train, None)))
     if not train or not dev:
         raise HeadscopeError(

@@ -1,13 +1,27 @@
 """Findings of fine-tuning: its gain over pre-training, and the gain of pre-training (Kovaleva et al. 2019)."""
 
 from collections.abc import Iterator
+from math import hypot, nan
 
+import numpy as np
 import xarray as xr
+from scipy.stats import norm
 
+from headscope.report.claims import LEAST_SEEDS, Claim, above, above_random_weights, apart
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, higher_or_lower, measured, number, of_array
+from headscope.report.wording import (
+    Estimate,
+    examples,
+    higher_or_lower,
+    measured,
+    n_examples,
+    number,
+    of_array,
+    several,
+)
+from headscope.statistics.interval_tests import WIDTH
 
-MOST = 4
+MOST = 3
 WORDS = {
     "finetuned": "fine-tuned",
     "pretrained": "not trained",
@@ -17,33 +31,53 @@ WORDS = {
 
 START = {
     "finetuned": "after fine-tuning",
-    "pretrained": "without fine-tuning",
-    "random": "from random weights",
     "frozen": "with a frozen encoder",
+    "random": "from random weights",
+    "pretrained": "without fine-tuning",
 }
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The gain of fine-tuning, the tasks that are not learned, and the loss from random weights."""
-    return [*_best_scores(result), *_gain(result), *_no_better(result), *_pretraining(result)][:MOST]
+    """The tasks that are and are not learned, the gain of fine-tuning, and the loss from random weights."""
+    return [*_learned(result), *_gain(result), *_pretraining(result)]
 
 
-def _best_scores(result: xr.Dataset) -> Iterator[Finding]:
-    for task in _names(result)[:MOST]:
-        scores = _scores(result, task)
-        best = max(_inits(scores), key=lambda init: float(scores.sel(init=init)))
-        value, chance = number(float(scores.sel(init=best))), _chance(result, task)
-        topic = f"{task}: {_main(result, task)} {value} {START[best]}"
-        known = f"scores {number(chance)}" if chance == chance else "has no score here"
-        yield Finding(topic, f"Always giving the same answer {known}.")
+def _learned(result: xr.Dataset) -> Iterator[Finding]:
+    """Whether tasks are learned, those that are not first."""
+    found = [_task_learned(result, task) for task in _names(result)]
+    yield from sorted(found, key=lambda finding: finding.verdict == "holds")[:MOST]
 
 
-def _no_better(result: xr.Dataset) -> Iterator[Finding]:
-    names = [task for task in _names(result) if "finetuned" in _low(result, task)]
-    if names:
-        verb = "is" if len(names) == 1 else "are"
-        text = "After fine-tuning the score may be that of always giving the same answer."
-        yield Finding(f"{', '.join(names)} {verb} not learned", text)
+def _task_learned(result: xr.Dataset, task: str) -> Finding:
+    """The score of the start that the study is about, beside a constant answer."""
+    scores, chance = _scores(result, task), _chance(result, task)
+    init = next(init for init in START if init in _inits(scores))
+    score, n = of_array(scores.sel(init=init)), (n_examples(scores) or (0, 0))[0]
+    value = f"{task}: {_main(result, task)} {number(score.value)} {START[init]}"
+    if chance != chance:
+        return Finding(value, f"Always giving the same answer has no score here. {_seeds(result)}.")
+    interval = "" if not score.tested else f" (95% interval {number(score.lower)} to {number(score.upper)})"
+    return Finding.judged(
+        _above_constant(result, score, chance, n),
+        f"{number(score.value)}{interval} {START[init]}; always giving the same answer scores {number(chance)}. "
+        f"{_seeds(result)}.",
+        holds=value,
+        fails=f"{task} is not learned",
+        undecided=f"{task} is not clearly learned",
+    )
+
+
+def _above_constant(result: xr.Dataset, score: Estimate, chance: float, n: int) -> Claim:
+    """A score above a constant answer; q corrects for epochs of which dev chose the best (Bonferroni)."""
+    epochs = result.sizes.get("epoch", 1) if _chose_epoch(result) else 1
+    error = (score.upper - score.lower) / WIDTH
+    q = min(1.0, 2 * epochs * float(norm.sf((score.value - chance) / error))) if error > 0 else nan
+    return above(score, chance, n, q)
+
+
+def _seeds(result: xr.Dataset) -> str:
+    """How many trainings a score is the mean of."""
+    return f"Mean over {several(result.sizes['seed'], 'seed')}" if "seed" in result.sizes else "One seed"
 
 
 def _low(result: xr.Dataset, task: str) -> list[str]:
@@ -53,10 +87,38 @@ def _low(result: xr.Dataset, task: str) -> list[str]:
 
 
 def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
-    if losses := _differences(result, "finetuned", "random"):
-        mean = sum(losses.values()) / len(losses)
-        text = f"From random weights the score is {higher_or_lower(-mean)} on average."
-        yield Finding("Pre-training helps" if mean > 0 else "Pre-training does not help", text)
+    """The mean score over tasks beside that of each seed of random weights."""
+    losses = _differences(result, "finetuned", "random")
+    if not losses:
+        return
+    trained = [of_array(_scores(result, task).sel(init="finetuned")) for task in losses]
+    seeds = np.mean([_by_seed(result, task, "random") for task in losses], axis=0).tolist()
+    n = min((n_examples(_scores(result, task)) or (0, 0))[0] for task in losses)
+    loss = higher_or_lower(-sum(losses.values()) / len(losses))
+    few = "" if len(seeds) >= LEAST_SEEDS else f" {LEAST_SEEDS} seeds are wanted for a comparison; --seeds sets them."
+    yield Finding.judged(
+        above_random_weights(_mean(trained), seeds, n),
+        f"From random weights the score is {loss} on average over {several(len(losses), 'task')}. "
+        f"{_seeds(result)}.{few}",
+        holds="Pre-training helps",
+        fails="Pre-training does not help",
+        undecided="It cannot be told whether pre-training helps",
+    )
+
+
+def _mean(scores: list[Estimate]) -> Estimate:
+    """The mean of scores on different examples: errors are independent."""
+    mean = sum(score.value for score in scores) / len(scores)
+    lower = hypot(*(score.value - score.lower for score in scores)) / len(scores)
+    upper = hypot(*(score.upper - score.value for score in scores)) / len(scores)
+    return Estimate(mean, mean - lower, mean + upper)
+
+
+def _by_seed(result: xr.Dataset, task: str, init: str) -> np.ndarray:
+    """The score of each seed; of the only one, where there are no several."""
+    where = {"task": task, "metric": _main(result, task), "init": init}
+    name = "score" if "score_by_seed" not in result else "score_by_seed"
+    return np.atleast_1d(result[name].sel(where).values)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -73,6 +135,7 @@ def _gain(result: xr.Dataset) -> Iterator[Finding]:
     change = f"adds {mean:.1f} points" if mean >= 0 else f"costs {-mean:.1f} points"
     scope = "" if len(gains) == 1 else f" on average over {len(gains)} tasks"
     text = f"Fine-tuning {change}{scope}, by the main metric of each task."
+    text += f" {_seeds(result)}."
     yield Finding("Gain of fine-tuning", f"{text} BERT-base in the paper gains 35.9 on average over seven tasks.")
 
 
@@ -98,12 +161,18 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
     losses, gains = (_differences(result, *both) for both in (("finetuned", "random"), ("random", "pretrained")))
     if not losses or not gains:
         return
-    behind = [task for task, gain in gains.items() if gain < 0]
+    behind = [task for task in gains if _surely_above(result, task, "pretrained", "random")]
     texts = ", ".join(f"{task} {higher_or_lower(-loss)}" for task, loss in losses.items())
     text = f"Scores of training from random weights, beside training from pre-trained ones: {texts}."
     if behind:
         text += f" On {', '.join(behind)} the score is below that of the pre-trained model without fine-tuning."
     yield Finding("Random weights", text)
+
+
+def _surely_above(result: xr.Dataset, task: str, one: str, other: str) -> bool:
+    scores = _scores(result, task)
+    estimates = (of_array(scores.sel(init=init)) for init in (one, other))
+    return apart(*estimates, n=(n_examples(scores) or (0, 0))[0]).verdict == "holds"
 
 
 def _spread(result: xr.Dataset) -> Iterator[Finding]:
@@ -134,9 +203,13 @@ def _paper(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _chosen(result: xr.Dataset) -> Iterator[Finding]:
-    if '"keep": "best"' in str(result.attrs.get("recipe", "")) and result.sizes.get("epoch", 0) > 1:
+    if _chose_epoch(result):
         text = "The best epoch was chosen on the same dev examples: the scores are a little too good."
         yield Finding("How models were chosen", text)
+
+
+def _chose_epoch(result: xr.Dataset) -> bool:
+    return '"keep": "best"' in str(result.attrs.get("recipe", "")) and result.sizes.get("epoch", 0) > 1
 
 
 def _names(result: xr.Dataset) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import xarray as xr
 
+from headscope.report.claims import below, paired
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, estimate, number
 
@@ -20,32 +21,47 @@ def _last(result: xr.Dataset, name: str) -> Estimate:
 
 
 def _loss(result: xr.Dataset) -> Iterator[Finding]:
+    """The last loss beside that of frequencies alone, on the same tokens."""
     loss, perplexity = _last(result, "loss"), _last(result, "perplexity")
-    chance, before = float(result["unigram_loss"]), float(result["loss"].sel(epoch=0))
+    chance, before, tokens = (float(result["unigram_loss"]), float(result["loss"][0]), int(result["loss_n_examples"]))
     text = (
-        f"Loss of masked tokens: {loss.text} nats (perplexity {perplexity.cell('.1f')[0]}) on "
-        f"{int(result['loss_n_examples']):,} masked tokens of the held-out text; {number(before)} before the training, "
-        f"{number(chance)} by the frequency of the pieces alone."
+        f"Loss of masked tokens: {loss.text} nats (perplexity {perplexity.cell('.1f')[0]}) on {tokens:,} masked tokens "
+        f"of the held-out text; {number(before)} before the training, {number(chance)} by the frequency of the pieces "
+        "alone."
     )
-    if not loss.upper < chance:
-        text += " The head is not clearly better than frequencies: train on more text, or for more epochs."
-    yield Finding("Loss", text)
+    claim = below(loss, chance, tokens)
+    if "loss_gain" in result:
+        claim = paired(loss, Estimate(chance), _last(result, "loss_gain"), int(result["loss_gain_n_examples"]), 0)
+        text += f" That is {claim.difference.text} nats less."
+    if claim.verdict != "holds":
+        text += " Train on more text, or for more epochs."
+    yield Finding.judged(
+        claim,
+        text,
+        holds="The head predicts masked tokens better than frequencies do",
+        fails="The head predicts masked tokens no better than frequencies do",
+        undecided="It cannot be told whether the head is better than frequencies",
+    )
 
 
 def _accuracy(result: xr.Dataset) -> Iterator[Finding]:
     accuracy, chance = _last(result, "accuracy"), Estimate(float(result["unigram_accuracy"]))
-    yield Finding("Accuracy", f"{accuracy.percent} of the masked tokens; the most frequent piece {chance.percent}.")
+    gain = f", {_last(result, 'accuracy_gain').points} points" if "accuracy_gain" in result else ""
+    yield Finding(
+        "Accuracy", f"{accuracy.percent} of the masked tokens; the most frequent piece {chance.percent}{gain}."
+    )
 
 
 def _longer(result: xr.Dataset) -> Iterator[Finding]:
-    """Whether the loss still fell in the last epoch."""
+    """The loss of the last epochs, without a test: both are of the same tokens, but of one training."""
     losses = result["loss"].values
-    if len(losses) > 2 and losses[-1] < losses[-2]:
-        fall = number(float(losses[-2] - losses[-1]))
-        yield Finding("More epochs", f"The loss still fell by {fall} nats in the last epoch.")
-    elif len(losses) > 2:
+    if len(losses) > 2:
         best = int(result["epoch"].values[losses.argmin()])
-        yield Finding("Fewer epochs", f"The loss was lowest after epoch {best}; --keep best keeps that model.")
+        advice = "" if best == result["epoch"].values[-1] else f" It was lowest after epoch {best}; see --keep best."
+        text = (
+            f"In the last epoch the loss went from {number(float(losses[-2]))} to {number(float(losses[-1]))}.{advice}"
+        )
+        yield Finding("Last epoch", text)
 
 
 def _head(result: xr.Dataset) -> Iterator[Finding]:
