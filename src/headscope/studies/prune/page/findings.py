@@ -27,7 +27,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     removed = Finding(f"{whole - int(left.sum())} of {whole} heads are removed", kept)
     first = [unlearned(result) or next(promise(result, _share(result)), None)]
     said = [each if each.verdict == "holds" else Finding(each.topic, each.text) for each in first if each]
-    return [*said, removed, *_main_score(result), *_smaller(result)]
+    return [*said, removed, *_main_score(result), *_smaller(result)] if _share(result) else [*said, removed]
 
 
 def _main_score(result: xr.Dataset) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import ceil
 
 import xarray as xr
 
@@ -48,10 +49,14 @@ def _without(result: xr.Dataset, share: float, name: str) -> Finding:
     """What the interval leaves open, where no tolerance is given."""
     metric = str(result["metric"].values[0])
     change = estimate(result, "score_change", metric=metric, share_removed=share)
+    score = measured(result, "pruned_score", metric=metric, share_removed=share)
+    n = 0 if score is None else (n_examples(score) or (0, 0))[0]
     text = "No tolerance is given (--tolerance): a share of the heads is removed, and nothing is promised."
     if change.tested:
         worst = max(0.0, change.upper if metric in LOWER_IS_BETTER else -change.lower)
-        text += f" By the 95% interval {name} may be worse by up to {number(worst)}."
+        if metric == "accuracy" and n:
+            worst = max(worst, 1 - 0.025 ** (1 / n))  # that no answer of n was lost leaves so much open
+        text += f" By the 95% interval {name} may be worse by up to {number(worst)}." if worst else ""
     return Finding("No promise", text)
 
 
@@ -88,6 +93,8 @@ def _wanted(claim: Claim) -> str:
     """How many examples would do, of which one half chooses."""
     if (wanted := examples_wanted(claim)) is None:
         return " With a loss of this size no number of examples would do."
+    if claim.value == 0:  # the bound of what is not seen falls with n, not with its root
+        wanted = ceil(claim.n * (claim.difference.value - claim.difference.lower) / claim.difference.value)
     return f" About {2 * wanted:,} examples would do if the loss is as it is here (there are about {2 * claim.n:,})."
 
 
