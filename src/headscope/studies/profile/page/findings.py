@@ -131,7 +131,8 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
     head, times = strongest(present[what])[0].head, _times_median(present[what])
     yield Finding.judged(
         claims[what],
-        f"Head {head} gives {what} {times:.1f} times as much attention as the median head.{_by_position(result, head)}",
+        f"Head {head}, the highest, gives {what} {times:.1f} times the attention of the median head."
+        f"{_by_position(result, head)}",
         holds=f"Head {head} attends to {what} as no other head does",
         fails="No head stands out by a linguistic feature or link",
         undecided="It cannot be told whether a head stands out by a linguistic feature or link",
