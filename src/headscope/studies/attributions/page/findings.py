@@ -33,16 +33,16 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 def _above_random(methods: list[ChosenLayer], target: str) -> Iterator[Finding]:
     """How many methods beat random order, by the one that is surest."""
-    gains = [each.gains["comprehensiveness"] for each in methods]
+    gains = [method.gains["comprehensiveness"] for method in methods]
     if not gains:
         return
     bounds = {name: ("method", [getattr(gain, name) for gain in gains]) for name in ("lower", "upper")}
     rates = q_above(xr.DataArray([gain.value for gain in gains], bounds, ["method"]), 0.0)
     q = [nan] * len(gains) if rates is None else rates.values.tolist()
-    scores = [each.scores["comprehensiveness"].value for each in methods]
+    scores = [method.scores["comprehensiveness"].value for method in methods]
     claims = [
-        Claim(score, score - gain.value, gain, each.inputs, of_method)
-        for score, gain, each, of_method in zip(scores, gains, methods, q, strict=True)
+        Claim(score, score - gain.value, gain, method.inputs, of_method)
+        for score, gain, method, of_method in zip(scores, gains, methods, q, strict=True)
     ]
     count = sum(claim.verdict == "holds" for claim in claims)
     claim = next((claim for claim in claims if claim.verdict == "holds"), claims[0])
@@ -62,10 +62,10 @@ def _most_faithful(methods: list[ChosenLayer]) -> Iterator[Finding]:
     """The method that one half of the inputs chooses, beside the one on the other half that is nearest to it."""
     if (first := leader(methods)) is None:
         return
-    others = [each for each in methods if each is not first]
-    nearest = min(others, key=lambda each: each.lead.lower)
+    others = [method for method in methods if method is not first]
+    nearest = min(others, key=lambda method: method.lead.lower)
     claim = _lead(first, nearest)
-    close = [NAMES[each.method] for each in others if not each.lead.lower > 0]
+    close = [NAMES[method.method] for method in others if not method.lead.lower > 0]
     yield Finding.judged(
         claim,
         f"{_upper(first)}, has most comprehensiveness on one half of the inputs. On the other half it has "
@@ -79,7 +79,7 @@ def _most_faithful(methods: list[ChosenLayer]) -> Iterator[Finding]:
 
 def _attention(methods: list[ChosenLayer]) -> Iterator[Finding]:
     """Attention beside the method that one half of the inputs chooses."""
-    attention, first = next((each for each in methods if each.method == "attention"), None), leader(methods)
+    attention, first = next((method for method in methods if method.method == "attention"), None), leader(methods)
     if attention is None or attention is first:
         return
     text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} to random order"
@@ -96,15 +96,15 @@ def _attention(methods: list[ChosenLayer]) -> Iterator[Finding]:
 
 
 def _lead(first: ChosenLayer, other: ChosenLayer) -> Claim:
-    score, beside = (each.scores["comprehensiveness"].value for each in (first, other))
+    score, beside = (method.scores["comprehensiveness"].value for method in (first, other))
     return Claim(score, beside, other.lead, other.both)
 
 
 def _blank_out(methods: list[ChosenLayer]) -> Iterator[Finding]:
-    there = [each for each in methods if np.isfinite(each.scores["rank_correlation"].value)]
+    there = [method for method in methods if np.isfinite(method.scores["rank_correlation"].value)]
     if there:
-        ends = [f(there, key=lambda each: each.scores["rank_correlation"].value) for f in (min, max)]
-        texts = [f"{number(each.scores['rank_correlation'].value)} ({each.name})" for each in ends]
+        ends = [f(there, key=lambda method: method.scores["rank_correlation"].value) for f in (min, max)]
+        texts = [f"{number(method.scores['rank_correlation'].value)} ({method.name})" for method in ends]
         yield Finding("Blank-out", f"Spearman correlations of importance with blank-out: from {' to '.join(texts)}.")
 
 
@@ -123,14 +123,14 @@ def _target(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _scores(result: xr.Dataset) -> Iterator[Finding]:
-    for each in chosen(result):
-        scores = {name: score.text for name, score in each.scores.items() if np.isfinite(score.value)}
+    for method in chosen(result):
+        scores = {name: score.text for name, score in method.scores.items() if np.isfinite(score.value)}
         agreement = f"; rank correlation with blank-out {scores['rank_correlation']}" if len(scores) == 3 else ""
         yield Finding(
-            _upper(each),
-            f"Comprehensiveness {scores['comprehensiveness']}, {each.gains['comprehensiveness'].signed} to random "
-            f"order; sufficiency {scores['sufficiency']}, better by {each.gains['sufficiency'].text}{agreement}. "
-            f"n = {each.inputs:,} inputs.",
+            _upper(method),
+            f"Comprehensiveness {scores['comprehensiveness']}, {method.gains['comprehensiveness'].signed} to random "
+            f"order; sufficiency {scores['sufficiency']}, better by {method.gains['sufficiency'].text}{agreement}. "
+            f"n = {method.inputs:,} inputs.",
         )
 
 
@@ -139,11 +139,11 @@ def _special_tokens(result: xr.Dataset) -> Iterator[Finding]:
     shares = result["importance_share"].sel(attribution=["attention", "norm"], token_class=["cls", "sep"]).mean("layer")
     attention = shares.sel(attribution="attention").dropna("token_class")
     if attention.size:
-        place = str(attention["token_class"][attention.argmax("token_class")].item())
-        looked, moved = (float(shares.sel(token_class=place, attribution=name)) for name in ("attention", "norm"))
+        token = str(attention["token_class"][attention.argmax("token_class")].item())
+        looked, moved = (float(shares.sel(token_class=token, attribution=name)) for name in ("attention", "norm"))
         yield Finding(
             "Special tokens",
-            f"{label('token_class', place)} gets {looked:.0%} of the attention, and {moved:.0%} of the lengths of what "
+            f"{label('token_class', token)} gets {looked:.0%} of the attention, and {moved:.0%} of the lengths of what "
             "heads move (means over layers).",
         )
 

@@ -22,7 +22,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     Tasks of fewer than 50 tested cases are left out where there are others: their scores are mostly chance.
     """
     every = _complete(result)
-    every = [each for each in every if enough(each.cases)] or every
+    every = [task for task in every if enough(task.cases)] or every
     if not every:
         return [*_incomplete(result)]
     return [*_gains(every), *_falls(result, every), *_random(result, every), *_order(result, every)]
@@ -55,7 +55,7 @@ def _incomplete(result: xr.Dataset) -> Iterator[Finding]:
 
 def _order(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     places = centres(result)
-    some = sorted((places[each.name], each.words) for each in every if each.name in places)
+    some = sorted((places[task.name], task.words) for task in every if task.name in places)
     if len(some) > 1:
         (low, first), (high, last) = some[0], some[-1]
         text = (
@@ -77,22 +77,22 @@ def _gains(every: list[TaskSummary]) -> Iterator[Finding]:
     )
 
 
-def _gain(each: TaskSummary) -> Claim:
-    return Claim(each.score.value, each.embeddings.value, each.gain, _n(each), each.q, POINT)
+def _gain(task: TaskSummary) -> Claim:
+    return Claim(task.score.value, task.embeddings.value, task.gain, _n(task), task.q, POINT)
 
 
 def _falls(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     """The fall from the chosen layer to the last, of tasks to which layers add: of others there is little to lose."""
     last = result.sizes["layer"]
-    earlier = [each for each in every if each.layer < last and _gain(each).verdict == "holds"]
+    earlier = [task for task in every if task.layer < last and _gain(task).verdict == "holds"]
     if not earlier:
         return
-    bounds = {name: ("task", [getattr(each.fall, name) for each in earlier]) for name in ("lower", "upper")}
-    rates = q_above(xr.DataArray([each.fall.value for each in earlier], bounds, ["task"]), 0.0)
+    bounds = {name: ("task", [getattr(task.fall, name) for task in earlier]) for name in ("lower", "upper")}
+    rates = q_above(xr.DataArray([task.fall.value for task in earlier], bounds, ["task"]), 0.0)
     q = [nan] * len(earlier) if rates is None else rates.values.tolist()
     claims = [
-        Claim(each.score.value, each.last.value, each.fall, _n(each), of_task, POINT)
-        for each, of_task in zip(earlier, q, strict=True)
+        Claim(task.score.value, task.last.value, task.fall, _n(task), of_task, POINT)
+        for task, of_task in zip(earlier, q, strict=True)
     ]
     task, claim, count = _clearest(earlier, claims)
     of_tasks = several(len(earlier), "task") + " to which layers add"
@@ -113,13 +113,13 @@ def _clearest(every: list[TaskSummary], claims: list[Claim]) -> tuple[TaskSummar
     return every[best], claims[best], sum(held)
 
 
-def _n(each: TaskSummary) -> int:
+def _n(task: TaskSummary) -> int:
     """What an interval rests on: cases of one sentence are not independent."""
-    return min(each.cases, each.sentences)
+    return min(task.cases, task.sentences)
 
 
-def _upper(each: TaskSummary) -> str:
-    return each.words[:1].upper() + each.words[1:]
+def _upper(task: TaskSummary) -> str:
+    return task.words[:1].upper() + task.words[1:]
 
 
 def _corrected(claim: Claim, every: list[TaskSummary]) -> str:
@@ -130,26 +130,26 @@ def _random(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     """The task that is nearest to random weights, in their best layer."""
     if "score_random" not in result:
         return
-    random = {each.name: float(result["score_random"].sel(task=each.name).max()) for each in every}
-    every = [each for each in every if np.isfinite(random[each.name])]
+    random = {task.name: float(result["score_random"].sel(task=task.name).max()) for task in every}
+    every = [task for task in every if np.isfinite(random[task.name])]
     if every:
-        least = min(every, key=lambda each: each.score.value - random[each.name])
+        least = min(every, key=lambda task: task.score.value - random[task.name])
         text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(random[least.name])}."
         yield beside_random_seeds(least.score, [random[least.name]], _n(least), text)
 
 
-def _finding(each: TaskSummary) -> Finding:
-    unit = "R²" if each.is_value else "right"
-    tested = "" if np.isnan(each.q) else f" Gain: {each.gain.points} points, q {rate(each.q)}."
+def _finding(task: TaskSummary) -> Finding:
+    unit = "R²" if task.is_value else "right"
+    tested = "" if np.isnan(task.q) else f" Gain: {task.gain.points} points, q {rate(task.q)}."
     return Finding(
-        _upper(each),
-        f"Layer {each.layer}: {each.score.percent} {unit}; embeddings {each.embeddings.percent}, "
-        f"{'mean' if each.is_value else 'most frequent answer'} {_bare(each.majority.value)}.{tested}",
+        _upper(task),
+        f"Layer {task.layer}: {task.score.percent} {unit}; embeddings {task.embeddings.percent}, "
+        f"{'mean' if task.is_value else 'most frequent answer'} {_bare(task.majority.value)}.{tested}",
     )
 
 
 def _without_gain(every: list[TaskSummary]) -> Iterator[Finding]:
-    names = [each.words for each in every if not each.q < RATE]
+    names = [task.words for task in every if not task.q < RATE]
     if names:
         yield Finding("Gain not shown", f"Not above the embeddings at 5% false discoveries: {', '.join(names)}.")
 
@@ -158,11 +158,11 @@ def _selectivity(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Findi
     if "selectivity" not in result:
         return
     parts = []
-    for each in every:
-        place = {"task": each.name, "layer": each.layer}
-        value, control = (float(result[name].sel(place)) for name in ("selectivity", "control"))
+    for task in every:
+        where = {"task": task.name, "layer": task.layer}
+        value, control = (float(result[name].sel(where)) for name in ("selectivity", "control"))
         if np.isfinite(value) and np.isfinite(control):
-            parts.append(f"{each.words} {number(100 * value, '+.0f')} ({_bare(control)})")
+            parts.append(f"{task.words} {number(100 * value, '+.0f')} ({_bare(control)})")
     if parts:
         text = "Points above a control task, in which each word has a random answer (its score in brackets): "
         yield Finding("Selectivity", f"{text}{', '.join(parts)}.")
@@ -172,25 +172,25 @@ def _compression(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Findi
     if "compression" not in result:
         return
     parts = []
-    for each in every:
-        values = result["compression"].sel(task=each.name)
-        first = float(result["compression_embeddings"].sel(task=each.name))
+    for task in every:
+        values = result["compression"].sel(task=task.name)
+        first = float(result["compression_embeddings"].sel(task=task.name))
         if bool(values.notnull().all()) and np.isfinite(first):
             top = int(values["layer"][int(values.argmax("layer"))])
-            parts.append(f"{each.words} {float(values.max()):.1f} in layer {top} (embeddings {first:.1f})")
+            parts.append(f"{task.words} {float(values.max()):.1f} in layer {top} (embeddings {first:.1f})")
     if parts:
         yield Finding("Online code", f"Answers are shorter by this factor than a uniform code: {', '.join(parts)}.")
 
 
 def _mixes(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     places = centres(result)
-    parts = [f"{each.words} {places[each.name]:.2f}" for each in every if each.name in places]
+    parts = [f"{task.words} {places[task.name]:.2f}" for task in every if task.name in places]
     if parts:
         yield Finding("Centre of gravity", f"Mean layer by the weights of a scalar mix: {', '.join(parts)}.")
 
 
 def _rare(every: list[TaskSummary]) -> Iterator[Finding]:
-    parts = [f"{each.words} {each.rare:,} of {each.cases:,}" for each in every if each.rare]
+    parts = [f"{task.words} {task.rare:,} of {task.cases:,}" for task in every if task.rare]
     if parts:
         yield Finding(
             "Rare answers",
@@ -211,8 +211,8 @@ def _limits(result: xr.Dataset) -> Iterator[Finding]:
         yield Finding("Left out", f"The corpora do not give these tasks: {text}.")
 
 
-def _share(each: TaskSummary, score: Estimate) -> str:
-    return f"{_bare(score.value)} {'of the variance' if each.is_value else 'of the cases'}"
+def _share(task: TaskSummary, score: Estimate) -> str:
+    return f"{_bare(score.value)} {'of the variance' if task.is_value else 'of the cases'}"
 
 
 def _bare(value: float) -> str:
