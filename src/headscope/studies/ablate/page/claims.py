@@ -65,9 +65,9 @@ def _loss(gains: xr.DataArray, q: xr.DataArray | None) -> Claim:
     sure = _lost(gains, q)
     flat = gains.stack(place=gains.dims)
     among = flat.where(sure.stack(place=gains.dims)) if bool(sure.any()) else flat
-    place = {"place": int(among.fillna(np.inf).argmin("place"))}
-    rate = nan if q is None else float(q.transpose(*gains.dims).stack(place=gains.dims)[place])
-    return above(-of_array(flat[place]), 0.0, (n_examples(flat[place]) or (0, 0))[0], rate)
+    first = {"place": int(among.fillna(np.inf).argmin("place"))}
+    rate = nan if q is None else float(q.transpose(*gains.dims).stack(place=gains.dims)[first])
+    return above(-of_array(flat[first]), 0.0, (n_examples(flat[first]) or (0, 0))[0], rate)
 
 
 def _free(result: xr.Dataset) -> Iterator[Finding]:

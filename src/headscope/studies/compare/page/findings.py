@@ -43,9 +43,9 @@ CHANGES = {
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The layers, the head and the kind of attention that changed most, for the first later models."""
     models = result["model"].values.tolist()[:MOST]
-    each, named = max(1, MOST // len(models)), len(models) > 1
+    shown, named = max(1, MOST // len(models)), len(models) > 1
     parts = [list(_main(result.sel(model=model), f" in {model}" if named else "")) for model in models]
-    return [finding for part in parts for finding in part[:each]]
+    return [finding for part in parts for finding in part[:shown]]
 
 
 def _main(result: xr.Dataset, of_model: str) -> Iterator[Finding]:
@@ -194,8 +194,8 @@ def _padded(result: xr.Dataset, similarity: xr.DataArray) -> Iterator[Finding]:
 
 
 def _changes(result: xr.Dataset) -> Iterator[Finding]:
-    for topic, (name, place) in CHANGES.items():
-        if (array := measured(result, name, **place)) is not None:
+    for topic, (name, labels) in CHANGES.items():
+        if (array := measured(result, name, **labels)) is not None:
             unit = " nats" if array.attrs.get("units") == "nats" else ""
             mean = f"On average over heads {_signed(float(array.mean()))}{unit}"
             most = listed(sorted(strongest(array), key=lambda reading: -abs(reading.value))[:3])

@@ -18,13 +18,13 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The place of the head in the order of removal."""
-    gone, whole = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
+    gone, total = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
     how = json.loads(result.attrs["pruning"])["by"]
     order = f"the order by {how} is no test"
     if unlearned(result):
         order = f"{order}, and the task is not learned"
     if rows := of_variable(numbers, "removed_at"):
-        place = ordinal(int(rows[0].value))
-        yield Finding("Pruning", f"Removed as the {place} of {whole} heads, the least important first ({order}).")
+        rank = ordinal(int(rows[0].value))
+        yield Finding("Pruning", f"Removed as the {rank} of {total} heads, the least important first ({order}).")
     else:
-        yield Finding("Pruning", f"Kept: {gone} of {whole} heads were removed before it ({order}).")
+        yield Finding("Pruning", f"Kept: {gone} of {total} heads were removed before it ({order}).")

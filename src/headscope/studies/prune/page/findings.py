@@ -21,12 +21,12 @@ FIRST = 8
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The promise, the heads removed, the change of the main metric, and the size and speed of the saved model."""
     left = result["heads_left"].sel(share_removed=_share(result))
-    whole = int(result["heads_left"].isel(share_removed=0).sum())
+    total = int(result["heads_left"].isel(share_removed=0).sum())
     least, most = int(left.min()), int(left.max())
     kept = f"Each layer keeps {least}." if least == most else f"Layers keep {least} to {most}."
-    removed = Finding(f"{whole - int(left.sum())} of {whole} heads are removed", kept)
+    removed = Finding(f"{total - int(left.sum())} of {total} heads are removed", kept)
     first = [unlearned(result) or next(promise(result, _share(result)), None)]
-    said = [each if each.verdict == "holds" else Finding(each.topic, each.text) for each in first if each]
+    said = [one if one.verdict == "holds" else Finding(one.topic, one.text) for one in first if one]
     return [*said, removed, *_main_score(result), *_smaller(result)] if _share(result) else [*said, removed]
 
 
@@ -38,10 +38,10 @@ def _main_score(result: xr.Dataset) -> Iterator[Finding]:
     if isnan(before) or isnan(after):
         yield Finding(f"{name} is not known", "The result has no score of the whole model or of the pruned one.")
         return
-    place = {"metric": metric, "share_removed": _share(result)}
-    change = estimate(result, "score_change", **place)
+    labels = {"metric": metric, "share_removed": _share(result)}
+    change = estimate(result, "score_change", **labels)
     sure = "The difference is beyond chance." if change.is_not(0) else "The difference may be chance."
-    if not change.is_not(0) and (array := measured(result, "score_change", **place)) is not None:
+    if not change.is_not(0) and (array := measured(result, "score_change", **labels)) is not None:
         sure += f" {_least(result, array)}"
     yield Finding(f"{name} was {number(before)} and is {number(after)}", sure.rstrip())
 
@@ -55,13 +55,13 @@ def _least(result: xr.Dataset, change: xr.DataArray) -> str:
 def _smaller(result: xr.Dataset) -> Iterator[Finding]:
     """The size and the speed of the saved model beside the whole one."""
     places = [0.0, _share(result)]
-    before, after = (int(each) for each in result["parameters"].sel(share_removed=places))
+    before, after = (int(count) for count in result["parameters"].sel(share_removed=places))
     topic = f"The model is {1 - after / before:.0%} smaller"
     text = f"The saved model has {after / 1e6:.2f} million parameters."
     megabytes = measured(result, "megabytes", share_removed=places)
     if megabytes is not None and bool(megabytes.notnull().all()):
-        whole, kept = map(float, megabytes)
-        text = f"The saved model takes {number(kept, '.1f')} MB in the place of {number(whole, '.1f')} MB."
+        total, kept = map(float, megabytes)
+        text = f"The saved model takes {number(kept, '.1f')} MB in the place of {number(total, '.1f')} MB."
     yield Finding(topic, text)
     if "forward_s" in result.attrs:
         seconds = json.loads(result.attrs["forward_s"])
@@ -79,11 +79,11 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 def _heads(result: xr.Dataset) -> Iterator[Finding]:
     left = result["heads_left"].sel(share_removed=_share(result))
-    whole = int(result["heads_left"].isel(share_removed=0).sum())
-    gone = whole - int(left.sum())
+    total = int(result["heads_left"].isel(share_removed=0).sum())
+    gone = total - int(left.sum())
     least, most = int(left.min()), int(left.max())
     kept = f"each layer keeps {least}" if least == most else f"layers keep {least} to {most}"
-    text = f"{gone} of {whole} heads ({gone / whole:.0%}) were removed; {kept}."
+    text = f"{gone} of {total} heads ({gone / total:.0%}) were removed; {kept}."
     if spared := int(result.attrs["spared"]):
         keep = json.loads(result.attrs["pruning"])["keep"]
         text += f" {several(spared, 'head')} of low importance stayed: no layer keeps fewer than {keep}."
@@ -92,9 +92,9 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
 
 def _scores(result: xr.Dataset) -> Iterator[Finding]:
     for metric in result["metric"].values.tolist():
-        place = {"metric": metric, "share_removed": _share(result)}
+        labels = {"metric": metric, "share_removed": _share(result)}
         before = float(result["pruned_score"].sel(metric=metric).isel(share_removed=0))
-        after, change = (measured(result, name, **place) for name in ("pruned_score", "score_change"))
+        after, change = (measured(result, name, **labels) for name in ("pruned_score", "score_change"))
         if after is None or change is None or isnan(before):
             continue
         moved = of_array(change)
@@ -105,7 +105,7 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _size(result: xr.Dataset) -> Iterator[Finding]:
-    before, after = (int(each) for each in result["parameters"].sel(share_removed=[0.0, _share(result)]))
+    before, after = (int(count) for count in result["parameters"].sel(share_removed=[0.0, _share(result)]))
     text = f"{before:,} parameters became {after:,} ({1 - after / before:.0%} fewer)."
     scores = result["reloaded_score"].dropna("metric")
     if scores.size:
