@@ -50,12 +50,12 @@ def key_ranges(mask: Tensor | None, examples: int, queries: int, keys: int) -> K
         return None
     known = vars(mask).get("ranges")
     if known is None:
-        ranges = _found(mask, examples, queries, keys)
+        ranges = _ranges_of(mask, examples, queries, keys)
         known = vars(mask)["ranges"] = (ranges,)
     return known[0]
 
 
-def _found(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRanges | None:
+def _ranges_of(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRanges | None:
     first, last = np.zeros(queries, dtype=int), np.full(queries, keys)
     for start in range(0, queries, ROWS):
         rows = slice(start, min(start + ROWS, queries))
@@ -64,10 +64,10 @@ def _found(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRanges | 
         seen = part > hidden / 2  # [example, head, query, key]
         empty = ~seen.any(-1)
         seen = seen.any(1).any(0).expand(rows.stop - rows.start, -1)
-        whole = empty.any(1).any(0).expand(len(seen)).cpu().numpy()
+        sees_none = empty.any(1).any(0).expand(len(seen)).cpu().numpy()
         ends = seen.shape[-1] - seen.flip(-1).to(torch.uint8).argmax(-1)
-        first[rows] = np.where(whole, 0, seen.to(torch.uint8).argmax(-1).cpu().numpy())
-        last[rows] = np.where(whole, keys, ends.cpu().numpy())
+        first[rows] = np.where(sees_none, 0, seen.to(torch.uint8).argmax(-1).cpu().numpy())
+        last[rows] = np.where(sees_none, keys, ends.cpu().numpy())
     return KeyRanges(first, last, keys) if (first > 0).any() or (last < keys).any() else None
 
 
