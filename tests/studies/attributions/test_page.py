@@ -21,13 +21,17 @@ def measured() -> xr.Dataset:
 
 
 def planted(
-    measured: xr.Dataset, falls: dict[str, float], inputs: int = 60, noise: float = 0.02
+    measured: xr.Dataset, falls: dict[str, float], inputs: int = 60, of_flow: int = 60
 ) -> dict[str, str | None]:
-    """The verdicts of a result in which each method makes the target fall by so much, random order by .1."""
+    """The verdicts of a result in which each method makes the target fall by so much, random order by .1.
+
+    * `of_flow`: on how many inputs flow was taken.
+    """
     random = np.random.default_rng(0)
     layers = measured.sizes["layer"]
     fall = np.array([falls.get(name, 0.1) for name in METHODS])[:, None, None]
     curve = 1 - fall + 0.02 * random.standard_normal((inputs, len(METHODS), layers, len(SHARES)))
+    curve[of_flow:, METHODS.index("flow")] = np.nan
     orders = np.full((inputs, len(SHARES)), 0.9)
     numbers = np.arange(inputs)
     rows = Faithfulness(
@@ -58,3 +62,10 @@ def test_two_methods_that_are_alike_are_not_told_apart(measured: xr.Dataset) -> 
 @pytest.mark.parametrize("inputs", [2, 60])
 def test_methods_in_random_order_are_no_claim(measured: xr.Dataset, inputs: int) -> None:
     assert "holds" not in planted(measured, {}, inputs).values()
+
+
+def test_a_method_of_fewer_inputs_does_not_lead(measured: xr.Dataset) -> None:
+    told = planted(measured, {"flow": 0.6, "norm": 0.5}, of_flow=20)
+    assert "Flow is the most faithful method" not in told
+    assert told["Attention is less faithful than norm"] == "holds"
+    assert planted(measured, {"flow": 0.6, "norm": 0.5})["Flow is the most faithful method"] == "holds"

@@ -126,7 +126,9 @@ def _add_best_layers(variables: Variables, rows: Faithfulness, draws: np.ndarray
     chosen = {name: np.take_along_axis(values, best[None, :, None], axis=2)[..., 0] for name, values in scores.items()}
     for name, values in chosen.items():
         _add(variables, f"chosen_{name}", values[~selecting], draws[:, ~selecting])
-    top = int(means.max(1).argmax())
+    # Methods of fewer inputs, such as flow, do not lead: the others were compared on all of them.
+    number = np.isfinite(rows.deletion[selecting]).all((-1, -2)).sum(0)
+    top = int(np.where(number == number.max(), means.max(1), -np.inf).argmax())
     lead = chosen["comprehensiveness"][:, [top]] - chosen["comprehensiveness"]
     lead[:, top] = np.nan
     _add(variables, "best_method_lead", lead[~selecting], draws[:, ~selecting])
