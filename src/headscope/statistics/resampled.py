@@ -1,11 +1,15 @@
 """Scores with their values in bootstrap resamples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from headscope.statistics.bootstrap import interval
+
+# Below this number of units, which may be estimated from the resamples, there is one.
+ONE_UNIT = 1.5
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,8 @@ class Score:
 
     @property
     def interval(self) -> Float[np.ndarray, "space 2"]:
-        """The 95% percentile bootstrap interval."""
-        return interval(self.resampled, self.units)
+        """The 95% percentile bootstrap interval; NaN for one unit, which says nothing of others."""
+        return np.where(self.units < ONE_UNIT, np.nan, interval(self.resampled, self.units))
 
     def __getitem__(self, spaces: slice) -> "Score":
         """The score in some of the spaces."""
@@ -32,3 +36,9 @@ class Score:
     def __sub__(self, other: "Score") -> "Score":
         """The gain in each space, on the same sentences and resamples."""
         return replace(self, mean=self.mean - other.mean, resampled=self.resampled - other.resampled)
+
+
+def mean_of(scores: Sequence[Score]) -> Score:
+    """The mean of several scores on the same sentences and resamples, such as those of seeds."""
+    resampled = np.mean([score.resampled for score in scores], axis=0)
+    return replace(scores[0], mean=np.mean([score.mean for score in scores], axis=0), resampled=resampled)

@@ -58,7 +58,7 @@ class Gold:
         draws: Float[np.ndarray, "resample sentence"],
         among: Bool[np.ndarray, " scored"] | slice = slice(None),
     ) -> Tally:
-        """The tally of values over (some of the) scored words; whole sentences are resampled."""
+        """The tally of values over (some of the) scored words; whole sentences or documents are resampled."""
         numbers, sentences = self.sentence[among], len(self.sentences)
         sums = np.zeros((sentences, values.shape[1]))
         np.add.at(sums, numbers, values[among])

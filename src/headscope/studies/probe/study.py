@@ -115,7 +115,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             read = attention_reader(untrained(model, seed), settings)
             with capture_treebanks(Treebank, read, corpus, training, budget) as treebanks:
                 experiments.run(RANDOM, [seed], treebanks)
-    draws = poisson_draws(range(len(gold.sentences)), settings.seed, settings.resamples)
+    draws = poisson_draws((sentence.unit for sentence in gold.sentences), settings.seed, settings.resamples)
     variables = to_variables(experiments.outcomes, gold, draws, numbers)
     variables |= weighed(np.stack(experiments.weights), preferred, gold, draws, model.capture.heads)
     attributes |= {

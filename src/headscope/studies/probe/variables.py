@@ -33,8 +33,8 @@ def to_variables(
 ) -> dict[str, xr.DataArray]:
     """`uas[probe]` and `recall[probe, relation]` with their intervals, and what the seeds make of it.
 
-    A score is the mean over seeds; its interval is over sentences. What was not trained has one score for all seeds;
-    a seed that was not reached is NaN.
+    A score is the mean over seeds; its interval is over sentences or documents. What was not trained has one score for
+    all seeds; a seed that was not reached is NaN.
     """
     names, counts = np.unique(gold.relation, return_counts=True)
     relations = [str(names[place]) for place in np.lexsort((names, -counts))]
@@ -96,10 +96,12 @@ def _for_each_seed(values: Sequence[float], seeds: int) -> list[float]:
 
 def _add_estimate(variables: Variables, name: str, score: Tally) -> None:
     count = Count(int(score.count), "words that are scored", "words")
-    variables.add(name, score.mean, interval=score.interval, count=count)
+    variables.add(name, score.mean, interval=score.share_interval, count=count)
 
 
 def _add_recall(variables: Variables, relations: Sequence[Tally]) -> None:
-    means, intervals = (np.stack([getattr(tally, part) for tally in relations], 1) for part in ("mean", "interval"))
+    means, intervals = (
+        np.stack([getattr(tally, part) for tally in relations], 1) for part in ("mean", "share_interval")
+    )
     count = Count([int(tally.count) for tally in relations], "words of each relation", "words", ("relation",))
     variables.add("recall", means, interval=intervals, count=count)

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from headscope.linguistics.parsed_sentences import ROOT
 from headscope.statistics import rank_correlation
-from headscope.statistics.bootstrap import tally
+from headscope.statistics.bootstrap import effective_units, tally
 from headscope.statistics.columns import Columns
 from headscope.statistics.resampled import Score
 from headscope.studies.structure import probes
@@ -87,7 +87,9 @@ def scores(each: SentenceScores, draws: Float[np.ndarray, "resample sentence"]) 
 def _mean(values: np.ndarray, cases: np.ndarray, draws: np.ndarray) -> Score:
     sums = tally(values, cases, draws)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Score(sums.mean, sums.resampled_total / sums.resampled_count[:, None], int(sums.count))
+        return Score(
+            sums.mean, sums.resampled_total / sums.resampled_count[:, None], int(sums.count), float(sums.units)
+        )
 
 
 def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Score:
@@ -105,7 +107,7 @@ def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Sc
         return Score(nothing, np.full((len(draws), values.shape[1]), np.nan), 0)
     number = np.sum(drawn, axis=0)[:, None]  # [resample, 1]
     mean = np.divide(np.sum(resampled, axis=0), number, out=np.full(resampled[0].shape, np.nan), where=number > 0)
-    return Score(np.mean(totals, axis=0), mean, sum(there))
+    return Score(np.mean(totals, axis=0), mean, sum(there), float(effective_units(draws.sum(1))))
 
 
 def _predictions(treebank: TreebankStates, maps: Mapping[str, Maps], device: torch.device):

@@ -13,7 +13,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.random_weights import untrained
+from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Training
 from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, read_treebanks
@@ -52,7 +52,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `distance_spearman[layer]`: rank correlation of predicted and gold distances, averaged over lengths 5 to 50.
     * `root_accuracy[layer]`, `norm_spearman[layer]`: root and rank correlation by a depth probe.
     * `X_baseline[baseline]`: of embeddings, of their mean that decays from the nearest word, and of the linear order.
-    * `X_random[layer]`: of the same model with random weights; `X_gain[layer]`: the gain over it.
+    * `X_random[layer]`: of the same model with random weights, the mean of `X_random_by_seed[seed, layer]`;
+      `X_gain[layer]`: the gain over it.
     * `X_by_rank[probe_rank, layer]`: of each rank on held-out sentences, where there are several.
 
     Probes are trained on `training`, or without one on four sentences of five of the corpus, and tested on the fifth.
@@ -68,7 +69,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `training`: Treebank to train on; by default, four fifths of `corpus`, and the last fifth is tested.
     * `rank`: Rank of the probes; of several ("16,64,128"), the best on held-out sentences for each layer.
-    * `random`: Also probe the model with random weights.
+    * `random`: Also probe the model with random weights, of three seeds.
     * `epochs`: Number of passes over the training sentences.
     * `batch`: Sentences of a step.
     * `learning_rate`: Learning rate of Adam at the start; it falls to 0.
@@ -83,20 +84,23 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
-    models = chain([model], (untrained(model, seed) for seed in [settings.seed] if random))
+    seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
+    models = chain([model], (untrained(model, seed) for seed in seeds))
     read_in_worker(
         models, lambda used, store: read_treebanks(states_reader(used, settings), corpus, training, store), settings
     )
     budget = int(memory * 1e9)
     with capture_treebanks(TreebankStates, states_reader(model, settings), corpus, training, budget) as states:
-        settings.on_total(_steps(corpus, training, states, recipe, random))
+        settings.on_total(_steps(corpus, training, states, recipe, len(seeds)))
         fitted, tested = _probed(model, states, recipe, settings)
         held = _held_out_scores(states.train[fitted.held_out], fitted, model, settings)
         layer = 1 + int(np.argmax(held.chosen["uuas"].mean[: -len(UNCONTEXTUAL) - 1]))
         attributes |= _attributes(training or corpus, states)
         drawn = example_trees(states.test, fitted.maps, layer, trees, settings.seed, model.device)
     del states  # those of both models would need twice the memory
-    of_random = _random_scores(model, corpus, training, recipe, settings, budget) if random else None
+    of_random = {
+        seed: _random_scores(untrained(model, seed), corpus, training, recipe, settings, budget) for seed in seeds
+    }
     attributes |= {
         "chosen_layer": layer,
         "trees": json.dumps(drawn, ensure_ascii=False),
@@ -109,8 +113,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 def _random_scores(
     model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
 ) -> dict[str, Score]:
-    """The scores on test sentences of the same model with random weights."""
-    read = states_reader(untrained(model, settings.seed), settings)
+    """The scores on test sentences of a model with random weights."""
+    read = states_reader(model, settings)
     with capture_treebanks(TreebankStates, read, corpus, training, budget) as states:
         return _probed(model, states, recipe, settings)[1]
 
@@ -131,7 +135,7 @@ def _held_out_scores(held: TreebankStates, fitted: FittedProbes, model: Model, s
 
 
 def _scores(treebank: TreebankStates, maps: Mapping[str, Maps], model: Model, settings: Settings) -> dict[str, Score]:
-    draws = poisson_draws(range(len(treebank)), settings.seed, settings.resamples)
+    draws = poisson_draws((sentence.unit for sentence in treebank.sentences), settings.seed, settings.resamples)
     return scores(score(treebank, maps, model.device), draws)
 
 
@@ -165,9 +169,9 @@ def _steps(
     training: Corpus | None,
     states: Captured,
     recipe: ProbeRecipe,
-    random: bool,
+    random: int,
 ) -> int:
-    """The number of sentences that are read and trained on in all, for the progress bar."""
+    """The number of sentences that are read and trained on in all, with so many models of random weights."""
     read = corpus.n_examples + (training.n_examples if training else 0)
     step = len(states.train) - round(len(states.train) * recipe.held_out)
     return (1 + random) * (read + recipe.epochs * step)

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.resampled import Score
+from headscope.statistics.resampled import Score, mean_of
 from headscope.studies.structure.train import KINDS, FittedProbes
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL
 
@@ -34,7 +34,8 @@ def _beside(name: str, label: Label) -> dict[str, Label]:
     return {
         name: label,
         f"{name}_baseline": Label(f"{words}, without the context of the model", label.units, ("baseline",)),
-        f"{name}_random": Label(f"{words}, for a model with random weights", label.units, ("layer",)),
+        f"{name}_random": Label(f"{words}, for a model with random weights, mean over seeds", label.units, ("layer",)),
+        f"{name}_random_by_seed": Label(f"{words}, for a model with random weights", label.units, ("seed", "layer")),
         f"{name}_gain": Label(f"gain over random weights in {words}", label.units, ("layer",)),
         f"{name}_by_rank": Label(f"{words}, by rank, on held-out training sentences", label.units, by_rank),
     }
@@ -57,19 +58,26 @@ class HeldOutScores:
 
 
 def to_variables(
-    tested: Mapping[str, Score], held_out: HeldOutScores, random: Mapping[str, Score] | None, fitted: FittedProbes
+    tested: Mapping[str, Score],
+    held_out: HeldOutScores,
+    random: Mapping[int, Mapping[str, Score]],
+    fitted: FittedProbes,
 ) -> dict[str, xr.DataArray]:
-    """The scores of all layers and baselines, those of random weights, and the choices made on held-out sentences."""
+    """The scores of all layers and baselines, those of random weights by seed, and what held-out sentences chose."""
     layers = len(fitted.maps["distance"]) - len(UNCONTEXTUAL)
     ranks = sorted(fitted.by_rank)
-    variables = Variables({"baseline": BASELINES, "probe": KINDS, "probe_rank": ranks}, SOURCE, LABELS)
+    variables = Variables(
+        {"baseline": BASELINES, "probe": KINDS, "probe_rank": ranks, "seed": list(random)}, SOURCE, LABELS
+    )
     for name in SCORES:
         score, cases = tested[name], "edges" if name == "uuas" else "sentences"
         _add(variables, name, score[:layers], Count(score.count, cases, cases))
         _add(variables, f"{name}_baseline", score[layers:])
-        if random is not None:
-            _add(variables, f"{name}_random", random[name][:layers])
-            _add(variables, f"{name}_gain", score[:layers] - random[name][:layers])
+        if random:
+            by_seed = [scores[name][:layers] for scores in random.values()]
+            _add(variables, f"{name}_random", mean_of(by_seed))
+            _add(variables, f"{name}_gain", score[:layers] - mean_of(by_seed))
+            variables.add(f"{name}_random_by_seed", np.stack([of_seed.mean for of_seed in by_seed]))
     variables.add("held_out_uuas", held_out.chosen["uuas"].mean[:layers])
     if held_out.by_rank:
         _add_ranks(variables, [held_out.by_rank[rank] for rank in ranks], layers)

@@ -7,39 +7,65 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
+from headscope.report.claims import apart
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_weights
+from headscope.report.random_weights import beside_random_seeds
 from headscope.report.wording import listed, strongest
 from headscope.statistics.thresholds import LEAST_CASES
-from headscope.studies.probe.page.summary import SEES_ATTENTION, Parser, best_without, parsers
+from headscope.studies.probe.page.summary import SEES_ATTENTION, UNTRAINED, Parser, best_without, parsers
 
 NAMED = 6
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The parser that sees attention alone, beside the best baseline, random weights and the main heads."""
+    """The parser that sees attention alone, beside simple trees and random weights; what it adds to words; heads."""
     every = parsers(result)
-    heads = ", ".join(reading.head for reading in strongest(with_interval(result, "contribution").max("direction"))[:3])
-    most = Finding(f"Heads {heads} contribute most", "They raise the score of the right word the most.")
-    return [*_alone(every), *_both(every), *([most] if heads else [])]
+    heads = listed(strongest(with_interval(result, "contribution").max("direction"))[:3])
+    raised = f"Largest rise of the score of the right word over that of another word, in logits: {heads}."
+    described = [Finding("Contributions of heads", raised)] if heads else []
+    return [*_alone(result, every), *_random_seeds(result, every), *_both(result, every), *described]
 
 
-def _alone(every: dict[str, Parser]) -> Iterator[Finding]:
-    """The parser that sees attention alone, beside the best baseline and random weights."""
-    if alone := every.get("attention"):
-        other, random = best_without(every), every.get("random_attention")
-        topic = f"Attention alone finds {alone.uas.value:.0%} of the syntactic heads"
-        base = f"(from {other.words}) finds {other.uas.value:.0%}" if other else "was not scored"
-        yield Finding(topic, f"The best parser without the attention of the model {base}.")
-        if random:
-            text = f"With random weights of the model the same parser finds {random.uas.value:.0%}."
-            yield beside_random_weights(alone.uas, random.uas, text)
+def _alone(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
+    """The parser that sees attention alone, beside trees that need no training."""
+    alone, simple = every.get("attention"), [every[name] for name in UNTRAINED if name in every]
+    if alone and simple:
+        best = max(simple, key=lambda parser: parser.uas.value)
+        other = best_without(every) or best
+        beside = f"; the best parser without the attention of the model ({other.words}) {other.uas.value:.0%}"
+        yield Finding.judged(
+            apart(alone.uas, best.uas, _cases(result)),
+            f"A parser that sees attention alone gets {alone.uas.value:.0%} of the heads right, the {best.words} "
+            f"{best.uas.value:.0%}{beside if other is not best else ''}.",
+            holds=f"Attention alone finds {alone.uas.value:.0%} of the syntactic heads",
+            fails="Attention alone finds no more syntactic heads than a fixed offset does",
+            undecided="Too few words to tell attention from a fixed offset",
+        )
 
 
-def _both(every: dict[str, Parser]) -> Iterator[Finding]:
-    if both := every.get("attention_and_words"):
-        text = f"A parser that sees both finds {both.uas.value:.0%} of the syntactic heads."
-        yield Finding("Words complete attention", text)
+def _random_seeds(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
+    alone, random = every.get("attention"), every.get("random_attention")
+    if alone and random:
+        text = f"Attention alone gets {alone.uas.value:.0%} of the heads right, with random weights of the model "
+        scores = result["uas_by_seed"].sel(probe="random_attention").dropna("seed").values.tolist()
+        yield beside_random_seeds(alone.uas, scores, _cases(result), f"{text}{random.uas.value:.0%}.")
+
+
+def _both(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
+    both, words = every.get("attention_and_words"), every.get("distances_and_words")
+    if both and words:
+        share = f"{both.uas.value:.0%} of the syntactic heads"
+        yield Finding.judged(
+            apart(both.uas, words.uas, _cases(result)),
+            f"A parser that sees both gets {share} right, one of words and their distance {words.uas.value:.0%}.",
+            holds="Attention adds to what words show",
+            fails="Attention adds nothing to words and their distance",
+            undecided="Too few words to tell whether attention adds to them",
+        )
+
+
+def _cases(result: xr.Dataset) -> int:
+    return int(result["uas_n_examples"])
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -118,7 +144,8 @@ def _gained(result: xr.Dataset, number: int) -> str:
     if "attention_and_words" not in result["probe"]:
         return ""
     gain = result["recall"].sel(probe="attention_and_words") - result["recall"].sel(probe="attention")
-    return f"Words help most with {', '.join(result['relation'].values[gain.argsort().values[::-1][:number]])}. "
+    names = result["relation"].values[gain.argsort().values[::-1][:number]]
+    return f"The gain from words is largest for {', '.join(names)}. "
 
 
 def _named(recall: xr.DataArray, places: np.ndarray) -> str:

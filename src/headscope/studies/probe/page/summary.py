@@ -17,6 +17,7 @@ NAMES = {
     "right_branching": "right-branching",
 }
 SEES_ATTENTION = ("attention", "attention_and_words")
+UNTRAINED = ("fixed_offset", "right_branching")
 # Clark et al. (2019), Table 3: BERT-base, the Penn Treebank with Stanford's relations, GloVe vectors.
 PAPER = {
     "right_branching": 26,

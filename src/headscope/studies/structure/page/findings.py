@@ -6,33 +6,76 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from headscope.report.claims import apart, tied
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_weights
-from headscope.report.wording import estimate
+from headscope.report.random_weights import beside_random_seeds
+from headscope.report.wording import agree, estimate, layers_named
 from headscope.studies.structure.page.summary import NAMES, SHARES, best_baseline, chosen, training
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The best layer beside the best baseline, random weights, and the last layer."""
-    layer = chosen(result)
-    uuas, (name, base) = layer.scores["uuas"], best_baseline(result)
-    if not np.isfinite(uuas.value):
+    """Layers beside the best baseline, roots, random weights, and the last layer."""
+    if not np.isfinite(chosen(result).scores["uuas"].value):
         return findings(result)
-    text = f"A linear map of it gives {uuas.value:.0%} of the edges of the trees; {name}: {base.value:.0%}."
-    most = f"Layer {layer.number} holds most of the trees"
-    every = [Finding(f"Layer {layer.number} holds less than a baseline" if uuas.value < base.value else most, text)]
+    trees = _trees(result)
+    last = _last(result) if trees.verdict == "holds" else ()
+    return [trees, *_roots(result), *_random(result), *last]
+
+
+def _trees(result: xr.Dataset) -> Finding:
+    """Whether the chosen layer is above the best baseline; the layers that cannot be told from the best are named."""
+    layer, (name, base) = chosen(result), best_baseline(result)
+    uuas, every = layer.scores["uuas"], result["layer"].values.tolist()
+    best = tied({each: score for each in every if np.isfinite((score := estimate(result, "uuas", layer=each)).value)})
+    some = f"{layers_named(best).capitalize()} {agree(len(best), 'holds', 'hold')} most of the trees"
+    alike = "The layers hold trees, none surely more than another"
+    share = f"A linear map of layer {layer.number} gives {uuas.value:.0%} of the edges of the trees"
+    return Finding.judged(
+        apart(uuas, base, _cases(result, "uuas")),
+        f"{share}; {name}: {base.value:.0%}.",
+        holds=alike if len(every) > 1 and best == every else some,
+        fails="No more of the trees in a layer than in a baseline",
+        undecided="Too few sentences to tell a layer from a baseline",
+    )
+
+
+def _roots(result: xr.Dataset) -> Iterator[Finding]:
+    layer, (name, base) = chosen(result), best_baseline(result, "root_accuracy")
+    root = layer.scores["root_accuracy"]
+    yield Finding.judged(
+        apart(root, base, _cases(result, "root_accuracy")),
+        f"The depth probe of layer {layer.number} finds {root.value:.0%} of the roots; {name}: {base.value:.0%}.",
+        holds=f"{root.value:.0%} of the roots are found",
+        fails="Roots are found no better than by a baseline",
+        undecided="Too few sentences to tell whether roots are found",
+    )
+
+
+def _random(result: xr.Dataset) -> Iterator[Finding]:
     if "uuas_random" in result:
-        random, gain = (estimate(result, name, layer=layer.number) for name in ("uuas_random", "uuas_gain"))
-        text = f"With random weights of the model it gives {random.value:.0%}."
-        every.append(beside_random_weights(uuas, random, text, gain))
-    root = layer.scores["root_accuracy"].value
-    every.append(Finding(f"{root:.0%} of the roots are found", "The depth probe finds the root of a sentence."))
-    last = int(result["layer"].max())
+        layer = chosen(result)
+        uuas, random = layer.scores["uuas"], float(result["uuas_random"].sel(layer=layer.number))
+        name = "uuas_random_by_seed" if "uuas_random_by_seed" in result else "uuas_random"  # of older results
+        scores = np.atleast_1d(result[name].sel(layer=layer.number).values).tolist()
+        text = f"Layer {layer.number} gives {uuas.value:.0%} of the edges, with random weights {random:.0%}."
+        yield beside_random_seeds(uuas, scores, _cases(result, "uuas"), text)
+
+
+def _last(result: xr.Dataset) -> Iterator[Finding]:
+    layer, last = chosen(result), int(result["layer"].max())
     if last != layer.number:
-        end = float(result["uuas"].sel(layer=last))
-        held = f"It gives {end:.0%} of the edges, layer {layer.number} {uuas.value:.0%}."
-        every.append(Finding("The last layer holds less", held))
-    return every
+        uuas, end = layer.scores["uuas"], estimate(result, "uuas", layer=last)
+        yield Finding.judged(
+            apart(uuas, end, _cases(result, "uuas")),
+            f"It gives {end.value:.0%} of the edges, layer {layer.number} {uuas.value:.0%}.",
+            holds="The last layer holds less",
+            fails="The last layer holds no less",
+            undecided="It cannot be told whether the last layer holds less",
+        )
+
+
+def _cases(result: xr.Dataset, name: str) -> int:
+    return int(result[f"{name}_n_examples"])
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

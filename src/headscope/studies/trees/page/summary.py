@@ -73,7 +73,7 @@ def direction_of(tree: ChosenHead) -> str:
 def random_scores(result: xr.Dataset, metric: str, head: ChosenHead) -> list[float]:
     """The score of the best head with random weights, by seed; older results have one seed."""
     if "random_score_by_seed" in result:
-        return result["random_score_by_seed"].sel(metric=metric, **head.labels).values.tolist()
+        return result["random_score_by_seed"].sel(head.labels | {"metric": metric}).values.tolist()
     return [] if head.random is None else [head.random.value]
 
 
