@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 import xarray as xr
@@ -25,7 +26,7 @@ from headscope.report.study_page import study_page
 
 SHARPNESS = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
 STUDIES = ("profile", "gradients", "geometry", "clusters", "syntax", "trees", "coreference", "patterns")
-SIZES = {"num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 64, "intermediate_size": 128}
+SIZES: dict[str, Any] = {"num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 64, "intermediate_size": 128}
 
 
 def models(seed: int, folder: Path) -> Iterator[tuple[str, Model]]:
@@ -51,7 +52,7 @@ def claims(result: xr.Dataset) -> list[str]:
 
 def main() -> None:
     """Print a row a study, and the claims that held."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("treebank")
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--limit", type=int, default=150)

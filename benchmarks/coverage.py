@@ -115,7 +115,7 @@ def _contains(bounds: Float[np.ndarray, "head 2"], truth: Float[np.ndarray, " he
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("treebank")
     parser.add_argument("--limit", type=int, default=2000)
     parser.add_argument("--samples", type=int, default=100)

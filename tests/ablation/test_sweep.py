@@ -271,7 +271,7 @@ def test_outputs_of_other_sizes_are_computed_again(planted: TaskInputs, tmp_path
     assert record is not None
     parts = record["part"]["state"]
     shape = list(parts[4]["outputs"]["shape"])
-    shape["variants examples outputs".split().index(change) if change != "more" else 0] += 1
+    shape[["variants", "examples", "outputs"].index(change) if change != "more" else 0] += 1
     forged = parts[4] | {"outputs": encode(np.zeros(shape, np.float32))}
     record["part"]["state"] = [*parts, forged] if change == "more" else [*parts[:4], forged, *parts[5:]]
     path.write_bytes(header + line_of(record))

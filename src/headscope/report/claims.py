@@ -88,12 +88,14 @@ def below(value: Estimate, limit: float, n: int, q: float = nan, least: float = 
 def over_heads(correlation: Estimate, n_heads: int) -> Claim:
     """A correlation over heads that is not 0: with its error over examples, and over heads (Fisher's z).
 
+    The level is half of the usual one, since the heads of a layer are not independent of each other.
+
     >>> over_heads(Estimate(-0.11, -0.18, -0.04), 72).verdict, over_heads(Estimate(-0.5, -0.6, -0.4), 72).verdict
     ('undecided', 'holds')
     """
     size = min(abs(correlation.value), 0.999)
     of_examples = (correlation.upper - correlation.lower) / 2
-    half = hypot(float(norm.ppf(1 - RATE / 2)) / sqrt(max(n_heads - 3, 1)), of_examples)
+    half = hypot(float(norm.ppf(1 - RATE / 4)) / sqrt(max(n_heads - 3, 1)), of_examples)
     difference = Estimate(size, float(np.tanh(np.arctanh(size) - half)), float(np.tanh(np.arctanh(size) + half)))
     return Claim(correlation.value, 0.0, difference, n_heads)
 

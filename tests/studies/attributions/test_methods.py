@@ -178,7 +178,9 @@ def test_value_zeroing_rollout_passes_a_layer_that_moves_nothing() -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
 def test_other_types_have_the_importances_of_single_precision(dtype: torch.dtype, computed: Importance) -> None:
     labels = {"id2label": {0: "a", 1: "b", 2: "c"}, "label2id": {"a": 0, "b": 1, "c": 2}}
-    model = wrap(tiny_bert(0, BertForSequenceClassification, **labels).to(dtype), tiny_tokenizer())
+    network = tiny_bert(0, BertForSequenceClassification, **labels)
+    torch.nn.Module.to(network, dtype)
+    model = wrap(network, tiny_tokenizer())
     found = explained(model, batch_of(model, *TEXTS)).tokens
     size = np.abs(computed.tokens).max(-1, keepdims=True)
     close = {torch.bfloat16: 0.1, torch.float16: 0.02, torch.float64: 1e-4}[dtype]
