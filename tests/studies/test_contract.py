@@ -196,7 +196,10 @@ def in_tree(source: Path, *commands: list[str]) -> Iterator[str]:
 
 
 # Intervals of what a single example of the small corpora has.
-ONE_EXAMPLE = {"accuracy_by_condition_ci", "chosen_preference_gap_ci"}
+ONE_EXAMPLE = {
+    *("accuracy_by_condition_ci", "chosen_preference_gap_ci", "uuas_by_rank_ci"),
+    *("loss_ci", "perplexity_ci", "accuracy_ci", "loss_gain_ci", "accuracy_gain_ci"),
+}
 
 
 @pytest.mark.parametrize("study", FOLDERS)

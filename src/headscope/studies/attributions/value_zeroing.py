@@ -91,7 +91,7 @@ def cosine_distances(
 ) -> Float[Tensor, "*dims"]:
     """1 - cosine, as |u - v|^2 / 2 of vectors of length 1: the difference from 1 has no digits left where it is small.
 
-    >>> cosine_distances(torch.tensor([1.0, 1e-6]), torch.tensor([1.0, 0.0])).item()
-    5e-13
+    >>> f"{cosine_distances(torch.tensor([1.0, 1e-6]), torch.tensor([1.0, 0.0])).item():.1e}"
+    '5.0e-13'
     """
     return (normalize(ones, dim=-1) - normalize(others, dim=-1)).square().sum(-1) / 2

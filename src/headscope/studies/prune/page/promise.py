@@ -18,9 +18,10 @@ SPLIT = "one half of the examples chose the number of heads, the other tests it"
 
 def unlearned(result: xr.Dataset) -> Finding | None:
     """The finding that the whole model has not learned the task; None where it has, or that is not known."""
+    if "chance" not in result or "pruned_score" not in result:
+        return None
     metric = str(result["metric"].values[0])
-    score = measured(result, "pruned_score", metric=metric, share_removed=0.0)
-    if score is None or "chance" not in result:
+    if (score := measured(result, "pruned_score", metric=metric, share_removed=0.0)) is None:
         return None
     n = (n_examples(score) or (0, 0))[0]
     chance = float(result["chance"].sel(metric=metric))
