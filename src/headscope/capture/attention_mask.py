@@ -50,7 +50,12 @@ def mask_block(
     whole = slice(None)
     parts = zip(bias.shape, (examples, heads, queries, keys), strict=True)
     part = rows(examples, queries, keys) if rows else bias[tuple(part if size > 1 else whole for size, part in parts)]
-    return part.clamp_min(max(MASKED, torch.finfo(bias.dtype).min))
+    return part.clamp_min(floor_of(bias.dtype))
+
+
+def floor_of(dtype: torch.dtype) -> float:
+    """The lowest number of a mask in blocks."""
+    return max(MASKED, torch.finfo(dtype).min)
 
 
 def _rows(

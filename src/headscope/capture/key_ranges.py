@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from headscope.capture.attention_mask import mask_block
-from headscope.capture.observer import LEAST_ROWS, Blocks, blocks, cells_of
+from headscope.capture.attention_mask import floor_of, mask_block
+from headscope.capture.observer import LEAST_ROWS, Blocks, blocks, cells_of, tiles
 
 # Rows of a mask that are looked at together.
 ROWS = 512
@@ -60,8 +60,7 @@ def _ranges_of(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRange
     for start in range(0, queries, ROWS):
         rows = slice(start, min(start + ROWS, queries))
         part = mask_block(mask, slice(0, examples), rows)
-        hidden = torch.finfo(part.dtype).min if part.dtype == torch.float16 else -1e30
-        seen = part > hidden / 2  # [example, head, query, key]
+        seen = part > floor_of(part.dtype) / 2  # [example, head, query, key]
         empty = ~seen.any(-1)
         seen = seen.any(1).any(0).expand(rows.stop - rows.start, -1)
         sees_none = empty.any(1).any(0).expand(len(seen)).cpu().numpy()
@@ -87,9 +86,5 @@ def _blocks(
     if ranges is None or not heads or ranges.width(rows) > BAND * keys:
         yield from blocks(examples, heads, queries, keys, device, some_heads=True)
         return
-    together = max(1, cells_of(device) // (rows * ranges.width(rows)))
-    for example in range(examples):
-        for head in range(0, heads, together):
-            for row in range(0, queries, rows):
-                here = slice(example, example + 1)
-                yield here, slice(head, min(head + together, heads)), slice(row, min(row + rows, queries))
+    side_by_side = max(1, cells_of(device) // (rows * ranges.width(rows)))
+    yield from tiles((examples, heads, queries), (1, side_by_side, rows))

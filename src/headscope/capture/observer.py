@@ -89,6 +89,16 @@ def blocks(
     side_by_side = min(heads, max(1, cells // max(1, queries * keys))) if some_heads else heads
     rows = max(LEAST_ROWS, cells // max(1, side_by_side * keys))
     together = max(1, rows // queries) if side_by_side == heads else 1
+    yield from tiles((examples, heads, queries), (together, side_by_side, rows))
+
+
+def tiles(shape: tuple[int, int, int], size: tuple[int, int, int]) -> Blocks:
+    """The blocks of one size that cover a layer [example, head, query], in this order; those at the ends are smaller.
+
+    >>> [(heads, queries) for _, heads, queries in tiles((1, 2, 3), (1, 2, 2))]
+    [(slice(0, 2, None), slice(0, 2, None)), (slice(0, 2, None), slice(2, 3, None))]
+    """
+    (examples, heads, queries), (together, side_by_side, rows) = shape, size
     for first in range(0, examples, together):
         for head in range(0, heads, side_by_side) if heads else (0,):  # without heads, blocks are empty
             for row in range(0, queries, rows):

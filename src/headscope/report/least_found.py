@@ -5,7 +5,7 @@ from math import isnan
 import xarray as xr
 
 from headscope.report.wording import number
-from headscope.statistics.interval_tests import WIDTH
+from headscope.statistics.interval_tests import standard_error
 from headscope.statistics.power import POWER, smallest_change, smallest_fall
 
 
@@ -21,7 +21,7 @@ def least_found(changes: xr.DataArray, metric: str, examples: int, tests: int = 
     'With 408 examples, accuracy that is worse by 6.4 points is found in 80% of cases (corrected for 72 heads); less \
 may go unseen.'
     """
-    if "lower" not in changes.coords or bool((error := (changes["upper"] - changes["lower"]) / WIDTH).isnull().all()):
+    if "lower" not in changes.coords or bool((error := standard_error(changes)).isnull().all()):
         return ""
     if metric == "accuracy":
         # the variance of a difference of accuracies is its discordance, less the squared difference, over n

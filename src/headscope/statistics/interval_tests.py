@@ -51,11 +51,16 @@ def corrected(q: xr.DataArray, what: str) -> str:
     return f"q < {RATE}, Benjamini-Hochberg over {int(q.notnull().sum()):,} {what}"
 
 
+def standard_error(array: xr.DataArray) -> xr.DataArray:
+    """The standard error of each value, its interval taken for that of a normal distribution."""
+    return (array["upper"] - array["lower"]) / WIDTH
+
+
 def _score(array: xr.DataArray, limit: float | xr.DataArray) -> xr.DataArray | None:
     """The distance from the limit in standard errors; 0 or infinite where the standard error is 0."""
     if "lower" not in array.coords or bool(array["lower"].isnull().all()):
         return None
-    error = ((array["upper"] - array["lower"]) / WIDTH).transpose(*array.dims).values
+    error = standard_error(array).transpose(*array.dims).values
     apart = (array - limit).transpose(*array.dims)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(apart.values == 0, 0.0, apart.values / error)

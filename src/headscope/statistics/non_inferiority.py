@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import norm, skellam
 
-from headscope.statistics.interval_tests import WIDTH
+from headscope.statistics.interval_tests import standard_error
 from headscope.statistics.significance import benjamini_hochberg
 
 # The rate of a Poisson variable that is hardly ever 1.
@@ -24,7 +24,7 @@ def q_no_worse(gains: xr.DataArray, tolerance: float, n: int, *, of_answers: boo
     """
     if "lower" not in gains.coords or bool(gains["lower"].isnull().all()):
         return None
-    error = ((gains["upper"] - gains["lower"]) / WIDTH).transpose(*gains.dims).values
+    error = standard_error(gains).transpose(*gains.dims).values
     test = _p_of_answers if of_answers else _p_of_normal
     return gains.copy(data=benjamini_hochberg(test(gains.values, error, tolerance, n)))
 

@@ -29,14 +29,15 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
     for name in CLASSES:
         relative = measured(result, "relative_gradient", token_class=name)
         if relative is not None:
-            layers = _idle_layers(relative, UNUSED) or [0]
+            idle = _idle_layers(relative, UNUSED)
+            where = layers_named(idle) if idle else "no layer"
             lowest = of_array(relative.isel(layer=int(relative.argmin("layer"))))
             share = float(result["attention_to"].sel(token_class=name).mean())
             looked = f"It gets {share:.0%} of the attention; the" if np.isfinite(share) else "The"
             yield Finding.judged(
                 below(lowest, UNUSED, int(result.attrs["n_examples"])),
                 f"{looked} gradient of the loss is at least {lowest.value:.0%} of that of other tokens.",
-                holds=f"The loss hardly uses attention to {label('token_class', name)} in {layers_named(layers)}",
+                holds=f"The loss hardly uses attention to {label('token_class', name)} in {where}",
                 fails=f"The loss uses attention to {label('token_class', name)} in all layers",
                 undecided=f"Attention to {label('token_class', name)} may be of little use",
             )
