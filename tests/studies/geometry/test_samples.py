@@ -20,6 +20,7 @@ def rows(number: int, tokens: int, seed: int = 0) -> Occurrences:
     return Occurrences(
         keys(seed, input, position),
         input,
+        input,
         position,
         np.zeros(number, dtype=int),
         np.zeros(number, dtype=bool),

@@ -14,7 +14,7 @@ from headscope.studies.geometry.similarity import (
     explained,
     largest_shares,
     mean_cosine,
-    mean_cosine_interval,
+    mean_cosine_score,
     outliers,
     shared,
     token_scores,
@@ -39,6 +39,7 @@ def made(tokens: list[int], spaces: int = 2, width: int = 5, seed: int = 0) -> t
     rows = Occurrences(
         keys(seed, place, place),
         place,
+        place,
         random.integers(0, 30, number),
         random.integers(0, 2, number),
         random.random(number) < 0.8,
@@ -56,7 +57,7 @@ def test_the_mean_cosine_is_that_of_all_pairs() -> None:
     assert np.isnan(mean_cosine(unit(vectors)[:1]))
 
 
-def test_its_interval_is_that_of_resampled_pairs_of_different_tokens() -> None:
+def test_its_resamples_are_those_of_pairs_of_different_tokens() -> None:
     random = np.random.default_rng(1)
     vectors, inputs = unit(random.normal(size=(9, 3)) + 1), np.array([0, 0, 0, 1, 1, 2, 2, 3, 3])
     draws = random.poisson(1, (25, 4))
@@ -69,8 +70,9 @@ def test_its_interval_is_that_of_resampled_pairs_of_different_tokens() -> None:
         ]
         if sum(weight for weight, _ in pairs):
             values.append(sum(weight * each for weight, each in pairs) / sum(weight for weight, _ in pairs))
-    found = mean_cosine_interval(vectors.astype(np.float32), inputs, draws)
-    np.testing.assert_allclose(found, np.percentile(values, [2.5, 97.5]), atol=1e-5)
+    found = mean_cosine_score([vectors.astype(np.float32)], inputs, draws)
+    np.testing.assert_allclose(found.resampled[~np.isnan(found.resampled)], values, atol=1e-5)
+    assert found.mean == pytest.approx(mean_cosine(vectors)) and found.count == 9
 
 
 def test_no_cosine_of_vectors_kept_in_half_precision_is_above_one() -> None:
@@ -81,7 +83,7 @@ def test_no_cosine_of_vectors_kept_in_half_precision_is_above_one() -> None:
     np.testing.assert_allclose(scores.self_similarity, 1, atol=1e-6)
     np.testing.assert_allclose(scores.gaps.sum(-1)[:, 0] / scores.gap_pairs.sum(-1), 1, atol=1e-6)
     assert mean_cosine(same.units(0)) == pytest.approx(1, abs=1e-6)
-    np.testing.assert_allclose(mean_cosine_interval(same.units(0), same.input, np.ones((3, 12))), 1, atol=1e-6)
+    np.testing.assert_allclose(mean_cosine_score([same.units(0)], same.input, np.ones((3, 12))).resampled, 1, atol=1e-6)
 
 
 def test_scores_of_tokens_are_those_of_loops_over_their_occurrences() -> None:

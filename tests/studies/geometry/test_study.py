@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import xarray as xr
@@ -77,6 +78,20 @@ def test_all_numbers_of_a_small_corpus_are_those_of_loops(result: xr.Dataset, st
     np.testing.assert_allclose(by_space(result, "norm"), np.mean(norms, axis=0), rtol=1e-5)
     np.testing.assert_allclose(by_space(result, "norm_std"), np.linalg.norm(vectors, axis=-1).std(-1), atol=1e-5)
     assert int(result["anisotropy_n_examples"]) == len(tokens)
+
+
+def test_tokens_of_a_document_are_resampled_together(model: headscope.Model) -> None:
+    rows = [
+        {"text": text, "of": str(place)} for place, text in enumerate([*TEXTS, TEXTS[0], TEXTS[2]]) for _ in range(8)
+    ]
+    known, unknown = (read(pd.DataFrame(rows), **options) for options in ({"document": "of"}, {}))
+    widths = []
+    for corpus in (known, unknown):
+        result = study.run(model, corpus, Settings(resamples=200))
+        widths.append((result["anisotropy_ci"][..., 1] - result["anisotropy_ci"][..., 0]).values)
+    assert (widths[0] > 1.5 * widths[1]).all()  # eight equal texts say as much as one
+    alone = study.run(model, read([TEXTS[1]]), QUICK)
+    assert alone["anisotropy_ci"].isnull().all() and alone["anisotropy"].notnull().all()
 
 
 def test_alignment_is_that_of_all_tokens(result: xr.Dataset, states: list) -> None:

@@ -148,10 +148,12 @@ def occurrences(batch: Batch, states: Spaces, example: Tensor, position: Tensor,
     segment = batch.inputs.get("token_type_ids", torch.zeros_like(batch.inputs["input_ids"]))
     norm = torch.linalg.vector_norm(vectors, dim=-1)
     unit = vectors / norm[..., None].clamp_min(torch.finfo(torch.float32).tiny)
-    input, at = batch.index.numpy()[example.cpu().numpy()], position.cpu().numpy()
+    row, at = example.cpu().numpy(), position.cpu().numpy()
+    input = batch.index.numpy()[row]
     return Occurrences(
         keys(seed, input, at),
         input,
+        batch.unit.numpy()[row],
         at,
         segment[example, position].cpu().numpy(),
         (segment > 0).any(-1)[example].cpu().numpy(),

@@ -20,13 +20,15 @@ CONTEXTS = 32
 class Occurrences(Columns):
     """A row for each kept token; a space is that of the embeddings, then that of each layer's output.
 
-    * `key`: the lowest are kept; `input`, `position`, `segment`: place of the token; `paired`: whether its input has
-      two segments; `token`: its vocabulary number.
+    * `key`: the lowest are kept; `input`, `position`, `segment`: place of the token; `document`: the number of what is
+      resampled with its input, its document or the input itself; `paired`: whether its input has two segments;
+      `token`: its vocabulary number.
     * `unit`: its vectors, divided by their `norm`.
     """
 
     key: UInt64[np.ndarray, " occurrence"]
     input: Int[np.ndarray, " occurrence"]
+    document: Int[np.ndarray, " occurrence"]
     position: Int[np.ndarray, " occurrence"]
     segment: Int[np.ndarray, " occurrence"]
     paired: Bool[np.ndarray, " occurrence"]

@@ -1,12 +1,14 @@
 """Cosines of hidden states, of random tokens, [CLS] and occurrences of a token; dimensions that add most to them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 from scipy.sparse import csr_array
 
-from headscope.statistics.bootstrap import interval
+from headscope.statistics.bootstrap import effective_units
+from headscope.statistics.resampled import Score
 from headscope.studies.geometry.samples import Occurrences, of_length_one
 
 # Occurrences that a token must have to count (Ethayarajh 2019, section 3.3).
@@ -14,7 +16,7 @@ LEAST_CONTEXTS = 5
 # Differences of position of two occurrences, in tokens: the first and the last of each class.
 GAPS = {"same": (0, 0), "1-4": (1, 4), "5-16": (5, 16), "17+": (17, 10**9)}
 SEGMENTS = ("same", "different")
-Draws = Float[np.ndarray, "resample input"] | UInt8[np.ndarray, "resample input"]
+Draws = Float[np.ndarray, "resample document"] | UInt8[np.ndarray, "resample document"]
 # Dimensions that are named.
 SHARES = 3
 DEVIATIONS = 3.0
@@ -34,17 +36,24 @@ def mean_cosine(units: Float[np.ndarray, "*space occurrence width"]) -> Float[np
     return (total - np.square(units, dtype=np.float64).sum((-2, -1))) / (number * (number - 1))
 
 
-def mean_cosine_interval(
-    units: Float[np.ndarray, "occurrence width"], inputs: Int[np.ndarray, " occurrence"], draws: Draws
-) -> Float[np.ndarray, " 2"]:
-    """The 95% bootstrap interval of `mean_cosine`; inputs are resampled whole, a token is no pair with its copies."""
-    places = np.arange(len(inputs))
-    member = csr_array((np.ones(len(inputs), np.float32), (inputs, places)), (draws.shape[1], len(inputs)))
-    total = np.square(draws.astype(np.float32) @ (member @ units)).sum(1, dtype=np.float64)
-    counts = np.bincount(inputs, minlength=draws.shape[1])
+def mean_cosine_score(
+    spaces: Sequence[Float[np.ndarray, "occurrence width"]], documents: Int[np.ndarray, " occurrence"], draws: Draws
+) -> Score:
+    """`mean_cosine` in each space, with its resamples of whole documents; a token is no pair with its copies.
+
+    * `documents`: the column of `draws` that has each occurrence.
+    """
+    counts = np.bincount(documents, minlength=draws.shape[1])
     own = np.square(draws, dtype=np.float64) @ counts
-    pairs = np.square(draws @ counts, dtype=np.float64) - own
-    return interval(np.divide(total - own, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0))
+    drawn = draws @ counts
+    pairs = np.square(drawn, dtype=np.float64) - own
+    places = np.arange(len(documents))
+    member = csr_array((np.ones(len(documents), np.float32), (documents, places)), (draws.shape[1], len(documents)))
+    totals = [np.square(draws.astype(np.float32) @ (member @ units)).sum(1, dtype=np.float64) for units in spaces]
+    sums = np.stack(totals, axis=1) - own[:, None]  # [resample, space]
+    resampled = np.divide(sums, pairs[:, None], out=np.full(sums.shape, np.nan), where=pairs[:, None] > 0)
+    means = np.array([mean_cosine(units) for units in spaces])
+    return Score(means, resampled, len(documents), float(effective_units(drawn)))
 
 
 def centred(vectors: Float[np.ndarray, "occurrence width"]) -> Float[np.ndarray, "occurrence width"]:

@@ -9,6 +9,7 @@ import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
+from headscope.statistics.resampled import Score
 from headscope.studies.geometry.alignment import alignments, own_alignments
 from headscope.studies.geometry.hidden_pass import Hidden
 from headscope.studies.geometry.samples import Occurrences
@@ -20,7 +21,7 @@ from headscope.studies.geometry.similarity import (
     centred,
     largest_shares,
     mean_cosine,
-    mean_cosine_interval,
+    mean_cosine_score,
     outliers,
     shared,
     token_scores,
@@ -125,19 +126,16 @@ class GeometryVariables:
     def _units(self, rows: Occurrences) -> list[np.ndarray]:
         return [rows.units(space) for space in range(self.spaces)]
 
-    def _mean_cosines(self, rows: Occurrences) -> tuple[np.ndarray, np.ndarray]:
-        """The mean cosine of the rows and its interval, by space."""
-        present, inputs = np.unique(rows.input, return_inverse=True)
+    def _mean_cosines(self, rows: Occurrences) -> Score:
+        """The mean cosine of the rows by space."""
+        present, documents = np.unique(rows.document, return_inverse=True)
         draws = poisson_draws(present.tolist(), self.seed, self.resamples)
-        units = self._units(rows)
-        means = np.array([mean_cosine(each) for each in units])
-        return means, np.stack([mean_cosine_interval(each, inputs, draws) for each in units])
+        return mean_cosine_score(self._units(rows), documents, draws)
 
     def _add_anisotropy(self, words: Occurrences) -> np.ndarray:
-        means, interval = self._mean_cosines(words)
-        count = Count(len(words), "random tokens", "tokens")
-        self.add("anisotropy", means, interval, count)
-        return means
+        cosines = self._mean_cosines(words)
+        self.add("anisotropy", cosines.mean, cosines.interval, Count(cosines.count, "random tokens", "tokens"))
+        return cosines.mean
 
     def _add_inputs(self, anisotropy: np.ndarray) -> None:
         """Means over the tokens of each input, then over inputs."""
@@ -200,9 +198,9 @@ class GeometryVariables:
 
         Where all [CLS] are the same but for the rounding of half precision, there is no similarity without their mean.
         """
-        means, interval = self._mean_cosines(cls)
-        count = Count(len(cls), "inputs with [CLS]", "inputs")
-        self.variables.add("cls_similarity", means[1:], interval=interval[1:], count=count)
+        cosines = self._mean_cosines(cls)[1:]
+        count = Count(cosines.count, "inputs with [CLS]", "inputs")
+        self.variables.add("cls_similarity", cosines.mean, interval=cosines.interval, count=count)
         vectors = [cls.vectors(space) for space in range(1, self.spaces)]
         common = [shared(each) for each in vectors]
         after = [
