@@ -7,57 +7,39 @@ import pytest
 
 from headscope.cluster import on_ray
 from headscope.cluster.on_ray import RayEngine
-from headscope.cluster.ray_actor import RayActor
 from headscope.cluster.ray_cluster import connect
 from headscope.cluster.ray_liveness import Liveness
 from headscope.errors import HeadscopeError
+from support.threaded_ray import ThreadedRay
+
+JOBS: list[bytes] = []
 
 
-class FakeRay:
-    """A cluster with two GPUs, of which nothing is real."""
-
-    def __init__(self) -> None:
-        self.actors, self.options = list[tuple[Any, ...]](), list[dict[str, Any]]()
-
-        self.killed = list[Any]()
-
-    def kill(self, actor: Any) -> None:
-        self.killed.append(actor)
-
-    def is_initialized(self) -> bool:
-        return True
-
-    def cluster_resources(self) -> dict[str, float]:
-        return {"CPU": 4.0, "GPU": 2.0}
-
-    def remote(self, **options: Any) -> Any:
-        self.options.append(options)
-        message = SimpleNamespace(remote=lambda: None)
-
-        def actor(*arguments: Any) -> SimpleNamespace:
-            self.actors.append(arguments)
-            return SimpleNamespace(next_message=message)
-
-        return lambda kind: SimpleNamespace(remote=actor, kind=kind) if kind is RayActor else None
+def work(job: bytes, engine: Any) -> None:
+    """What a worker runs."""
+    JOBS.append(job)
 
 
 def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = FakeRay()
+    JOBS.clear()
+    ray = ThreadedRay()
     monkeypatch.setattr(on_ray, "require", lambda name: ray)
     monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
-    RayEngine("module:name", b"job", workers=2, gpus=0.5).start()
-    assert ray.options == [{"num_cpus": 1, "num_gpus": 0.5, "max_concurrency": 2}]
-    assert ray.actors[0][:2] == ("module:name", b"job")
+    RayEngine(f"{__name__}:work", b"job", workers=2, gpus=0.5).start()
+    (options,) = ray.options
+    assert options["num_cpus"] == 1 and options["num_gpus"] == 0.5
+    ray.actors[0].actor.study.join()
+    assert JOBS == [b"job"]
     with pytest.raises(HeadscopeError, match=r"^--gpus-per-worker 3: the Ray cluster has fewer"):
-        RayEngine("module:name", b"job", gpus=3)
+        RayEngine(f"{__name__}:work", b"job", gpus=3)
 
 
 def test_a_pass_that_starts_anew_has_new_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are left wait for tasks of the pass that was given up."""
-    ray = FakeRay()
+    ray = ThreadedRay()
     monkeypatch.setattr(on_ray, "require", lambda name: ray)
     monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
-    engine = RayEngine("module:name", b"job")
+    engine = RayEngine(f"{__name__}:work", b"job")
     left = engine.start()
     left.passes, left.free = 1, True
     assert engine.start() is not left and left not in engine.members and ray.killed == [left.actor]
@@ -92,11 +74,11 @@ def test_whatever_ray_raises_is_one_line(
 
 
 def test_a_cluster_without_processors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = FakeRay()
+    ray = ThreadedRay()
     monkeypatch.setattr(ray, "cluster_resources", lambda: {"memory": 1.0})
     monkeypatch.setattr(on_ray, "require", lambda name: ray)
     with pytest.raises(HeadscopeError, match=r"^--engine ray: the Ray cluster has no processor; see 'ray status'$"):
-        RayEngine("module:name", b"job")
+        RayEngine(f"{__name__}:work", b"job")
 
 
 def test_a_cluster_of_ones_own_that_others_could_reach_is_refused() -> None:

@@ -18,20 +18,23 @@ class Actor:
 
 
 class ThreadedRay:
-    """The functions of Ray that headscope uses; `actors`: those that were started, `killed`: those that were ended."""
+    """The functions of Ray that headscope uses; `actors`: those that were started, with `options`; `killed`: ended."""
 
     exceptions = SimpleNamespace(RayError=ZeroDivisionError)
 
     def __init__(self) -> None:
         self.actors, self.killed = list[Actor](), list[Actor]()
+        self.options = list[dict[str, Any]]()
 
     def is_initialized(self) -> bool:
         return True
 
     def cluster_resources(self) -> dict[str, float]:
-        return {"CPU": 4.0}
+        return {"CPU": 4.0, "GPU": 2.0}
 
     def remote(self, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+        self.options.append(options)
+
         def started(kind: Callable[..., Any], *arguments: Any) -> Actor:
             self.actors.append(Actor(kind(*arguments)))
             return self.actors[-1]
