@@ -2,7 +2,6 @@
 
 import gc
 import os
-import pickle
 import tracemalloc
 from hashlib import sha256
 from pathlib import Path
@@ -84,13 +83,6 @@ def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):
     path.write_text("Four.\nFive.\nSix.\n")
     assert texts(found) == [["Four."], ["Five."], ["Six."]]
     assert texts(found) == [["Four."], ["Five."], ["Six."]]
-
-
-@pytest.mark.parametrize("in_memory", [2, 10])
-def test_a_corpus_can_be_sent_to_another_process(monkeypatch, in_memory):
-    monkeypatch.setattr(module, "IN_MEMORY", in_memory)
-    found = read(options=Options(limit=3))
-    assert list(pickle.loads(pickle.dumps(found))) == list(found)
 
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """A study of measures: its labelled result, where it comes from, and what is said when there is none."""
 
 import json
-import pickle
 from functools import partial
 
 import numpy as np
@@ -123,11 +122,3 @@ def test_windows_are_inputs_of_their_own(model: Model) -> None:
     result = headscope.profile(model, SENTENCES, Settings(long="window", resamples=5))
     assert result.attrs["n_examples"] == 3 + 2
     assert json.loads(result.attrs["skipped"]) == {"bad": 2, "windows": 1}
-
-
-def test_a_bundled_corpus_can_be_profiled_after_it_was_sent_to_another_process(model: Model) -> None:
-    corpus = read("sample", Options(limit=5))
-    one, other = (
-        headscope.profile(model, each, Settings(resamples=5)) for each in (corpus, pickle.loads(pickle.dumps(corpus)))
-    )
-    assert one["entropy"].equals(other["entropy"])

@@ -1,7 +1,5 @@
 """Sums and counts that merge, and their bootstrap: exact means, honest intervals, the same in any order."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,13 +100,6 @@ def test_order_and_shards_change_nothing(order: list[int], cut: int) -> None:
         np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-12)
         np.testing.assert_allclose(merged.interval, whole.interval, rtol=1e-12)
         assert merged.count == whole.count
-
-
-def test_a_tally_can_be_sent_to_another_process() -> None:
-    sent = tally_of(skewed(5))
-    received = pickle.loads(pickle.dumps(sent))
-    for name in Tally.__dataclass_fields__:
-        np.testing.assert_array_equal(getattr(received, name), getattr(sent, name))
 
 
 def test_each_kind_has_its_own_count() -> None:

@@ -3,9 +3,10 @@
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 from transformers import BertForMaskedLM
 
 import headscope
-from headscope import Settings, catalog, results
+from headscope import Settings, catalog, results, studies
 from headscope.studies._template.study import run as run_template
 from support.every_study import STUDIES, Run, run
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -159,40 +160,22 @@ def test_study_is_a_public_function(study: str) -> None:
     assert public is own or set(signature(own).parameters) & set(signature(public).parameters)
 
 
-def test_copy_of_the_template_is_a_command_with_page_and_cards(tmp_path: Path) -> None:
-    source = copied(tmp_path / "src", "selfish")
-    model = save_tiny(tmp_path / "model")
-    listed = list(in_tree(source, ["list"], ["selfish", str(model), "sample", "--limit", "4", "-o", str(tmp_path)]))
-    assert "selfish" in listed[0] and "Attention of each token to itself, by head." in listed[0]
-    assert "selfish: " in listed[1]
-    assert results.read(tmp_path).attrs["study"] == "selfish"
-    assert (tmp_path / "report.html").is_file()
-
-
-def copied(source: Path, name: str) -> Path:
-    """A source tree of headscope with one more study, which is a copy of `_template`."""
-    studies = source / "headscope" / "studies"
-    studies.mkdir(parents=True)
-    for path in catalog.ROOT.iterdir():
-        if path.name != "studies":
-            (source / "headscope" / path.name).symlink_to(path)
-    for path in (catalog.ROOT / "studies").iterdir():
-        (studies / path.name).symlink_to(path)
-    for path in (catalog.ROOT / "studies" / "_template").rglob("*.py"):
-        copy = studies / name / path.relative_to(catalog.ROOT / "studies" / "_template")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(path.read_text(encoding="utf-8").replace('measure("_template"', f'measure("{name}"'))
-    return source
-
-
-def in_tree(source: Path, *commands: list[str]) -> Iterator[str]:
-    """Run commands with the headscope of a source tree; give what each prints."""
-    for words in commands:
-        program = [sys.executable, "-c", "from headscope.front.cli import main; main()", *words]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(source), *sys.path])}
-        ended = subprocess.run(program, env=environment, capture_output=True, check=False)
-        assert ended.returncode == 0, ended.stderr.decode()
-        yield ended.stdout.decode()
+def test_copy_of_the_template_is_a_command_with_page_and_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy becomes a command, with its option, its result and its page."""
+    folder, out = tmp_path / "headscope" / "studies", tmp_path / "out"
+    shutil.copytree(catalog.ROOT, folder.parent, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(folder / "_template", folder / "selfish")
+    study = folder / "selfish" / "study.py"
+    study.write_text(study.read_text(encoding="utf-8").replace('measure("_template"', 'measure("selfish"'))
+    monkeypatch.setattr(catalog, "ROOT", folder.parent)
+    monkeypatch.setattr(studies, "__path__", [str(folder)])
+    model, words = save_tiny(tmp_path / "model"), ("--resamples", "20", "--no-entropy")
+    listed, ended = run("list"), run("selfish", model, "sample", "--limit", "4", *words, out=out)
+    assert "selfish" in listed.output and "Attention of each token to itself, by head." in listed.output
+    assert ended.status == 0 and "selfish: " in ended.output
+    assert "Measure the entropy too" in run("selfish", "--help").output
+    assert results.read(out).attrs["study"] == "selfish" and "entropy" not in results.read(out)
+    assert "template" in results.read(out) and (out / "report.html").is_file()
 
 
 # Intervals of what a single example of the small corpora has.

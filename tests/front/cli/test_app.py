@@ -2,7 +2,6 @@
 
 import json
 import runpy
-import shutil
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 import headscope
-from headscope import catalog, studies
+from headscope import catalog
 from headscope.front.cli import compute
 from headscope.front.cli.app import application
 
@@ -89,21 +88,6 @@ def test_the_package_runs_as_a_module(monkeypatch, capsys):
     with pytest.raises(SystemExit, match="0"):
         runpy.run_module("headscope", run_name="__main__")
     assert capsys.readouterr().out == f"headscope {headscope.__version__}\n"
-
-
-def test_copy_of_the_template_is_a_study_with_command_and_report(monkeypatch, tmp_path):
-    """A copy of the template becomes a command, with its option, its result and its report."""
-    shutil.copytree(catalog.ROOT, tmp_path / "headscope", ignore=shutil.ignore_patterns("__pycache__"))
-    folder = tmp_path / "headscope" / "studies"
-    shutil.copytree(folder / "_template", folder / "itself")
-    monkeypatch.setattr(catalog, "ROOT", tmp_path / "headscope")
-    monkeypatch.setattr(studies, "__path__", [str(folder)])
-    out = tmp_path / "out"
-    result = invoke("itself", "-o", str(out), "--limit", "2", "--resamples", "20", "--no-entropy", "--no-figures")
-    assert result.exit_code == 0, result.output
-    assert [name for name in headscope.open_result(out) if name == "entropy"] == []
-    assert "template" in headscope.open_result(out)
-    assert "Measure the entropy too" in invoke("itself", "--help").stdout
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """What the server answers, and whom."""
 
 import json
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.request import urlopen
@@ -134,24 +131,18 @@ def test_own_pages_are_answered_and_every_answer_is_guarded(client: TestClient) 
         assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
 
 
-def test_the_command_serves_on_this_machine_until_ctrl_c(tmp_path: Path) -> None:
+def test_the_page_is_served_until_ctrl_c(tmp_path: Path) -> None:
     folder(tmp_path)
-    serve = (
-        "import sys; from headscope.studies.patterns.labels import opened, serve\n"
-        "serve(opened(sys.argv[1]), say=lambda address: print(address, flush=True)); print('ended')"
-    )
-    process = subprocess.Popen([sys.executable, "-c", serve, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        address = process.stdout.readline().split()[0]
-        assert address.startswith("http://127.0.0.1:")
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        address = line.split()[0]
         with urlopen(f"{address}state", timeout=60) as answer:
             assert json.load(answer)["labels"] == [""] * 4
         with pytest.raises(HeadscopeError, match="--port"):
             serve_on(opened(tmp_path), int(address.rpartition(":")[2].strip("/")))
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=60)[0] == "ended\n"
-        assert process.returncode == 0
-    finally:
-        process.kill()
-        process.communicate()
+        raise KeyboardInterrupt
+
+    serve_on(opened(tmp_path), say=say)
+    assert len(said) == 1 and said[0].startswith("http://127.0.0.1:") and "Ctrl-C ends" in said[0]
