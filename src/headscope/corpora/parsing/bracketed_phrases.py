@@ -87,7 +87,7 @@ def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:
         for label in LABEL.findall(before):
             opened[-1].parts.append(phrase := Phrase(label))
             opened.append(phrase)
-        if len(opened) > DEEPEST:
+        if len(opened) - 1 > DEEPEST:  # the first is no phrase
             raise Bad(line + word, f"the parse is nested more than {DEEPEST} levels deep")
         opened[-1].parts.append(Phrase(tag, word=word))
         if after.count(")") >= len(opened):

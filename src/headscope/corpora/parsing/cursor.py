@@ -43,10 +43,10 @@ class Cursor:
         self.moved = True
 
     def next_line(self, file: BinaryIO) -> bytes:
-        """The next line of an open file, or as much of it as is read of a line; empty at the end of the file."""
+        """The next line of an open file, of one that is too long a byte more than is read; empty at the end of it."""
         if self.moved:
             self._seek(file)
-        line = file.readline(LONGEST_LINE)
+        line = file.readline(LONGEST_LINE + 1)
         self.offset += len(line)
         self.line += 1
         return line

@@ -91,7 +91,7 @@ def suffix(source: str) -> str:
 
 def _text(raw: bytes, first: bool, quoted: bool) -> str:
     """The text of a line; raises `ValueError` for one that is none."""
-    if len(raw) == LONGEST_LINE:
+    if len(raw) > LONGEST_LINE:
         raise ValueError(f"more than {LONGEST_LINE >> 20} MiB in one line; break the file into lines")
     if b"\0" in raw:
         raise ValueError("a NUL byte, as in UTF-16 or a binary file; save the file as UTF-8")

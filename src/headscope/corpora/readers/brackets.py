@@ -78,9 +78,9 @@ def _tree(tokens: Block) -> tuple[Phrase, list[tuple[str, str]]]:
         if token == "(":
             if form:
                 raise Bad(line, f"a phrase stands beside the word '{form[:40]}' within a bracket")
-            opened.append(Phrase(""))
-            if len(opened) > DEEPEST:
+            if len(opened) > DEEPEST:  # the first is no phrase
                 raise Bad(line, f"the parse is nested more than {DEEPEST} levels deep")
+            opened.append(Phrase(""))
         elif token == ")":
             if len(opened) == 1:
                 raise Bad(line, "the bracket ')' closes a phrase that is not open")
