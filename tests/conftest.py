@@ -12,6 +12,8 @@ import torch
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+from headscope.errors import on_command_line
+
 # A shell that starts the tests in the background makes them deaf to Ctrl-C, which some of them are about.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -71,6 +73,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     window.get("about:blank")  # not the page of a new tab, which loads on for a while
     yield window
     window.quit()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def lines_as_written() -> Iterator[None]:
+    """Errors name options, as they are written, also where a test calls a function of Python."""
+    with on_command_line():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

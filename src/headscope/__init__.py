@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headscope.corpora import Corpus, read
     from headscope.corpora.tasks import Task
     from headscope.corpora.tasks import read as read_task
+    from headscope.encoding.batch import Values
     from headscope.errors import HeadscopeError
     from headscope.front.api import Study
     from headscope.front.views import export_page, show
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from headscope.results import read as open_result
     from headscope.results import save as save_result
     from headscope.results.export import variable_table as tidy
+    from headscope.results.variables import Variable
+    from headscope.testing.measure_laws import check_measure
 
     ablate: Study
     attributions: Study
@@ -50,6 +53,9 @@ _PUBLIC = {
     "Model": ("models", "Model"),
     "Settings": ("passes", "Settings"),
     "Task": ("corpora.tasks", "Task"),
+    "Values": ("encoding.batch", "Values"),
+    "Variable": ("results.variables", "Variable"),
+    "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
@@ -69,9 +75,12 @@ __all__ = [
     "Model",
     "Settings",
     "Task",
+    "Values",
+    "Variable",
     "__version__",
     "ablate",
     "attributions",
+    "check_measure",
     "cloze",
     "clusters",
     "compare",

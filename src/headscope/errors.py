@@ -1,6 +1,8 @@
 """Errors that a user can mend: one line that names the thing, the value and the remedy."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 MOST_NAMES = 20
@@ -11,17 +13,57 @@ MOST_CHARACTERS = 2000
 FULL_MEMORY = ("llocate memory", "out of memory", "failed to map segment", "not enough memory", "start new thread")
 
 
+# An option in a line, and its value, which is one of these words or in capitals.
+OPTION = re.compile(r"--([a-z][a-z-]*)(?: (truncate|window|float32|bf16|mean|best|framenet|links|no|[A-Z][A-Z,]*)\b)?")
+OF_TASK = re.compile(r"--task (NAME\b(?: \(.*?\)|,NAME)?),? (?:and )?--data FOLDER")
+# What an option is called in Python, where that is another name.
+IN_PYTHON = {"from": "source", "trust_remote_code": "remote_code"}
+
+
 class HeadscopeError(Exception):
     """An error that a user can mend; the command line prints its one line and exits with status 2.
 
+    Its line is written with options of the command line (`names_options`); in Python it names arguments in their place.
+
     >>> raise HeadscopeError("corpus 'x.tsv', line 12: 3 columns, expected 4; use --columns")
     Traceback (most recent call last):
-    headscope.errors.HeadscopeError: corpus 'x.tsv', line 12: 3 columns, expected 4; use --columns
+    headscope.errors.HeadscopeError: corpus 'x.tsv', line 12: 3 columns, expected 4; use columns=
     """
+
+    names_options = False
 
     def __init__(self, line: str):
         line, half = " ".join(line.splitlines()), MOST_CHARACTERS // 2  # names and values from files may have breaks
         super().__init__(line if len(line) <= MOST_CHARACTERS else f"{line[:half]} ... {line[-half:]}")
+
+    def __str__(self) -> str:
+        line = str(self.args[0])
+        return line if HeadscopeError.names_options else in_python(line)
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Within this context errors name options of the command line."""
+    before, HeadscopeError.names_options = HeadscopeError.names_options, True
+    try:
+        yield
+    finally:
+        HeadscopeError.names_options = before
+
+
+def in_python(line: str) -> str:
+    """A line with the options that it names as arguments of a Python function.
+
+    >>> in_python("no example fits; use --long truncate or more --batch-tokens")
+    "no example fits; use long='truncate' or more batch_tokens="
+    """
+    line = OF_TASK.sub("task=headscope.read_task(NAME, FOLDER)", line)
+    return OPTION.sub(_argument, line)
+
+
+def _argument(option: re.Match[str]) -> str:
+    name, value = option[1].replace("-", "_"), option[2]
+    return f"{IN_PYTHON.get(name, name)}={repr(value) if value else ''}"
 
 
 class DrawingError(HeadscopeError):

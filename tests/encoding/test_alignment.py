@@ -14,8 +14,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Long, Words
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collate
+from headscope.testing.hand_made import padded
 from support.any_examples import KINDS, examples, overlapping, spoken, tokenizer
-from support.hand_made import padded
 
 HEADS = 2
 quick = settings(max_examples=15, deadline=None, derandomize=True, database=None)

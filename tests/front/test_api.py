@@ -1,6 +1,12 @@
 """Every study is a function of the package, and a model or a corpus may be a name or an object of another library."""
 
+import ast
+import doctest
 import inspect
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +14,8 @@ import datasets
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+import xarray as xr
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Transformer
 from transformers import AutoModel, AutoTokenizer
@@ -15,11 +23,21 @@ from transformers import AutoModel, AutoTokenizer
 import headscope
 from headscope import HeadscopeError, catalog
 from headscope.corpora import Corpus
+from headscope.errors import in_python
 from support.planted_words import copying_model
 from support.tiny import save_tiny
 
 TEXTS = ["The cat slept.", "A dog ran to the house."]
 PAIRS = [("The cat slept.", "A dog ran."), ("A bird sat.", "It rained.")]
+RESULT = xr.Dataset(
+    {
+        "entropy": (("layer", "head"), [[0.5, 0.25]]),
+        "attention_to": (("token_kind", "layer", "head"), [[[0.5, 0.25]], [[0.25, 0.125]]]),
+        "share": ("layer", [1.0]),
+    },
+    {"layer": [1], "head": [1, 2], "token_kind": ["cls", "sep"]},
+    {"study": "mine"},
+)
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +116,9 @@ def test_progress_is_a_bar_on_stderr(
     [
         (TEXTS, 1),
         (PAIRS, 2),
+        (pd.Series(TEXTS), 1),
+        (np.array(TEXTS), 1),
+        (np.array(PAIRS), 2),
         (pd.DataFrame({"text": TEXTS, "label": [0, 1]}), 1),
         (datasets.Dataset.from_dict({"premise": TEXTS, "hypothesis": TEXTS, "label": [0, 1]}), 2),
     ],
@@ -116,10 +137,14 @@ def test_a_corpus_may_be_in_memory(source: Any, segments: int) -> None:
     [
         (lambda: headscope.profile(3, TEXTS), "a int is no model; use a name, a folder"),
         (lambda: headscope.profile("minilm", 3), "a int cannot be read; use a name, a path"),
-        (lambda: headscope.read([TEXTS, 3]), "item 2 of the list is a int"),
+        (lambda: headscope.read([TEXTS, 3]), "item 2 is a int"),
         (lambda: headscope.read(datasets.DatasetDict({})), "a DatasetDict has several splits"),
         (lambda: headscope.read(pd.DataFrame({"a": [1]})), "no column is known to hold text"),
         (lambda: headscope.read("sample", limt=3), "did you mean 'limit'"),
+        (lambda: headscope.read_task("cola", "x", limt=3), "did you mean 'limit'"),
+        (lambda: headscope.compare(RESULT, RESULT), "a Dataset is no model"),
+        (lambda: headscope.plot(RESULT), r"as in plot\(result, 'entropy'\); there are: .*entropy"),
+        (lambda: headscope.tidy(RESULT[["share"]]), "no variable by head; name a variable: share"),
         (lambda: headscope.coreference("minilm", "sample", tokens=0), "tokens 0: use at least 1"),
     ],
 )
@@ -153,3 +178,103 @@ def test_a_former_name_is_read_with_a_warning() -> None:
     assert warned[0].filename == __file__ and result.attrs["n_examples"] == 14
     with pytest.raises(HeadscopeError, match="each= is the former name of per_condition=; give one of them"):
         headscope.cloze(model, ("numeracy",), each=2, per_condition=2)
+
+
+def test_settings_are_given_by_name(folder: Path) -> None:
+    result = headscope.profile(folder, TEXTS, seed=3, resamples=5, batch_tokens=64, examples=0)
+    kept = json.loads(result.attrs["settings"])
+    assert (result.attrs["seed"], kept["resamples"], kept["batch_tokens"]) == (3, 5, 64)
+    given = headscope.profile(folder, TEXTS, headscope.Settings(seed=3), resamples=5, examples=0)
+    xr.testing.assert_equal(given, result)
+    with pytest.raises(HeadscopeError, match="workers 0: use a number from 1 to 256"):
+        headscope.profile(folder, TEXTS, workers=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: headscope.profile("minilm", TEXTS, sed=1), r"headscope\.profile: .*'sed'; did you mean 'seed'\?"),
+        (lambda: headscope.syntax("minilm", TEXTS, as_code=1), r"headscope\.syntax: .*did you mean 'as_coded'\?"),
+        (lambda: headscope.profile("minilm"), r"headscope\.profile: missing .*'corpus'; there are: model, corpus"),
+    ],
+)
+def test_a_wrong_argument_is_answered_by_the_names_of_all(call: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_two_models_may_be_given_one_after_the_other(folder: Path) -> None:
+    one, other = (headscope.load(str(folder)) for _ in range(2))
+    result = headscope.compare(one, other, TEXTS, resamples=5, examples=0)
+    xr.testing.assert_equal(result, headscope.compare((one, other), TEXTS, resamples=5, examples=0))
+
+
+def test_a_device_may_be_an_object_of_torch(folder: Path) -> None:
+    assert headscope.load(str(folder), device=torch.device("cpu")).device == torch.device("cpu")
+
+
+def test_texts_may_be_made_as_they_are_read() -> None:
+    corpus = headscope.read(text for text in TEXTS)
+    assert len(list(corpus)) == len(list(corpus)) == 2
+    assert headscope.read(map(str.upper, TEXTS)).sha256 == headscope.read([text.upper() for text in TEXTS]).sha256
+
+
+def test_columns_may_be_a_list(tmp_path: Path) -> None:
+    table = tmp_path / "table.tsv"
+    table.write_text("a\tb\nIt rained.\tyes\n", encoding="utf-8")
+    (example,) = headscope.read(table, columns=["a", "", "b"])
+    assert example.label == "yes" and len(example.segments) == 1
+
+
+def test_a_task_may_be_limited_by_name(tmp_path: Path) -> None:
+    for split in ("train", "dev"):
+        rows = "".join(f"It rained {n}.\t{n % 2}\n" for n in range(8))
+        (tmp_path / f"{split}.tsv").write_text(f"sentence\tlabel\n{rows}", encoding="utf-8")
+    assert headscope.read_task("rain", tmp_path, limit=4).dev.n_examples == 4
+
+
+def test_a_variable_is_plotted_as_it_is() -> None:
+    assert headscope.plot(RESULT["entropy"]).mark.type == headscope.plot(RESULT, "entropy").mark.type == "rect"
+    assert headscope.plot(RESULT["attention_to"], token_kind="sep").mark.type == "rect"
+
+
+def test_without_a_name_a_table_has_a_row_for_each_head() -> None:
+    table = headscope.tidy(RESULT)
+    assert list(table) == ["layer", "head", "entropy", "attention_to: cls", "attention_to: sep"]
+    assert table.values.tolist() == [[1, 1, 0.5, 0.5, 0.25], [1, 2, 0.25, 0.25, 0.125]]
+
+
+def test_remedies_are_those_of_python(tmp_path: Path) -> None:
+    """A script is a process of its own: in tests errors name options."""
+    script = "import headscope; headscope.read('nothing.unknown', limit=1)"
+    (tmp_path / "nothing.unknown").write_text("It rained.", encoding="utf-8")
+    process = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "name its kind with kind=" in process.stderr and "--" not in process.stderr.splitlines()[-1]
+
+
+def test_no_option_is_left_in_a_remedy_of_python() -> None:
+    """All lines of the package that name an option, other than those of the command line itself."""
+    files = [path for path in catalog.ROOT.rglob("*.py") if "cli" not in path.parts]
+    strings = [
+        node.value for path in files for node in ast.walk(catalog.parsed(path)) if isinstance(node, ast.Constant)
+    ]
+    lines = [text for text in strings if isinstance(text, str) and re.search(r" --[a-z]", text)]
+    assert len(lines) > 40
+    assert not [line for line in map(in_python, lines) if re.search(r"--[a-z]|[a-z]= [A-Z]+\b", line)]
+
+
+@pytest.mark.parametrize("name", [name for name in headscope.__all__ if inspect.isfunction(getattr(headscope, name))])
+def test_every_argument_is_documented(name: str) -> None:
+    function = getattr(headscope, name)
+    documented = function.__doc__ or ""
+    parameters = [argument for argument in inspect.signature(function).parameters if argument != "keywords"]
+    assert [argument for argument in parameters if f"`{argument}`" not in documented] == []
+    assert not re.search(r"(?<![\w.])run\(", documented)
+    if name in catalog.names("studies"):
+        assert f"headscope.{name}(" in documented or ">>>" not in documented
+
+
+def test_an_example_can_be_pasted() -> None:
+    tests = doctest.DocTestFinder().find(headscope.profile, "profile", globs={})
+    assert [test.examples[0].source for test in tests] == ["import headscope\n"]
+    assert not doctest.DocTestRunner().run(tests[0]).failed

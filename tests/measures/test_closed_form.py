@@ -16,7 +16,7 @@ from headscope.measures import (
     token_attention,
 )
 from headscope.results.vocabulary import FEATURES, RELATIONS, TOKEN_CLASSES
-from support.hand_made import looks_at, measured, tokens, uniform
+from headscope.testing.hand_made import looks_at, measured, tokens, uniform
 
 PAIR = "coopsoos"  # [CLS] a b . [SEP] c d [SEP]
 PREVIOUS = [0, 0, 1, 2, 3, 4, 5, 6]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headscope.encoding.encoded import Encoded
 from headscope.passes.batches import WINDOW, by_length, collate
-from support.hand_made import tokens
+from headscope.testing.hand_made import tokens
 
 CPU = torch.device("cpu")
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)

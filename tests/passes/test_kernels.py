@@ -12,7 +12,7 @@ from headscope import catalog
 from headscope.capture import softmax
 from headscope.measures import SURFACE
 from headscope.passes.observing import MeasureObserver, observing
-from support.hand_made import tokens
+from headscope.testing.hand_made import tokens
 from support.tiny import tiny_bert, tiny_tokenizer
 
 MOST = 40

@@ -14,8 +14,8 @@ from headscope.passes.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.predictions import HeadPredictions
+from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.hand_made import padded
 from support.tiny import tiny_tokenizer
 
 

@@ -15,8 +15,8 @@ from headscope.passes.batches import collate
 from headscope.studies.relations.baselines import baselines
 from headscope.studies.relations.link_attention import LinkAttention
 from headscope.studies.relations.observer import LinkObserver
+from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.hand_made import padded
 from support.tiny import tiny_tokenizer
 
 

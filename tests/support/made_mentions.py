@@ -16,7 +16,7 @@ from headscope.passes.batches import collate
 from headscope.studies.coreference.cases import Case, Headed
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.predictions import AntecedentPredictions
-from support.hand_made import padded
+from headscope.testing.hand_made import padded
 from support.tiny import tiny_tokenizer
 
 

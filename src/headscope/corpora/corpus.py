@@ -8,8 +8,8 @@ the sources to read. A reader that hands `options.cursor` to `lines` can be begu
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from itertools import islice
@@ -19,10 +19,10 @@ from typing import Any
 from headscope import catalog
 from headscope.corpora import in_memory, kept_check, kinds
 from headscope.corpora.marks import Marks
-from headscope.corpora.options import DEFAULTS, Offsets, Options
+from headscope.corpora.options import DEFAULTS, Offsets, Options, with_keywords
 from headscope.corpora.reading import Sources
 from headscope.corpora.stream import Stream
-from headscope.errors import HeadscopeError, suggest
+from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, number_of, segment_text
 from headscope.storage.files import opening, refuse_text
 from headscope.storage.source_files import SourceFiles, Stamps, source_files, stamps_of
@@ -109,8 +109,9 @@ def read(
 ) -> Corpus:
     """Read a corpus through once, so that whatever is wrong with it is said now.
 
-    * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus; or texts in memory: a list of strings or of
-      pairs of strings, a pandas DataFrame, a `datasets.Dataset`. A corpus is returned as it is.
+    * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus; or texts in memory: strings or pairs of
+      strings in a list, an array, a pandas Series or a generator, a pandas DataFrame, a `datasets.Dataset`. A corpus is
+      returned as it is.
     * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
     * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
     * `kept`: a folder in which a check that took `keep_from` seconds (by default 5) is kept, and found when the same
@@ -126,7 +127,9 @@ def read(
     """
     if isinstance(source, Corpus):
         return source
-    options = _with_keywords(options, keywords)
+    if isinstance(source, Generator | map | filter):
+        source = list(source)  # it can be read once only
+    options = with_keywords(options, keywords)
     if options.limit is not None and options.limit < 1:
         raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
     options = replace(options, offsets=offsets or options.offsets)
@@ -203,13 +206,6 @@ def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:
     if files.stamps != before:
         raise HeadscopeError(f"corpus '{name}' has changed while it was read; start the same command again")
     return files
-
-
-def _with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:
-    names = [option.name for option in fields(Options)]
-    if unknown := next((name for name in keywords if name not in names), ""):
-        raise HeadscopeError(f"option '{unknown}' of a corpus is unknown; {suggest(unknown, names)}")
-    return replace(options, **keywords)
 
 
 def _why(skipped: dict[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Texts that are in memory: strings, pairs of strings, a pandas DataFrame, a `datasets.Dataset`."""
+"""Texts that are in memory: strings or pairs of strings in any iterable, a DataFrame, a `datasets.Dataset`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
-ALLOWED = "use a name, a path, a list of strings or of pairs of strings, a DataFrame, or a datasets.Dataset"
+ALLOWED = "use a name, a path, strings or pairs of strings, as in list(...), a DataFrame, or a datasets.Dataset"
 
 
 def examples(source: Any, options: Options) -> Iterator[Example | Bad]:
@@ -33,6 +33,8 @@ def _rows(source: Any) -> Iterable[Mapping[str, Any]]:
     if isinstance(source, list | tuple):
         return (_row(item, number) for number, item in enumerate(source, 1))
     library, kind = type(source).__module__.partition(".")[0], type(source).__name__
+    if (library, kind) in (("pandas", "Series"), ("numpy", "ndarray")):
+        return _rows(source.tolist())
     if (library, kind) == ("pandas", "DataFrame"):
         return ({str(name): value for name, value in row.items()} for row in source.to_dict("records"))
     if library == "datasets" and kind in ("Dataset", "IterableDataset"):
@@ -47,4 +49,4 @@ def _row(item: object, number: int) -> dict[str, str]:
         return {"text": item}
     if isinstance(item, list | tuple) and len(item) == 2 and all(isinstance(text, str) for text in item):
         return {"sentence1": item[0], "sentence2": item[1]}
-    raise HeadscopeError(f"corpus: item {number} of the list is a {type(item).__name__}; {ALLOWED}")
+    raise HeadscopeError(f"corpus: item {number} is a {type(item).__name__}; {ALLOWED}")

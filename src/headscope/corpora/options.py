@@ -1,9 +1,11 @@
 """Options of reading a corpus."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from headscope.corpora.parsing.cursor import Cursor
+from headscope.errors import HeadscopeError, suggest
 
 Offsets = Callable[[str], list[tuple[int, int]]]
 
@@ -42,3 +44,19 @@ class Options:
 
 
 DEFAULTS = Options()
+
+
+def with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:
+    """The options with those that are given by name; columns also as a list of names.
+
+    Raises `HeadscopeError` for a name that is no option.
+
+    >>> with_keywords(DEFAULTS, {"columns": ["sentence", "", "label"]}).columns
+    'sentence,,label'
+    """
+    names = [option.name for option in fields(Options)]
+    if unknown := next((name for name in keywords if name not in names), ""):
+        raise HeadscopeError(f"option '{unknown}' of a corpus is unknown; {suggest(unknown, names)}")
+    columns = keywords.get("columns")
+    joined = {"columns": ",".join(map(str, columns))} if isinstance(columns, list | tuple) else {}
+    return replace(options, **{**keywords, **joined})

@@ -1,10 +1,11 @@
 """The studies as Python functions: a model or a corpus may be a name, a path, or an object of another library."""
 
 import inspect
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, get_args
@@ -12,7 +13,7 @@ from typing import Any, get_args
 import xarray as xr
 
 from headscope import catalog
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 from headscope.front.inputs import from_values
 from headscope.front.progress import OnProgress, n_inputs, progress_bar
 from headscope.front.signatures import Argument, read
@@ -22,6 +23,13 @@ from headscope.storage.run_lock import run_lock
 
 Study = Callable[..., xr.Dataset]
 EXAMPLES = 3
+ARGUMENT = re.compile(r"^\* `.*(?:\n  .*)*", re.MULTILINE)
+ARGUMENTS = {
+    "examples": "* `examples`: Typical inputs whose attention maps are kept for the page; 0 for none.",
+    "tokenizer": "* `tokenizer`: Tokenizer of a Hugging Face model that is given as an object.",
+    "progress": "* `progress`: True or False for a progress bar, or a function that is called in its place.",
+}
+BY_NAME = "* The fields of `headscope.Settings`, such as `seed` and `workers`, can also be given by name."
 
 
 def study(name: str) -> Study:
@@ -30,6 +38,8 @@ def study(name: str) -> Study:
     * A model: what `headscope.load` returns, a name, a folder, a Hugging Face model together with the argument
       `tokenizer`, or a `SentenceTransformer`.
     * A corpus: whatever `headscope.read` reads. Several corpora are given as a tuple.
+    * Several models: a tuple, or one after the other: `headscope.compare(before, after, corpus)`.
+    * `seed`, `batch_tokens`, `workers` and the other fields of `headscope.Settings`, by name.
     * `examples`: typical inputs whose attention maps are kept for the atlas of the page; 0 for none.
     * `progress`: show progress bars; by default only in a terminal or a notebook. A function is called in their place:
       with the name of a phase, the number of inputs that are done, and their total (None: not known yet).
@@ -45,11 +55,12 @@ def study(name: str) -> Study:
     @opening()
     @wraps(run)
     def call(*args: Any, tokenizer: Any = None, progress: bool | OnProgress | None = None, **kwargs: Any) -> xr.Dataset:
-        kwargs = _renamed(name, kwargs, former)
+        args, kwargs = _models_together(args, names), _renamed(name, kwargs, former)
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
         if "Loading" in names:
             kwargs.setdefault(names["Loading"], {})
-        given = signature.bind(*args, **kwargs).arguments
+        kwargs, of_settings = _told_apart(kwargs, signature.parameters)
+        given = _bound(name, call, signature, args, kwargs)
         options = {key: _option(key, given[key], option) for key, option in function.options.items() if key in given}
         folder = given.get("directory")
         with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
@@ -57,7 +68,7 @@ def study(name: str) -> Study:
                 inputs = from_values(function.inputs, given, tokenizer)
                 advance(1)
             with progress_bar(name, n_inputs(inputs), show=progress) as (advance, expect):
-                settings = given.get("settings", signature.parameters["settings"].default)
+                settings = replace(given.get("settings", signature.parameters["settings"].default), **of_settings)
                 result = run(**inputs | options | {"settings": _with_bar(settings, advance, expect)})
             return _with_maps(result, inputs, examples) if examples else result
 
@@ -65,7 +76,57 @@ def study(name: str) -> Study:
     parameters = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in more.items()]
     call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *parameters])  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name
+    call.__doc__ = documentation(name, run.__doc__ or "", more)
     return call
+
+
+def documentation(name: str, docstring: str, more: Iterable[str]) -> str:
+    """The docstring of a study as a function of the package, with examples that can be pasted.
+
+    * `more`: arguments that the function has beside those of `run`.
+
+    >>> print(documentation("profile", "Measure.\\n\\n* `model`: It.\\n\\nRaises nothing.", ["tokenizer"]))
+    Measure.
+    <BLANKLINE>
+    * `model`: It.
+    * `tokenizer`: Tokenizer of a Hugging Face model that is given as an object.
+    * The fields of `headscope.Settings`, such as `seed` and `workers`, can also be given by name.
+    <BLANKLINE>
+    Raises nothing.
+    """
+    text, lines = inspect.cleandoc(docstring), [ARGUMENTS[argument] for argument in more]
+    end = max((line.end() for line in ARGUMENT.finditer(text)), default=len(text))
+    text = "\n".join([text[:end].rstrip(), *lines, BY_NAME]) + f"\n\n{text[end:].lstrip()}"
+    text = re.sub(r"(?<![\w.])run\(", f"headscope.{name}(", text)
+    return re.sub(r"^>>> ", ">>> import headscope\n>>> ", text, count=1, flags=re.MULTILINE)
+
+
+def _models_together(args: tuple[Any, ...], names: dict[str, str]) -> tuple[Any, ...]:
+    """The positional arguments; of a study of several models those before the last one, a corpus, as one tuple."""
+    if "tuple[Model, ...]" not in names or len(args) < 3 or isinstance(args[0], tuple | list):
+        return args
+    return (args[:-1], args[-1])
+
+
+def _told_apart(given: dict[str, Any], parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keywords of a study itself, and those that are fields of its settings."""
+    names = {field.name for field in fields(Settings)} - parameters.keys()
+    of_settings = {name: value for name, value in given.items() if name in names}
+    return {name: value for name, value in given.items() if name not in names}, of_settings
+
+
+def _bound(name: str, call: Study, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments by name.
+
+    Raises `TypeError` for one that is unknown or missing, with the function's name and its arguments.
+    """
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        known = [*inspect.signature(call).parameters, "seed", "batch_tokens", "workers", "resamples", "long"]
+        unknown = next((key for key in kwargs if key not in known), "")
+        remedy = suggest(unknown, dict.fromkeys(known))
+        raise TypeError(f"headscope.{name}: {error}; {remedy}") from None
 
 
 def _renamed(study: str, given: dict[str, Any], former: dict[str, str]) -> dict[str, Any]:

@@ -54,6 +54,13 @@ def scored_task(given: Given, made: Given) -> Any:
     return task(given, made) or tasks.masked(_read_corpus(given["corpus"], given))
 
 
+def measures(given: Given, made: Given) -> Any:
+    """The installed measures of --measures."""
+    from headscope.passes.measures import measure_named
+
+    return tuple(measure_named(name.strip()) for name in (given["measures"] or "").split(",") if name.strip())
+
+
 def tasks(given: Given, made: Given) -> Any:
     """The tasks of --task."""
     return tuple(_read_task(name, given) for name in _names(given))

@@ -54,8 +54,16 @@ def words_model(value: Any, others: Others) -> Any:
 
 def models(value: Any, others: Others) -> Any:
     """Several models; those after the first with their task heads if there is a task."""
-    task = task_of(others) is not None
+    task, value = task_of(others) is not None, value if isinstance(value, tuple | list) else (value,)
     return tuple(as_model(model, others["tokenizer"], head=task and n > 0) for n, model in enumerate(value))
+
+
+def measures(value: Any, others: Others) -> Any:
+    """Measures: objects, modules, or names of installed ones."""
+    from headscope.passes.measures import checked, measure_named
+
+    several = value if isinstance(value, tuple | list) else (value,)
+    return tuple(measure_named(one) if isinstance(one, str) else checked(one) for one in several)
 
 
 def tasks(value: Any, others: Others) -> Any:

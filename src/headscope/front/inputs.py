@@ -53,6 +53,7 @@ INPUT_TYPES = {
     "tuple[Model, ...]": InputType(("models", "examples", *LOADING), options.models, values.models),
     "ModelName": InputType(("model",), lambda given, made: given["model"], lambda value, others: str(value)),
     "Loading": InputType(FLOAT32, lambda given, made: {name: given[name] for name in FLOAT32}),
+    "Measures": InputType(("measures",), options.measures, values.measures),
     "Settings": InputType(("seed", "batch_tokens", "workers", "resamples"), options.settings),
     "ReadingSettings": InputType(("seed", "batch_tokens", "workers"), options.settings),
     "SeedSettings": InputType(("seed",), options.settings),

@@ -49,6 +49,7 @@ def show(  # noqa: PLR0913 (each is an option of the user)
     * `state`: which view of which heads, e.g. "v=map&h=4-7": what follows "#" in the address of `headscope view`.
     * `height`: of the picture of a head, in pixels.
     * `static`: a page in a frame alone, which needs no widgets.
+    * `tokenizer`: of a Hugging Face model.
 
     Returns: a widget of anywidget, whose `state` can be read and set; with `static` an object that shows the frame.
 
@@ -77,7 +78,8 @@ def export_page(
     A picture is of the view of `state`: lines ("v=lines"), "map", "compare", "card", "try" (with the heads that are
     disabled: "x=3-7,4-*"), "examples", or the grid of all heads ("heads").
 
-    * `path`: the file; its suffix is the format. See `show` for the other arguments.
+    * `path`: the file; its suffix is the format.
+    * `subject`, `first`, `second`, `results`, `tokenizer`: as for `show`.
     * `corpus`: as for `show`; only "try" reads it.
 
     Returns: the path.

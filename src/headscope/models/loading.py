@@ -35,7 +35,7 @@ def load(
     name: str | Checkpoint = "minilm",
     *,
     head: bool = False,
-    device: str | None = None,
+    device: str | torch.device | None = None,
     dtype: str = "float32",
     revision: str | None = None,
     remote_code: bool = False,
@@ -58,7 +58,8 @@ def load(
     >>> model.capture.method, len(model.capture.heads), model.capture.heads[0]
     ('attention interface', 6, 12)
     """
-    devices = device_map(str(device)) if is_auto(device) else device_of(device)
+    named = None if device is None else str(device)
+    devices = device_map(named) if named and is_auto(named) else device_of(named)
     kind = dtype_of(dtype)
     checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)

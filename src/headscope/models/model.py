@@ -136,6 +136,9 @@ class Model:
 def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str = "in memory") -> Model:
     """Make a model from a network in memory; of an encoder-decoder, its encoder.
 
+    * `network`: a model of transformers, such as `AutoModel.from_pretrained` returns; `tokenizer`: its tokenizer.
+    * `name`: as results name it.
+
     Raises `HeadscopeError` if its attention cannot be captured exactly.
     """
     network = without_decoder(network).eval()

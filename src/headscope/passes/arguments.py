@@ -7,6 +7,7 @@ from headscope.corpora import Corpus
 from headscope.models import Model
 from headscope.passes.settings import Settings
 
+Measures = Annotated[tuple[Any, ...], "measures of a user's own, beside those of the study"]
 Directory = Annotated[Path, "folder of the result"]
 ModelName = Annotated[str, "name of a model that the study loads itself"]
 Loading = Annotated[dict[str, Any], "how a study loads a model itself"]

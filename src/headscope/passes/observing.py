@@ -21,6 +21,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.passes.batches import collator
 from headscope.passes.finite_attention import FiniteAttention
+from headscope.passes.measures import Measure
 
 Observed = TypeVar("Observed", covariant=True)
 
@@ -58,7 +59,7 @@ class MeasureObserver:
     batch: Batch
     some_heads = key_ranges = True
 
-    def __init__(self, measures: Mapping[str, ModuleType]):
+    def __init__(self, measures: Mapping[str, Measure | ModuleType]):
         self.measures = measures
 
     def start(self, batch: Batch) -> None:

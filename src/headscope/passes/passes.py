@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from headscope import catalog
 from headscope.corpora import Corpus
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
@@ -16,6 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
 from headscope.passes.coverage import Coverage
+from headscope.passes.measures import together
 from headscope.passes.observing import BatchObserver, MeasureObserver, observing
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
@@ -68,7 +68,7 @@ class Pass:
 
     def measure(self, names: Iterable[str]) -> PassResult[dict[str, Tally]]:
         """Tallies of measures by name; heads of all layers stand in a row, layer by layer."""
-        return self.collect(MeasureObserver({name: catalog.load("measures", name) for name in names}))
+        return self.collect(MeasureObserver(together(names, ())))
 
     def collect(self, observer: BatchObserver[dict[str, Values]]) -> PassResult[dict[str, Tally]]:
         """Tallies, by name, of the values of each batch."""

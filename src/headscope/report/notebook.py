@@ -40,6 +40,7 @@ def result_html(result: xr.Dataset) -> str:
     return fragment(
         "notebook.html",
         **described(result),
+        by_head={"layer", "head"} <= set(result.dims),
         highlights=page.highlights(),
         findings=page.findings(),
         atlas=atlas_of(result),
@@ -49,11 +50,12 @@ def result_html(result: xr.Dataset) -> str:
     )
 
 
-def plot(result: xr.Dataset, name: str, **labels: Any) -> Any:
+def plot(result: xr.Dataset | xr.DataArray, name: str | None = None, **labels: Any) -> Any:
     """The Altair chart of a variable: the figure of the report, or a chart that its dimensions suggest.
 
     Without a figure in the report, a variable of heads is a heat map of layers by heads; others are bars.
 
+    * `result`: a result, or one variable of it, as in `plot(result["entropy"])`.
     * `name`: a variable, such as "entropy"; a figure of the report, such as "entropy-by_layer"; or "atlas".
     * `labels`: one label of a dimension, such as `relation="nsubj"`: the chart shows this label alone.
 
@@ -64,7 +66,12 @@ def plot(result: xr.Dataset, name: str, **labels: Any) -> Any:
     >>> plot(score.to_dataset().assign_attrs(study="mine"), "score").mark.type
     'rect'
     """
+    if isinstance(result, xr.DataArray):
+        return _by_dimensions(_selected(result, labels))
     page = study_page(result)
+    if name is None:
+        names = suggest("", [*results.means(result), *(figure.name for figure in page.figures())])
+        raise HeadscopeError(f"plot needs the name of a variable or a figure, as in plot(result, 'entropy'); {names}")
     figures = {} if labels else {figure.name: figure for figure in [*page.figures(), *_atlas(result, name)]}
     of_variable = [figure for figure in figures.values() if figure.variable == name]
     for figure in [figures[name]] if name in figures else of_variable[:1]:

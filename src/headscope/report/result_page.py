@@ -76,6 +76,7 @@ def write(
 
     Without vl-convert the page has no figures, and says so.
 
+    * `result`: what a study returned; `directory`: the folder, which is made if it is missing.
     * `others`: further results of the same model; the atlas shows what they say of its heads, too.
     * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none.
       PDF and PNG take longer than the page.

@@ -14,30 +14,62 @@ from headscope.results.tidy import MEASURED, tidy, with_interval
 from headscope.storage.files import write_atomically
 
 Format = Literal["csv", "parquet", "latex"]
+HEADS = ("layer", "head")
+# Labels of a further dimension that become columns.
+MOST_LABELS = 20
 SUFFIXES = {"csv": "csv", "parquet": "parquet", "latex": "tex"}
 
 
-def variable_table(result: xr.Dataset, variable: str) -> pd.DataFrame:
-    """One variable of a result as a table with a row for each value that is not missing.
+def variable_table(result: xr.Dataset, variable: str | None = None) -> pd.DataFrame:
+    """One variable of a result as a table with a row for each value that is not missing; or all variables by head.
 
     The columns are the dimensions, `value`, the bounds `lower` and `upper` of its 95% interval, and `n_examples`, as
-    far as the result has them.
+    far as the result has them. Without `variable` there is a row for each head, and a column for each variable that has
+    one number a head; of a variable with few labels beside, such as `attention_to`, one for each label.
 
+    * `result`: what a study returned, or `headscope.open_result`.
     * `variable`: name of the variable, such as "entropy".
 
-    Raises `HeadscopeError` if the result has no such variable.
+    Raises `HeadscopeError` if the result has no such variable, or none by head.
 
-    >>> score = xr.Dataset({"score": ("layer", [0.5, 0.25])}, coords={"layer": [1, 2]})
+    >>> score = xr.Dataset({"score": (("layer", "head"), [[0.5, 0.25]])}, coords={"layer": [1], "head": [1, 2]})
     >>> variable_table(score, "score")
-       layer  value
-    0      1   0.50
-    1      2   0.25
+       layer  head  value
+    0      1     1   0.50
+    1      1     2   0.25
+    >>> variable_table(score)
+       layer  head  score
+    0      1     1   0.50
+    1      1     2   0.25
     """
+    if variable is None:
+        return head_table(result)
     if variable not in result.data_vars:
         raise HeadscopeError(f"the result has no variable '{variable}'; {suggest(variable, means(result))}")
     table = tidy(with_interval(result, variable))
     columns = [*result[variable].dims, "value", *(name for name in MEASURED if name in table)]
     return table.reindex(columns=columns)
+
+
+def head_table(result: xr.Dataset) -> pd.DataFrame:
+    """A row for each head, and a column for each number that a result has of it.
+
+    Raises `HeadscopeError` if the result has no variable by head.
+    """
+    columns = dict[str, xr.DataArray]()
+    for name in means(result):
+        array = result[name]
+        further = [dim for dim in array.dims if dim not in HEADS]
+        if not set(HEADS) <= set(array.dims) or len(further) > 1:
+            continue
+        if not further:
+            columns[name] = array
+        elif array.sizes[further[0]] <= MOST_LABELS:
+            columns |= {f"{name}: {label}": array.sel({further[0]: label}) for label in array[further[0]].values}
+    if not columns:
+        raise HeadscopeError(f"the result has no variable by head; name a variable: {', '.join(means(result))}")
+    heads = xr.Dataset({name: array.drop_vars(set(array.coords) - set(HEADS)) for name, array in columns.items()})
+    return heads.to_dataframe(dim_order=list(HEADS)).reset_index()
 
 
 def export_tables(

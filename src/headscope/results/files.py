@@ -77,6 +77,9 @@ def _check_interval(result: xr.Dataset, name: str) -> None:
 def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> Path:
     """Write `directory/result.nc`, or another name, whole or not at all; it then survives a power cut.
 
+    * `result`: what a study returned; `directory`: the folder, which is made if it is missing.
+    * `name`: of the file.
+
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     # In memory first: on a full disk the HDF5 library ends the process with a segmentation fault.
@@ -85,6 +88,8 @@ def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> 
 
 def read(directory: str | Path) -> xr.Dataset:
     """Read the result of a folder (or a `.nc` file) into memory; `hf://OWNER/NAME/FOLDER` is one on the hub.
+
+    * `directory`: the folder that a study wrote with `-o`, or `headscope.save_result`; the file; or the address.
 
     Raises `HeadscopeError` if there is none, or if it is not a result of headscope.
     """

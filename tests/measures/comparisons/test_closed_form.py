@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headscope.measures.comparisons import js_divergence, padded_similarity, similarity
-from support.hand_made import compared, looks_at, tokens, uniform
+from headscope.testing.hand_made import compared, looks_at, tokens, uniform
 
 FOUR = tokens("coos")
 

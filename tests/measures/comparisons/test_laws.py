@@ -11,7 +11,7 @@ from headscope.encoding.batch import Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.results.variables import Variable
 from headscope.statistics.bootstrap import poisson_draws, tally
-from support.hand_made import WHOLE, Block, Map, batch_of, compared, padded, tokens
+from headscope.testing.hand_made import WHOLE, BlockSize, Map, batch_of, compared, padded, tokens
 
 COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in catalog.names("measures/comparisons")}
 WITHOUT_PADDING = {name: module for name, module in COMPARISONS.items() if name != "padded_similarity"}
@@ -80,8 +80,8 @@ def test_a_batch_is_its_examples_one_by_one(comparison, examples: list[Encoded])
 
 @each_comparison
 @quick
-@given(examples=batches, block=st.builds(Block, st.integers(1, 3), st.integers(1, 4)))
-def test_blocks_add_up_to_the_whole(comparison, examples: list[Encoded], block: Block) -> None:
+@given(examples=batches, block=st.builds(BlockSize, st.integers(1, 3), st.integers(1, 4)))
+def test_blocks_add_up_to_the_whole(comparison, examples: list[Encoded], block: BlockSize) -> None:
     ones, others = both(examples)
     whole, parts = (shown(compared(comparison, ones, others, examples, each)) for each in (WHOLE, block))
     np.testing.assert_allclose(parts, whole, atol=1e-6)

@@ -183,7 +183,7 @@ def test_other_types_have_the_importances_of_single_precision(dtype: torch.dtype
     model = wrap(network, tiny_tokenizer())
     found = explained(model, batch_of(model, *TEXTS)).tokens
     size = np.abs(computed.tokens).max(-1, keepdims=True)
-    close = {torch.bfloat16: 0.1, torch.float16: 0.02, torch.float64: 1e-4}[dtype]
+    close = {torch.bfloat16: 0.15, torch.float16: 0.02, torch.float64: 1e-4}[dtype]
     np.testing.assert_allclose(found / size, computed.tokens / size, atol=close)
 
 

@@ -13,8 +13,8 @@ from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collate
 from headscope.studies.probe.observer import TreebankObserver
+from headscope.testing.hand_made import padded
 from support.any_examples import examples, overlapping, spoken
-from support.hand_made import padded
 from support.tiny import tiny_tokenizer
 
 LAYERS, HEADS = 2, 3

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.relations.link_attention import joined
 from headscope.studies.relations.observer import LinkObserver
+from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
-from support.hand_made import looks_at
 from support.made_links import found_by, inputs_of, maps_of, naive, spaced
 
 quick = settings(max_examples=20, deadline=None, derandomize=True, database=None)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.predictions import joined
+from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
-from support.hand_made import looks_at
 from support.made_answers import answered, inputs_of, maps_of, naive, tree
 
 quick = settings(max_examples=15, deadline=None, derandomize=True, database=None)

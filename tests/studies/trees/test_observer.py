@@ -15,8 +15,8 @@ from headscope.linguistics.fixed_words import FixedWord
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.trees.observer import TreeObserver, means_of
 from headscope.studies.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows, joined
+from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.hand_made import padded
 from support.made_answers import batch_of, inputs_of, maps_of, tree
 
 PAIR = Example(

@@ -3,10 +3,11 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from headscope import corpora
 from headscope.corpora import Corpus, Options
-from headscope.corpora.options import DEFAULTS
+from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.suites import read_suites
 from headscope.corpora.tasks.glue import GLUE, glue_name
 from headscope.corpora.tasks.task import Task
@@ -22,20 +23,28 @@ MOST_CLASSES = 20
 
 
 @opening()
-def read(name: str, data: str | Path | None, options: Options = DEFAULTS, *, regression: bool | None = None) -> Task:
+def read(
+    name: str,
+    data: str | Path | None = None,
+    options: Options = DEFAULTS,
+    *,
+    regression: bool | None = None,
+    **keywords: Any,
+) -> Task:
     """Read a task from a folder.
 
     * `name`: a task of GLUE ("mrpc"), a name of your own, or `cloze:` with a suite, by name or file.
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped. A suite that is a file needs none.
     * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, and of a suite to
-      each condition of each phenomenon.
+      each condition of each phenomenon. `keywords` are fields of these options by name.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
       20 distinct numbers.
 
     Raises `HeadscopeError` if the folder has no dev split, or labels are missing, not finite, all the same, or in
     dev alone.
     """
+    options = with_keywords(options, keywords)
     if name.startswith(CLOZE):
         return _cloze(name, data, options)
     if data is None:

@@ -129,6 +129,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         "skip",
         _corpus(help="What becomes of inputs over the model's limit."),
     ),
+    "measures": (
+        str | None,
+        None,
+        _run(metavar="NAME,NAME", help="Measures of installed packages, beside those of the study."),
+    ),
     "seed": (int, 0, _run(**limits(SETTINGS["seed"]), help="Seed of everything that is random.")),
     "device": (
         str | None,

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from headscope.errors import nearest
+from headscope.errors import nearest, on_command_line
 from headscope.front.cli.errors import USER_ERROR
 from headscope.front.cli.printing import printable
 
@@ -20,6 +20,10 @@ class Commands(TyperGroup):
 
     def main(self, *args: Any, standalone_mode: bool = True, **kwargs: Any) -> Any:
         """Run a command, and end the process unless `standalone_mode` is off."""
+        with on_command_line():
+            return self._main(*args, standalone_mode=standalone_mode, **kwargs)
+
+    def _main(self, *args: Any, standalone_mode: bool, **kwargs: Any) -> Any:
         if not standalone_mode:
             return super().main(*args, standalone_mode=False, **kwargs)
         try:

@@ -6,6 +6,7 @@ from headscope.corpora import Corpus
 from headscope.measures import SURFACE
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.arguments import Measures
 from headscope.passes.measure import measure
 
 REQUIRED = ("token_attention",)
@@ -15,6 +16,8 @@ def run(
     model: Model,
     corpus: Corpus,
     settings: Settings = DEFAULTS,
+    *,
+    measures: Measures = (),
 ) -> xr.Dataset:
     """Every surface statistic of every head, each with its 95% interval and its number of examples.
 
@@ -23,6 +26,8 @@ def run(
     * `model`: Model to measure.
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
+    * `measures`: Measures of your own: modules or objects with `VARIABLE`, `observe` and `finish`, or names of
+      installed ones.
 
     Raises `HeadscopeError` if no example fits into the model.
 
@@ -31,4 +36,4 @@ def run(
     >>> dict(result["entropy"].sizes), result["entropy"].units
     ({'layer': 6, 'head': 12}, 'nats')
     """
-    return measure("profile", model, corpus, SURFACE, settings)
+    return measure("profile", model, corpus, SURFACE, settings, further=measures)

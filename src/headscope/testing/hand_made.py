@@ -6,8 +6,7 @@
 """
 
 from collections.abc import Iterator, Sequence
-from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,20 +18,20 @@ from headscope.encoding.encoded import Encoded
 from headscope.linguistics.features import LINK, NUMBER
 from headscope.passes.batches import collate
 from headscope.passes.observing import MeasureObserver
-from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.results.vocabulary import FEATURES, RELATIONS, TOKEN_CLASSES
 
 Map = Float[Tensor, "head token token"]
 CLASSES = "".join(name[0] for name in TOKEN_CLASSES)
 
 
-class Block(NamedTuple):
+class BlockSize(NamedTuple):
     """Most examples and queries that an observer is shown together."""
 
     examples: int
     queries: int
 
 
-WHOLE = Block(10**6, 10**6)
+WHOLE = BlockSize(10**6, 10**6)
 
 
 def tokens(
@@ -51,6 +50,30 @@ def tokens(
     )
 
 
+def random_input(random: np.random.Generator) -> Encoded:
+    """An input with [CLS] perhaps, a few separators, and any features and links."""
+    classes = "c"[: random.integers(2)] + "".join(random.choice([*"spo"], random.integers(1, 9)))
+
+    def token() -> int:
+        return int(random.integers(len(classes)))
+
+    features = {(str(random.choice(FEATURES)), token()) for _ in range(random.integers(7))}
+    links = {(str(random.choice(RELATIONS)), token(), token()) for _ in range(random.integers(6))}
+    return tokens(classes, sorted(features), sorted(links))
+
+
+def maps_of(inputs: Sequence[Encoded], heads: int, seed: int = 0) -> list[Map]:
+    """Sharp random attention, with some exact zeros in it."""
+    random = torch.Generator().manual_seed(seed)
+    scores = [4 * torch.randn(heads, len(one), len(one), generator=random) for one in inputs]
+    return [one.softmax(-1).where(one > one.amax(-1, keepdim=True) - 8, 0) for one in scores]
+
+
+def shown(found: Values) -> np.ndarray:
+    """Values with NaN where they are not valid."""
+    return torch.where(found.valid[:, None], found.values, torch.nan).numpy()
+
+
 def uniform(length: int) -> Map:
     """One head that looks at all tokens alike."""
     return torch.full((1, length, length), 1 / length)
@@ -67,45 +90,45 @@ def batch_of(inputs: Sequence[Encoded], exist: str = CLASSES) -> Batch:
 
 
 def measured(
-    measure: ModuleType, maps: Sequence[Map], inputs: Sequence[Encoded], block: Block = WHOLE, exist: str = CLASSES
+    measure: Any, maps: Sequence[Map], inputs: Sequence[Encoded], block: BlockSize = WHOLE, exist: str = CLASSES
 ) -> Values:
     """The measure's values for a batch of inputs with these maps, shown block by block as the engine does."""
     return _collected(measure, [maps], batch_of(inputs, exist), block)
 
 
 def compared(
-    comparison: ModuleType,
+    comparison: Any,
     ones: Sequence[Map],
     others: Sequence[Map],
     inputs: Sequence[Encoded],
-    block: Block = WHOLE,
+    block: BlockSize = WHOLE,
 ) -> Values:
     """The comparison's values for a batch of inputs with these maps in one model and those in the other."""
     return _collected(comparison, [ones, others], batch_of(inputs), block)
 
 
-def _collected(measure: ModuleType, models: Sequence[Sequence[Map]], batch: Batch, block: Block) -> Values:
+def _collected(measure: Any, models: Sequence[Sequence[Map]], batch: Batch, block: BlockSize) -> Values:
     observer = MeasureObserver({"measure": measure})
     observer.start(batch)
-    whole = [padded(maps) for maps in models]
+    by_model = [padded(maps) for maps in models]
     for examples, queries in _blocks(len(batch.real), batch.real.shape[1], block):
-        parts = [Rows(attention[examples, :, queries], batch, examples, queries) for attention in whole]
+        parts = [Rows(attention[examples, :, queries], batch, examples, queries) for attention in by_model]
         observer.add(0, *parts)
     return observer.finish()["measure"]
 
 
 def padded(maps: Sequence[Map]) -> Float[Tensor, "example head token token"]:
     """The maps as a model computes them in one batch: nothing looks at padding, which looks at all real tokens."""
-    longest = max(each.shape[-1] for each in maps)
-    whole = torch.zeros(len(maps), maps[0].shape[0], longest, longest)
-    for row, each in zip(whole, maps, strict=True):
-        length = each.shape[-1]
-        row[:, :length, :length] = each
+    longest = max(one.shape[-1] for one in maps)
+    batch = torch.zeros(len(maps), maps[0].shape[0], longest, longest)
+    for row, one in zip(batch, maps, strict=True):
+        length = one.shape[-1]
+        row[:, :length, :length] = one
         row[:, length:, :length] = 1 / length
-    return whole
+    return batch
 
 
-def _blocks(examples: int, length: int, block: Block) -> Iterator[tuple[slice, slice]]:
+def _blocks(examples: int, length: int, block: BlockSize) -> Iterator[tuple[slice, slice]]:
     for first in range(0, examples, block.examples):
         for row in range(0, length, block.queries):
             yield (

@@ -1,0 +1,78 @@
+"""Measures of the catalog, of installed packages, and of a user's own."""
+
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from headscope import catalog
+from headscope.encoding.batch import Batch, Rows, Values
+from headscope.errors import HeadscopeError, suggest
+from headscope.results.variables import Variable
+
+GROUP = "headscope.measures"
+PARTS = ("VARIABLE", "observe", "finish")
+
+
+class Measure(Protocol):
+    """A measure of attention: a module such as those of `headscope.measures`, or an object of a class of one's own."""
+
+    VARIABLE: Variable
+
+    def observe(self, rows: Rows, /) -> Tensor:
+        """Sums over a block of attention rows: [example, head, ...]; those of later queries are added to them."""
+        ...
+
+    def finish(self, observed: Any, batch: Batch, /) -> Values:
+        """The value of each example of a batch, and which examples have one."""
+        ...
+
+
+def installed() -> list[str]:
+    """The names of the measures that installed packages bring, as entry points of the group `headscope.measures`."""
+    return sorted(entry_points(group=GROUP).names)
+
+
+def measure_named(name: str) -> Measure:
+    """A measure of the catalog or of an installed package.
+
+    Raises `HeadscopeError` for a name that is neither, and for an entry point that is no measure.
+
+    >>> measure_named("entropy").VARIABLE.units
+    'nats'
+    """
+    if name in catalog.names("measures"):
+        return checked(catalog.load("measures", name))
+    for entry in entry_points(group=GROUP, name=name):
+        try:
+            found = entry.load()
+            return checked(found() if isinstance(found, type) else found)
+        except (ImportError, AttributeError, TypeError) as error:
+            raise HeadscopeError(f"measure '{name}' ({entry.value}) cannot be loaded: {error}") from error
+    raise HeadscopeError(f"measure '{name}' is unknown; {suggest(name, [*catalog.names('measures'), *installed()])}")
+
+
+def checked(measure: Any) -> Measure:
+    """The measure.
+
+    Raises `HeadscopeError` if it lacks a part.
+    """
+    if missing := [part for part in PARTS if not hasattr(measure, part)]:
+        raise HeadscopeError(f"measure {measure!r} has no {', '.join(missing)}; a measure has {', '.join(PARTS)}")
+    if not isinstance(measure.VARIABLE, Variable):
+        raise HeadscopeError(f"measure {measure!r}: VARIABLE is no headscope.Variable")
+    return measure
+
+
+def together(names: Iterable[str], further: Iterable[Measure]) -> dict[str, Measure]:
+    """Measures of the catalog and further ones by the names of their variables.
+
+    Raises `HeadscopeError` for two of one name.
+    """
+    measures = {name: measure_named(name) for name in names}
+    for measure in further:
+        if (name := measure.VARIABLE.name) in measures:
+            raise HeadscopeError(f"measure '{name}' is there already; give its VARIABLE another name")
+        measures[name] = measure
+    return measures
