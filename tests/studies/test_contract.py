@@ -165,8 +165,6 @@ def test_copy_of_the_template_is_a_command_with_page_and_cards(tmp_path: Path, m
     folder, out = tmp_path / "headscope" / "studies", tmp_path / "out"
     shutil.copytree(catalog.ROOT, folder.parent, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(folder / "_template", folder / "selfish")
-    study = folder / "selfish" / "study.py"
-    study.write_text(study.read_text(encoding="utf-8").replace('measure("_template"', 'measure("selfish"'))
     monkeypatch.setattr(catalog, "ROOT", folder.parent)
     monkeypatch.setattr(studies, "__path__", [str(folder)])
     model, words = save_tiny(tmp_path / "model"), ("--resamples", "20", "--no-entropy")

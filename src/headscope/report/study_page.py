@@ -66,6 +66,7 @@ class StudyCard:
 class StudyPage:
     """The parts of one result's page, each made when it is asked for.
 
+    Where the study's own findings say nothing of a result that has numbers, there are those of `report/default_parts`.
     Each raises `HeadscopeError` if the result lacks a variable, label or attribute that the page reads.
     """
 
@@ -83,7 +84,8 @@ class StudyPage:
         """All findings with their intervals and tests, in the order of the page."""
         if self._is_empty():
             return [self._hook("findings", "NOTHING") or NOTHING]
-        return self._made("findings", "findings", default_parts.findings)
+        made = self._made("findings", "findings", default_parts.findings)
+        return made or default_parts.findings(self.result)  # the page may ask for variables of another study
 
     def figures(self) -> list[Figure]:
         """Charts, in the order of the page, without those that have no value to show."""

@@ -7,6 +7,7 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.measure import measure
 
+STUDY = __name__.split(".")[-2]  # the name of the folder
 MEASURES = ("_template", "entropy")
 # Variables that every result of the study has, and no other study has together.
 REQUIRED = ("template",)
@@ -34,4 +35,4 @@ def run(
     >>> run(load("minilm"), read("sample"), entropy=False)["template"].dims
     ('layer', 'head')
     """
-    return measure("_template", model, corpus, MEASURES if entropy else MEASURES[:1], settings)
+    return measure(STUDY, model, corpus, MEASURES if entropy else MEASURES[:1], settings)
