@@ -29,7 +29,7 @@ def session() -> ViewSession:
     measured = made.measured[0]
     assert measured is not None
     vars(measured)["layers"] = [depth]
-    edges = Table("tree-1", "Edges", "", "", ("Word",), (Column("gold", "Gold"),), [(("<b>She",), [("yes", "")])])
+    edges = Table("tree-1", "Edges", ("Word",), (Column("gold", "Gold"),), [(("<b>She",), [("yes", "")])])
     tree = Figure("tree-1", "Trees", dependency_trees(["<b>She", "slept"], [(0, 1)], [(0, 1)]), "Gold", "", edges)
     vars(made)["_panels"] = [[*layer_parts(measured), LayerPart("Trees", (), (tree,), ())]]
     return made

@@ -114,7 +114,7 @@ def _tables(numbers: list[LayerNumber], name: str) -> Iterator[Table]:
         layers = sorted({int(layer) for number in mine for layer in number.array["layer"].values})
         columns = tuple(Column(str(layer), f"Layer {layer}" if layer else "Embeddings") for layer in layers)
         rows = [((number.words,), [_cell(number, layer) for layer in layers]) for number in mine]
-        yield Table(f"{name}-{index}", f"{topic}, with 95% intervals", "", "", ("Number",), columns, rows)
+        yield Table(f"{name}-{index}", f"{topic}, with 95% intervals", ("Number",), columns, rows)
 
 
 def _cell(number: LayerNumber, layer: int) -> Cell | None:

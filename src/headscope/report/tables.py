@@ -1,5 +1,6 @@
 """The variables of a result as tables of a page."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -11,12 +12,13 @@ from headscope.figures import with_interval
 from headscope.figures.labels import label, title
 from headscope.figures.theme import named
 from headscope.figures.tidy import HEADS, tidy
-from headscope.report.wording import measured, n_examples, strongest
+from headscope.report.wording import Cell, measured, n_examples, strongest
 
 MOST_CELLS = 40_000
 RANKS = 5
 # The largest error rate, or one of many that are so, is not remarkable.
 UNRANKED = ("rate", "1 if so")
+Cells = list[Cell | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +35,28 @@ class Table:
     """A variable as a table: `keys` head the columns that say where a value lies, `columns` those of values.
 
     Each row is where it lies and its cells, (value, interval); None where there is no value.
+
+    * `source`: of a variable; `dim`: its dimension that stands in the columns.
     """
 
     name: str
     caption: str
-    source: str
-    dim: str
     keys: tuple[str, ...]
     columns: tuple[Column, ...]
-    rows: list[tuple[tuple[Any, ...], list[tuple[str, str] | None]]]
+    rows: list[tuple[tuple[Any, ...], Cells]]
+    source: str = ""
+    dim: str = ""
 
     @property
     def size(self) -> int:
         """The number of cells."""
         return len(self.rows) * len(self.columns)
+
+
+def titled(name: str, caption: str, key: str, titles: Iterable[str], rows: Iterable[tuple[Any, Cells]]) -> Table:
+    """A table whose columns are known by their titles; each row has one label."""
+    columns = tuple(Column(title.lower(), title) for title in titles)
+    return Table(name, caption, (key,), columns, [((label,), cells) for label, cells in rows])
 
 
 def complete(result: xr.Dataset, name: str) -> Table:
@@ -61,7 +71,7 @@ def complete(result: xr.Dataset, name: str) -> Table:
     columns = _columns(array, across)
     caption = f"{named(array)} ({array.attrs.get('units', '')})"
     rows = _rows(array, keys, across, columns) if array.size <= MOST_CELLS else []
-    return Table(name, caption, str(array.attrs.get("source", "")), across, keys, columns, rows)
+    return Table(name, caption, keys, columns, rows, str(array.attrs.get("source", "")), across)
 
 
 def _columns(array: xr.DataArray, across: str) -> tuple[Column, ...]:
@@ -115,10 +125,10 @@ def top_heads(result: xr.Dataset, name: str) -> Table | None:
             words = tuple(label(dim, value) for dim, value in zip(across, labels, strict=True))
             rows.append((words or ("all",), _ranked(part)))
     columns = tuple(Column(str(rank), f"{rank}.") for rank in range(1, RANKS + 1))
-    return Table(name, named(array), "", "", tuple(map(title, across)) or ("",), columns, rows)
+    return Table(name, named(array), tuple(map(title, across)) or ("",), columns, rows)
 
 
-def _ranked(array: xr.DataArray) -> list[tuple[str, str] | None]:
+def _ranked(array: xr.DataArray) -> Cells:
     ranked = strongest(array)
     if array.attrs.get("units") == "cosine":
         ranked = ranked[::-1]

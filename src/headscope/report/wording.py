@@ -74,6 +74,10 @@ class Estimate:
         bounds = [number(scale * bound, spec.removeprefix("+")) for bound in (self.lower, self.upper)]
         return number(value, spec), ", ".join(bounds) if self.tested else ""
 
+    def known_cell(self, spec: str = "", scale: float = 1.0) -> Cell | None:
+        """As `cell`; None where there is no value."""
+        return self.cell(spec, scale) if np.isfinite(self.value) else None
+
 
 def _bracketed(value: str, bounds: str) -> str:
     return f"{value} [{bounds}]" if bounds else value

@@ -1,19 +1,21 @@
-"""Findings, tables and figures of best heads that several studies share."""
+"""Findings, tables, figures and sentences of cards on best heads that several studies share."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+import pandas as pd
 import xarray as xr
 
-from headscope.report.best_heads.chosen import ChosenHead, by_gain
+from headscope.report.best_heads.chosen import ChosenHead, by_gain, tests_made
+from headscope.report.cards.head_numbers import Row
+from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
-from headscope.report.tables import Column, Table
-from headscope.report.wording import Cell, first_of
+from headscope.report.tables import Cells, Table, titled
+from headscope.report.wording import first_of, number, rate
 from headscope.results.tidy import same_bounds
-from headscope.statistics.thresholds import LEAST_CASES
+from headscope.statistics.thresholds import LEAST_CASES, enough
 
 NAMED = 8
 OF_THIS_HEAD = "Intervals are those of the head that this run chose; on other data another may be chosen."
-Cells = list[Cell | None]
 
 
 def beside_thresholds(
@@ -48,16 +50,10 @@ def by_number_of_cases(
     few = f"Relations of fewer than {LEAST_CASES} {cases}: too few to call a head special."
     parts = [(caption, [head for head in ranked if head.enough]), (few, [head for head in ranked if not head.enough])]
     return [
-        table(f"{name}-{number}", words, "Relation", columns, [(head.name, cells(head)) for head in rows])
+        titled(f"{name}-{number}", words, "Relation", columns, [(head.name, cells(head)) for head in rows])
         for number, (words, rows) in enumerate(parts)
         if rows
     ]
-
-
-def table(name: str, caption: str, key: str, columns: Iterable[str], rows: Iterable[tuple[str, Cells]]) -> Table:
-    """A table with words for rows and columns."""
-    headers = tuple(Column(words.lower(), words) for words in columns)
-    return Table(name, caption, "", "", (key,), headers, [((words,), cells) for words, cells in rows])
 
 
 def frequent(result: xr.Dataset, count: str) -> xr.Dataset:
@@ -75,3 +71,43 @@ def beside(result: xr.Dataset, parts: Mapping[str, xr.DataArray]) -> xr.DataArra
     joined = xr.concat(arrays, xr.Variable("which", list(parts))).transpose("relation", "which")
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
     return joined.sel(relation=result["relation"].values[(-rank).argsort().values])
+
+
+def special_for(
+    result: xr.Dataset, rows: list[Row], topic: str, sentence: Callable[[Row], str], rule: str, shown: int
+) -> Iterator[Finding]:
+    """The relations for which a head is special; else the one with the largest gain over its baseline.
+
+    * `rows`: a number of the head for each relation and direction.
+    * `rule`: when a head is special; `shown`: how many relations are named at most.
+    """
+    rows = sorted((row for row in rows if enough(row.n)), key=lambda row: row.baseline - row.value)
+    special = [sentence(row) for row in rows if float(result["special"].sel(_position(row))) == 1]
+    rule = f"{rule}; corrected for {tests_made(result)} heads, relations and directions (Benjamini-Hochberg)"
+    if special:
+        yield Finding(topic, f"{first_of(special, shown)} ({rule}).")
+    elif rows:
+        yield Finding(topic, f"No relation ({rule}). Nearest: {sentence(rows[0])}.")
+
+
+def _position(row: Row) -> dict[str, object]:
+    relation, direction = row.labels
+    return {"layer": row.layer, "head": row.head, "relation": relation, "direction": direction}
+
+
+def beside_baseline(row: Row, baseline: str, test: str = "") -> str:
+    """A number of a head beside its baseline, with its rank, cases and rate.
+
+    * `baseline`: its name; `test`: the name of the test, in brackets.
+    """
+    q = "" if pd.isna(row.q) else f", q {rate(row.q)}{test}"
+    return f"{value(row)}, {baseline} {number(row.baseline)} ({ranked(row)}), {cases(row)}{q}"
+
+
+def best_head_of(scores: list[str], where: str, topic: str = "Chosen head of") -> Iterator[Finding]:
+    """The held-out scores of what a head was selected for; nothing where it was not selected.
+
+    * `where`: the inputs of the scores.
+    """
+    if scores:
+        yield Finding(topic, f"This run chose the head for these; scores on {where}: {'; '.join(scores)}.")

@@ -7,9 +7,8 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report.cards.address import addressed
 from headscope.report.cards.head_numbers import Row, rows
-from headscope.report.cards.main_numbers import column_name
+from headscope.report.cards.main_numbers import addressed, column_name
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.kinds import head_kinds, words_of
 from headscope.report.study_page import study_page
@@ -36,7 +35,7 @@ def of_card(lines: list[Row], name: str, caption: str) -> Table:
     places = [(row.long_name, row.words) for row in lines]
     columns = tuple(Column(words.lower(), words) for words in kept)
     whole = [(place, list(line)) for place, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
-    return Table(name, caption, "", "", ("Number", "Of"), columns, whole)
+    return Table(name, caption, ("Number", "Of"), columns, whole)
 
 
 def index(model: MeasuredModel, name: str = "heads") -> Table:
@@ -49,7 +48,7 @@ def index(model: MeasuredModel, name: str = "heads") -> Table:
     lines = [((head_name(*head),), [column[at] for column in columns.values()]) for at, head in enumerate(model.heads)]
     caption = f"All {len(model.heads)} heads of {model.name}"
     heads = tuple(Column(title, title) for title in columns)
-    return Table(name, caption, "", "", ("Head",), heads, lines)
+    return Table(name, caption, ("Head",), heads, lines)
 
 
 def ranking(model: MeasuredModel, address: str, *, ascending: bool = False, top: int | None = None) -> list[Table]:
@@ -70,7 +69,7 @@ def ranking(model: MeasuredModel, address: str, *, ascending: bool = False, top:
         source, units = model.sources[int(str(index))], str(ordered["units"].iloc[0])
         caption = f"{column_name(group)}{f' ({units})' if units else ''}: {source.name}"
         keys = ("Head", "Of") if open_ else ("Head",)
-        tables.append(Table("ranking", caption, "", "", keys, table.columns, lines))
+        tables.append(Table("ranking", caption, keys, table.columns, lines))
     return tables
 
 

@@ -10,9 +10,8 @@ from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.kinds import by_name, where_true
-from headscope.report.learned import not_learned
-from headscope.report.least_found import least_found
 from headscope.report.parts import Finding, HeadKind
+from headscope.report.shared_findings import least_found, not_learned
 from headscope.report.wording import Estimate, measured, n_examples, number, of_array, rate
 from headscope.statistics.interval_tests import q_changed
 from headscope.statistics.thresholds import RATE

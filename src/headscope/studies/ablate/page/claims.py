@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from headscope.figures.labels import label
 from headscope.report.claims import POINT, Claim, above, apart, examples_wanted, no_worse, tied
-from headscope.report.least_found import least_found
 from headscope.report.parts import Finding
+from headscope.report.shared_findings import least_found
 from headscope.report.wording import estimate, layers_named, measured, n_examples, number, of_array, several, strongest
 from headscope.statistics.interval_tests import corrected, q_changed
 from headscope.statistics.non_inferiority import q_no_worse

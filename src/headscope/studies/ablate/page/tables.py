@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name, label
-from headscope.report.tables import Column, Table
+from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, measured, rate
 from headscope.studies.ablate.page.card import q_values
 
@@ -26,11 +26,11 @@ def tables(result: xr.Dataset) -> list[Table]:
         ordered = _tested(heads, q_values(result, metric, heads)).sort_values("value")
         losses = int((ordered["value"].to_numpy() < 0).sum())
         lowest = ordered.head(min(MOST, max(LEAST, losses)))
-        rows = [((head_name(row["layer"], row["head"]),), _cells(row)) for row in lowest.to_dict("records")]
+        rows = [(head_name(row["layer"], row["head"]), _cells(row)) for row in lowest.to_dict("records")]
         made.append(_table("heads", words, "Head", rows))
     if layers is not None:
         every = _tested(layers, measured(result, "layer_q_value") if metric == "accuracy" else None)
-        rows = [((str(int(row["layer"])),), _cells(row)) for row in every.to_dict("records")]
+        rows = [(str(int(row["layer"])), _cells(row)) for row in every.to_dict("records")]
         made.append(_table("layers", words, "Layer", rows))
     return made
 
@@ -45,10 +45,9 @@ def _tested(gains: xr.DataArray, q: xr.DataArray | None) -> pd.DataFrame:
 def _table(name: str, metric: str, key: str, rows: list) -> Table:
     which = {"Head": "a head: the largest losses", "Layer": "all heads of a layer"}[key]
     caption = f"Change of {metric} without {which}. q: false discovery rate among all {name}."
-    columns = tuple(Column(each.lower(), each) for each in (f"Change of {metric}", "95% interval", "q"))
-    return Table(name, caption, "", "", (key,), columns, rows)
+    return titled(name, caption, key, (f"Change of {metric}", "95% interval", "q"), rows)
 
 
-def _cells(row: dict[Hashable, Any]) -> list[tuple[str, str] | None]:
+def _cells(row: dict[Hashable, Any]) -> Cells:
     value, interval = Estimate(row["value"], row["lower"], row["upper"]).cell("+.3f")
     return [(value, ""), (interval, ""), None if isnan(row["q"]) else (rate(row["q"]), "")]

@@ -11,7 +11,7 @@ from headscope.figures.token_rows import token_rows
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.results.tidy import same_bounds
-from headscope.studies.attributions.page.summary import NAMES, chosen, in_words
+from headscope.studies.attributions.page.tables import NAMES, chosen, in_words
 
 METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
     "Methods by faithfulness",
@@ -77,7 +77,7 @@ def _table(number: int, tokens: list[str], rows: dict[str, list[float]]) -> Tabl
         for token, *values in zip(tokens, *rows.values(), strict=True)
     ]
     columns = tuple(Column(name, name) for name in rows)
-    return Table(f"input-{number}", "Importance of tokens", "", "", ("Token",), columns, lines)
+    return Table(f"input-{number}", "Importance of tokens", ("Token",), columns, lines)
 
 
 def _layers(result: xr.Dataset) -> Iterator[Figure]:

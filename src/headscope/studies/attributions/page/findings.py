@@ -11,7 +11,7 @@ from headscope.report.claims import Claim
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, number, rate, several
 from headscope.statistics.interval_tests import q_above
-from headscope.studies.attributions.page.summary import NAMES, ChosenLayer, chosen, leader
+from headscope.studies.attributions.page.tables import NAMES, ChosenLayer, chosen, leader
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:

@@ -1,14 +1,91 @@
 """The scores of each method at its chosen layer, the most faithful first."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import xarray as xr
 
 from headscope.report.tables import Column, Table
-from headscope.report.wording import Estimate
-from headscope.studies.attributions.page.summary import NAMES, chosen
+from headscope.report.wording import Estimate, estimate
 
+NAMES = {
+    "attention": "attention",
+    "norm": "norm",
+    "norm_residual": "norm with residual",
+    "value_zeroing": "value zeroing",
+    "rollout": "rollout",
+    "norm_rollout": "norm rollout",
+    "value_zeroing_rollout": "value zeroing rollout",
+    "flow": "flow",
+    "gradient_attention": "gradient × attention",
+    "value_gradient": "value × gradient",
+    "gradient_input": "input × gradient",
+}
+SCORES = ("comprehensiveness", "sufficiency", "rank_correlation")
 BY_LAYER = ("norm_to",)
 COLUMNS = ("Layer", "Comprehensiveness", "Gain", "Sufficiency", "Gain ", "Blank-out", "Inputs")
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenLayer:
+    """A method at the layer that was chosen on one half of the inputs, scored on the other half.
+
+    * `scores`: by name; `gains`: of comprehensiveness and sufficiency over random orders, more is better.
+    * `lead`: by how much the method that the first half chooses has more comprehensiveness; NaN for that itself, and in
+      results without it; `inputs`, `both`: how many were scored, and by both of these methods.
+    """
+
+    method: str
+    layer: int
+    scores: dict[str, Estimate]
+    gains: dict[str, Estimate]
+    lead: Estimate
+    inputs: int
+    both: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether it has all scores; the correlation with blank-out has none where importances are constant."""
+        needed = [self.scores["comprehensiveness"], self.scores["sufficiency"], *self.gains.values()]
+        return all(np.isfinite(score.value) for score in needed)
+
+    @property
+    def name(self) -> str:
+        """The method in words, with its layer."""
+        return f"{NAMES[self.method]}, layer {self.layer}"
+
+
+def chosen(result: xr.Dataset) -> list[ChosenLayer]:
+    """The methods that have all scores, the largest gain of comprehensiveness first; none where no input was scored."""
+    if "best_layer" not in result:
+        return []
+    methods = [_chosen(result, str(name)) for name in result["attribution"].values]
+    there = [method for method in methods if method.complete]
+    return sorted(there, key=lambda each: -each.gains["comprehensiveness"].value)
+
+
+def _chosen(result: xr.Dataset, method: str) -> ChosenLayer:
+    led = "best_method_lead" in result
+    return ChosenLayer(
+        method,
+        int(result["best_layer"].sel(attribution=method)),
+        {name: estimate(result, f"chosen_{name}", attribution=method) for name in SCORES},
+        {name: estimate(result, f"chosen_{name}_gain", attribution=method) for name in SCORES[:2]},
+        estimate(result, "best_method_lead", attribution=method) if led else Estimate(float("nan")),
+        int(result["chosen_comprehensiveness_n_examples"].sel(attribution=method)),
+        int(result["best_method_lead_n_examples"].sel(attribution=method)) if led else 0,
+    )
+
+
+def leader(methods: list[ChosenLayer]) -> ChosenLayer | None:
+    """The method that has most comprehensiveness on the half that chooses; None where that is not known."""
+    without = [each for each in methods if not np.isfinite(each.lead.value)]
+    return without[0] if len(without) == 1 and len(methods) > 1 else None
+
+
+def in_words(array: xr.DataArray) -> xr.DataArray:
+    """An array whose methods have their names in words."""
+    return array.assign_coords(attribution=[NAMES[str(name)] for name in array["attribution"].values])
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -18,9 +95,9 @@ def tables(result: xr.Dataset) -> list[Table]:
             (NAMES[each.method],),
             [
                 (str(each.layer), ""),
-                *(_cell(value) for name in ("comprehensiveness", "sufficiency")
+                *(value.known_cell(".3f") for name in ("comprehensiveness", "sufficiency")
                   for value in (each.scores[name], each.gains[name])),
-                _cell(each.scores["rank_correlation"]),
+                each.scores["rank_correlation"].known_cell(".3f"),
                 (str(each.inputs), ""),
             ],
         )
@@ -33,8 +110,4 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Blank-out: rank correlation of importance with it."
     )
     columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
-    return [Table("methods", caption, "", "", ("Method",), columns, rows)] if rows else []
-
-
-def _cell(value: Estimate) -> tuple[str, str] | None:
-    return value.cell(".3f") if np.isfinite(value.value) else None
+    return [Table("methods", caption, ("Method",), columns, rows)] if rows else []

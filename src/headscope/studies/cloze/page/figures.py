@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.dot_rows import dot_rows
 from headscope.report.parts import Figure
-from headscope.studies.cloze.page.summary import CONTROLS, SERIES, suites
+from headscope.studies.cloze.page.tables import CONTROLS, SERIES, suites
 
 ACCURACY, CONDITIONS = "Accuracy by phenomenon", "Conditions"
 CAPTION = "Share of items whose good text scores higher, with 95% intervals over items; the stroke is chance."

@@ -10,7 +10,7 @@ from headscope.figures import with_interval
 from headscope.report.claims import above, apart
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, agree, estimate, first_of, several
-from headscope.studies.cloze.page.summary import Phenomenon, is_ranked, phenomena, suites
+from headscope.studies.cloze.page.tables import Phenomenon, is_ranked, phenomena, suites
 
 NAMED = 5
 SENTENCES = {

@@ -1,19 +1,78 @@
-"""All phenomena in one table: accuracy with both intervals, chance, baselines and controls."""
+"""All phenomena in one table: accuracy with both intervals, beside chance, baselines and controls."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from headscope.report.tables import Column, Table
-from headscope.report.wording import Cell, Estimate, estimate
-from headscope.studies.cloze.page.summary import CONTROLS, SERIES, phenomena, suites
+from headscope.report.tables import Cells, Column, Table
+from headscope.report.wording import Estimate, estimate
 
+SERIES = {"random weights": "random weights", "unigram": "words alone (unigram)"}
+CONTROLS = {"shuffled": "shuffled words", "truncated": "near words alone"}
+# The share of samples beyond each bound of a 95% interval.
+TAIL = 0.025
 CAPTION = (
     "Accuracy in per cent, with 95% intervals over items and over lemmas. Right answers among the first ten of the "
     "vocabulary stand in the last column."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Phenomenon:
+    """A phenomenon: its accuracy over items and over lemmas, chance, and its numbers of items and of lemmas."""
+
+    name: str
+    accuracy: Estimate
+    by_lemma: Estimate
+    chance: float
+    count: int
+    lemmas: int
+
+    @property
+    def side(self) -> int:
+        """1 where both intervals lie above chance, -1 where both lie below it, else 0.
+
+        Items that are all right or all wrong have no interval: then the probability of that by chance decides, a lemma
+        counting once.
+        """
+        if self.accuracy.value in (0, 1):
+            above = self.accuracy.value == 1
+            by_chance = (self.chance if above else 1 - self.chance) ** self.lemmas
+            return (1 if above else -1) if by_chance < TAIL else 0
+        if min(self.accuracy.lower, self.by_lemma.lower) > self.chance:
+            return 1
+        return -1 if max(self.accuracy.upper, self.by_lemma.upper) < self.chance else 0
+
+
+def phenomena(result: xr.Dataset) -> list[Phenomenon]:
+    """The phenomena that have a scored item, in the order of the result."""
+    every = []
+    for name in result["phenomenon"].values.tolist():
+        if np.isfinite(float(result["accuracy"].sel(phenomenon=name))):
+            accuracy, by_lemma = (estimate(result, key, phenomenon=name) for key in ("accuracy", "accuracy_by_lemma"))
+            chance = float(result["chance"].sel(phenomenon=name))
+            count = int(result["accuracy_n_examples"].sel(phenomenon=name))
+            lemmas = int(result["accuracy_by_lemma_n_examples"].sel(phenomenon=name))
+            every.append(Phenomenon(str(name), accuracy, by_lemma, chance, count, lemmas))
+    return every
+
+
+def suites(result: xr.Dataset) -> dict[str, list[str]]:
+    """The scored phenomena of each suite."""
+    scored = {phenomenon.name for phenomenon in phenomena(result)}
+    named = json.loads(result.attrs["suites"])
+    return {suite: [str(name) for name in names if str(name) in scored] for suite, names in named.items()}
+
+
+def is_ranked(result: xr.Dataset, phenomenon: str) -> bool:
+    """True for a phenomenon whose answers are ranked in the vocabulary."""
+    if "precision_at_10" not in result:
+        return False
+    return bool(np.isfinite(float(result["precision_at_10"].sel(phenomenon=phenomenon))))
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -25,27 +84,23 @@ def tables(result: xr.Dataset) -> list[Table]:
     columns += [Column("items", "Items")]
     if "precision_at_10" in result:
         columns.append(Column("precision_at_10", "Precision at 10"))
-    return [Table("phenomena", CAPTION, "", "", ("Suite", "Phenomenon"), tuple(columns), list(_rows(result)))]
+    return [Table("phenomena", CAPTION, ("Suite", "Phenomenon"), tuple(columns), list(_rows(result)))]
 
 
-def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | None]]]:
+def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
     every = {each.name: each for each in phenomena(result)}
     for suite, names in suites(result).items():
         for name in names:
             each = every[name]
-            cells: list[Cell | None] = [each.accuracy.cell(".1f", 100), each.by_lemma.cell(".1f", 100)]
+            cells: Cells = [each.accuracy.cell(".1f", 100), each.by_lemma.cell(".1f", 100)]
             cells.append((f"{100 * each.chance:.1f}", ""))
             for dim in ("baseline", "control"):
                 if f"accuracy_{dim}" in result:
                     cells += [
-                        _cell(estimate(result, f"accuracy_{dim}", phenomenon=name, **{dim: label}))
+                        estimate(result, f"accuracy_{dim}", phenomenon=name, **{dim: label}).known_cell(".1f", 100)
                         for label in result[dim].values
                     ]
             cells.append((f"{each.count:,}", ""))
             if "precision_at_10" in result:
-                cells.append(_cell(estimate(result, "precision_at_10", phenomenon=name)))
+                cells.append(estimate(result, "precision_at_10", phenomenon=name).known_cell(".1f", 100))
             yield (suite, name.replace("_", " ")), cells
-
-
-def _cell(score: Estimate) -> Cell | None:
-    return score.cell(".1f", 100) if np.isfinite(score.value) else None

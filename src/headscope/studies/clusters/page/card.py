@@ -11,7 +11,7 @@ from headscope.report.cards.head_numbers import Row
 from headscope.report.cards.wording import ordinal
 from headscope.report.parts import Finding
 from headscope.report.wording import number, of_array
-from headscope.studies.clusters.page.summary import clusters
+from headscope.studies.clusters.page.tables import clusters
 
 NEAREST, NAMED = 5, 12
 

@@ -8,7 +8,7 @@ from headscope.figures.labels import label
 from headscope.report.claims import Claim
 from headscope.report.parts import Finding
 from headscope.report.wording import estimate, examples, measured, number, rate, several
-from headscope.studies.clusters.page.summary import Cluster, clusters, pairs, remote
+from headscope.studies.clusters.page.tables import Cluster, clusters, pairs, remote
 
 NAMED = 5
 SURE, CHANCE = 0.05, "which may be chance"

@@ -1,12 +1,16 @@
-"""The clusters of a result: their heads and the attention of these heads."""
+"""The clusters and the pairs of heads of a result: heads of a cluster, and the attention of these heads."""
 
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
 import xarray as xr
 
-from headscope.figures.labels import label
-from headscope.report.tables import Column, Table
+from headscope.figures.labels import head_name, label
+from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import number
-from headscope.studies.clusters.page.summary import Cluster, clusters
 
+Place = tuple[int, int]
 MEANS = {
     "[CLS]": ("attention_to", {"token_class": "cls"}),
     "[SEP]": ("attention_to", {"token_class": "sep"}),
@@ -19,6 +23,82 @@ MEANS = {
 NAMES = {"dominant": ("Patterns", "pattern"), "best_relation": ("Relations", "relation")}
 
 
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster: its number, its heads, and the mean divergence of two of them (NaN of one head)."""
+
+    number: int
+    heads: list[Place]
+    divergence: float
+
+    @property
+    def names(self) -> list[str]:
+        """The heads as the papers write them."""
+        return [head_name(*place) for place in self.heads]
+
+    def mean(self, array: xr.DataArray) -> float:
+        """The mean of a variable (layer, head) over its heads."""
+        return float(np.mean([array.sel(layer=layer, head=head) for layer, head in self.heads]))
+
+    def most(self, array: xr.DataArray) -> list[tuple[str, int]]:
+        """The values of a coordinate (layer, head), the most frequent first, and how many of its heads have each."""
+        values = [str(array.sel(layer=layer, head=head).item()) for layer, head in self.heads]
+        return Counter(filter(None, values)).most_common()
+
+
+def clusters(result: xr.Dataset) -> list[Cluster]:
+    """The clusters of a result, the largest first."""
+    places: dict[int, list[Place]] = {}
+    for place in _places(result):
+        places.setdefault(int(result["cluster"].sel(layer=place[0], head=place[1])), []).append(place)
+    every = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
+    return sorted(every, key=lambda each: (-len(each.heads), each.number))
+
+
+def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
+    """All pairs of heads of which a divergence is known, the most alike first."""
+    places = _places(result)
+    values = _matrix(result["divergence"], places)
+    one, other = np.triu_indices(len(places), 1)
+    order = np.argsort(values[one, other], kind="stable")
+    return [
+        (head_name(*places[i]), head_name(*places[j]), float(values[i, j]))
+        for i, j in zip(one[order].tolist(), other[order].tolist(), strict=True)
+        if not np.isnan(values[i, j])
+    ]
+
+
+def remote(result: xr.Dataset) -> list[tuple[str, float]]:
+    """All heads with their mean divergence from the others that are known, the most remote first."""
+    places = _places(result)
+    values = _matrix(result["divergence"], places)
+    known = ~np.isnan(values) & ~np.eye(len(places), dtype=bool)
+    means = np.where(known, values, 0).sum(1) / np.maximum(1, known.sum(1))
+    order = [head for head in np.argsort(-means, kind="stable").tolist() if known[head].any()]
+    return [(head_name(*places[head]), float(means[head])) for head in order]
+
+
+def _places(result: xr.Dataset) -> list[Place]:
+    """The heads that there are."""
+    layers, heads = result["layer"].values.tolist(), result["head"].values.tolist()
+    cluster = result["cluster"].transpose("layer", "head").values
+    return [(layers[row], heads[column]) for row, column in np.argwhere(cluster > 0).tolist()]
+
+
+def _within(divergence: xr.DataArray, heads: list[Place]) -> float:
+    if len(heads) < 2:
+        return float("nan")
+    return float(_matrix(divergence, heads)[np.triu_indices(len(heads), 1)].mean())
+
+
+def _matrix(divergence: xr.DataArray, heads: list[Place]) -> np.ndarray:
+    """The divergences of these heads from each other."""
+    layer, head = (xr.DataArray(list(each), dims="one") for each in zip(*heads, strict=True))
+    other_layer, other_head = layer.rename(one="other"), head.rename(one="other")
+    part = divergence.sel(layer=layer, head=head, other_layer=other_layer, other_head=other_head)
+    return part.transpose("one", "other").values
+
+
 def tables(result: xr.Dataset) -> list[Table]:
     """One line for each cluster, the largest first."""
     names = {name: title for name, (title, _) in NAMES.items() if name in result.coords}
@@ -27,12 +107,11 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Clusters: number of heads, mean divergence within the cluster (nats), and means over the heads: shares of "
         "attention to classes of tokens and neighbours, entropy (nats)."
     )
-    columns = tuple(Column(words.lower(), words) for words in head)
-    rows = [((each.number,), _cells(result, each, list(names))) for each in clusters(result)]
-    return [Table("clusters", caption, "", "", ("Cluster",), columns, rows)]
+    rows = [(cluster.number, _cells(result, cluster, list(names))) for cluster in clusters(result)]
+    return [titled("clusters", caption, "Cluster", head, rows)]
 
 
-def _cells(result: xr.Dataset, cluster: Cluster, names: list[str]) -> list[tuple[str, str] | None]:
+def _cells(result: xr.Dataset, cluster: Cluster, names: list[str]) -> Cells:
     alone = len(cluster.heads) == 1
     means = [cluster.mean(result[name].sel(place)) for name, place in MEANS.values()]
     counts = [_counted(cluster.most(result[name]), NAMES[name][1]) for name in names]

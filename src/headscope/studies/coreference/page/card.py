@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report.best_heads.card import beside_baseline, best_head_of
 from headscope.report.best_heads.chosen import chosen_for
+from headscope.report.best_heads.parts import beside_baseline, best_head_of
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import ranked, value
 from headscope.report.kinds import by_name
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import rate
 from headscope.statistics.thresholds import LEAST_CASES, RATE, is_special
-from headscope.studies.coreference.page.summary import KINDS
+from headscope.studies.coreference.page.tables import KINDS
 
 HIDDEN = ("special",)
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}

@@ -20,7 +20,7 @@ from headscope.report.claims import Claim, Verdict, above, apart, below
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, of_array, several, strongest
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.coreference.page.summary import WORDS, asks, kinds
+from headscope.studies.coreference.page.tables import WORDS, asks, kinds
 
 NAMED = 5
 KINDS = {"pronoun": "Pronouns", "proper": "Names", "nominal": "Noun phrases"}

@@ -1,17 +1,30 @@
 """Chosen heads and baselines by kind of mention, as Table 2 of Clark et al. (2019); by gender; gaps by head."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report.best_heads.chosen import ChosenHead
-from headscope.report.best_heads.parts import Cells, table
-from headscope.report.tables import Table
+from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads
+from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Cell, estimate, rate
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.coreference.page.summary import asks, kinds
 
+WORDS = {
+    "nearest": "nearest mention",
+    "head_match": "nearest mention of the same head word",
+    "rules": "rules",
+    "random": "chance",
+}
+KINDS = BestHeads(
+    ("mention_type",),
+    score="chosen_accuracy",
+    gains=("chosen_gain",),
+    reference="chosen_reference",
+    cases="accuracy_n_examples",
+    held_out="chosen_accuracy_n_examples",
+)
 METHOD = "Method"
 ROWS = {"nearest": "Nearest", "head_match": "Head match", "rules": "Rules", "random": "Random"}
 # BERT-base on CoNLL-2012, documents cut to 128 tokens: all, pronoun, proper, nominal.
@@ -23,6 +36,29 @@ PAPER = {
     "Clark et al.: head 5-4": (65, 64, 73, 58),
 }
 MOST = 10
+
+
+def kinds(result: xr.Dataset) -> list[ChosenHead]:
+    """The kinds of mentions of a result, "all" first; without those that a half of the documents lacks."""
+    names = baselines(result)
+    heads = [
+        replace(
+            head, baselines={name: estimate(result, "chosen_baseline", baseline=name, **head.labels) for name in names}
+        )
+        for head in chosen_heads(result, KINDS)
+    ]
+    return [head for head in heads if head.is_known]
+
+
+def baselines(result: xr.Dataset) -> list[str]:
+    """The baselines that find any antecedent; no pronoun that a corpus asks about has the head word of a name."""
+    useful = ~(result["baseline_accuracy"].max("mention_type") <= 0)  # what was not measured is not left out
+    return [str(name) for name in result["baseline"].values[useful.values]]
+
+
+def asks(result: xr.Dataset) -> bool:
+    """True if the corpus names the pronouns and their candidates itself."""
+    return "f1" in result or "attention_gap" in result
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -49,7 +85,7 @@ def _table_2(result: xr.Dataset) -> Iterator[Table]:
         ("mentions", [(f"{kind.held_out:,}", "") for kind in heads]),
         *([] if asks(result) else _paper(heads)),
     ]
-    yield table("table-2", caption, METHOD, [kind.name for kind in heads], rows)
+    yield titled("table-2", caption, METHOD, [kind.name for kind in heads], rows)
 
 
 def _paper(heads: list[ChosenHead]) -> Iterator[tuple[str, Cells]]:
@@ -77,7 +113,7 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
         "best heads on all passages. The best of many heads look too good; the head chosen on one half does not, and "
         "the baselines on the other half stand below it."
     )
-    yield table("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
+    yield titled("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
 
 
 def _baselines(result: xr.Dataset, genders: list[str], prefix: str, where: str) -> list[tuple[str, Cells]]:
@@ -115,4 +151,4 @@ def _gaps(result: xr.Dataset) -> Iterator[Table]:
         f"The {MOST} heads with the largest gaps: attention of the pronoun to the occupation where it has the gender "
         f"that is expected (pro) and where it has the other (anti), with 95% intervals. Gaps have q < {RATE}."
     )
-    yield table("gaps", caption, "Head", columns, rows)
+    yield titled("gaps", caption, "Head", columns, rows)

@@ -3,7 +3,7 @@
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.tables import Column, Table
+from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import estimate, number
 
 NAMES = ("Score", "95% interval", "Constant answer", "BERT-base")
@@ -23,10 +23,10 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Kovaleva et al. (2019)."
     )
     columns = tuple(Column(name.lower(), name) for name in NAMES)
-    return [Table("scores", caption, "", "", ("Task", "Init", "Metric"), columns, rows)]
+    return [Table("scores", caption, ("Task", "Init", "Metric"), columns, rows)]
 
 
-def _cells(result: xr.Dataset, task: str, init: str, metric: str) -> list[tuple[str, str] | None]:
+def _cells(result: xr.Dataset, task: str, init: str, metric: str) -> Cells:
     score, interval = estimate(result, "score", task=task, init=init, metric=metric).cell(".3f")
     chance = float(result["chance"].sel(task=task, metric=metric))
     paper = float("nan")

@@ -39,7 +39,7 @@ def tables(result: xr.Dataset) -> list[Table]:
         "released numbers of Ethayarajh (2019), not corrected; the authors call them close to the paper's charts, not "
         "equal."
     )
-    return [Table("layers", caption, "", "", ("Layer",), tuple(columns), rows)]
+    return [Table("layers", caption, ("Layer",), tuple(columns), rows)]
 
 
 def _cell(array: xr.DataArray) -> tuple[str, str] | None:

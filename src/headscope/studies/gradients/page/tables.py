@@ -3,7 +3,7 @@
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.tables import Column, Table
+from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import estimate, number
 
 CLASSES = ("cls", "sep", "punct", "other")
@@ -23,11 +23,11 @@ def tables(result: xr.Dataset) -> list[Table]:
         "this attention, and that size relative to other tokens."
     )
     rows = [((layer,), _cells(result.sel(layer=layer), classes)) for layer in result["layer"].values.tolist()]
-    return [Table("worth", caption, "", "", ("Layer",), tuple(columns), rows)]
+    return [Table("worth", caption, ("Layer",), tuple(columns), rows)]
 
 
-def _cells(layer: xr.Dataset, classes: list[str]) -> list[tuple[str, str] | None]:
-    cells: list[tuple[str, str] | None] = []
+def _cells(layer: xr.Dataset, classes: list[str]) -> Cells:
+    cells: Cells = []
     for name in classes:
         part = layer.sel(token_class=name)
         cells += [(number(float(part[each].mean("head"))), "") for each in ("attention_to", "gradient")]

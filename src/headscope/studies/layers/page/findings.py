@@ -9,7 +9,7 @@ import xarray as xr
 
 from headscope.report.claims import POINT, Claim
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_seeds
+from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, number, rate, several
 from headscope.statistics.interval_tests import q_above
 from headscope.statistics.thresholds import RATE, enough

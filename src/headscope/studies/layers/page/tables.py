@@ -31,7 +31,7 @@ def tables(result: xr.Dataset) -> list[Table]:
         "that held-out sentences choose, with 95% intervals; random weights in the same layer; selectivity in points."
     )
     columns = tuple(Column(name, words) for name, words in COLUMNS.items())
-    return [Table("scores", caption, "", "", ("Task",), columns, list(_rows(result)))]
+    return [Table("scores", caption, ("Task",), columns, list(_rows(result)))]
 
 
 def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | None]]]:

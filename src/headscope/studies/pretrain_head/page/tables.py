@@ -2,20 +2,18 @@
 
 import xarray as xr
 
-from headscope.report.tables import Column, Table
-from headscope.report.wording import Cell, estimate, number
+from headscope.report.tables import Cells, Table, titled
+from headscope.report.wording import estimate, number
 
-Row = tuple[tuple[str, ...], list[Cell | None]]
 SPECS = {"loss": ".3f", "perplexity": ".1f", "accuracy": ".3f"}
 
 
 def tables(result: xr.Dataset) -> list[Table]:
     """A row for the frequencies of pieces, and for each epoch from 0, the untrained head."""
-    chance: list[Cell | None] = [(number(float(result[f"unigram_{name}"]), spec), "") for name, spec in SPECS.items()]
-    epochs: list[Row] = [
-        ((str(epoch),), [estimate(result, name, epoch=epoch).cell(spec) for name, spec in SPECS.items()])
+    chance: Cells = [(number(float(result[f"unigram_{name}"]), spec), "") for name, spec in SPECS.items()]
+    epochs = [
+        (str(epoch), [estimate(result, name, epoch=epoch).cell(spec) for name, spec in SPECS.items()])
         for epoch in result["epoch"].values.tolist()
     ]
     caption = "Masked tokens of the held-out text; epoch 0 is the untrained head, unigrams are piece frequencies alone."
-    columns = tuple(Column(name, name.capitalize()) for name in SPECS)
-    return [Table("scores", caption, "", "", ("Epoch",), columns, [(("unigrams",), chance), *epochs])]
+    return [titled("scores", caption, "Epoch", map(str.capitalize, SPECS), [("unigrams", chance), *epochs])]

@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.report.claims import apart
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_seeds
+from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import listed, strongest
 from headscope.statistics.thresholds import LEAST_CASES
 from headscope.studies.probe.page.summary import SEES_ATTENTION, UNTRAINED, Parser, best_without, parsers

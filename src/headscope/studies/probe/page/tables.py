@@ -25,7 +25,7 @@ def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Table:
     )
     columns = tuple(Column(words.lower(), words) for words in SCORES)
     order = sorted(every.values(), key=lambda each: -each.uas.value)
-    return Table("parsers", caption, "", "", ("Parser",), columns, [((each.words,), _cells(each)) for each in order])
+    return Table("parsers", caption, ("Parser",), columns, [((each.words,), _cells(each)) for each in order])
 
 
 def _cells(each: Parser) -> list[tuple[str, str] | None]:
@@ -47,7 +47,7 @@ def _recall(result: xr.Dataset, names: list[str]) -> Table:
         cells = [estimate(part, "recall", probe=name).cell(".1f", 100) for name in names]
         rows.append(((relation,), [(f"{int(part['recall_n_examples']):,}", ""), *cells]))
     caption = "Per cent of the words of each relation that get their syntactic head, with 95% intervals."
-    return Table("recall", caption, "", "", ("Relation",), columns, rows)
+    return Table("recall", caption, ("Relation",), columns, rows)
 
 
 def _percent(share: float) -> str:

@@ -9,8 +9,8 @@ import xarray as xr
 from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
 from headscope.report.claims import Claim, examples_wanted, no_worse
-from headscope.report.learned import not_learned
 from headscope.report.parts import Finding
+from headscope.report.shared_findings import not_learned
 from headscope.report.wording import estimate, measured, n_examples, number, of_array
 
 SPLIT = "one half of the examples chose the number of heads, the other tests it"

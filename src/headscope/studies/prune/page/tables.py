@@ -3,7 +3,7 @@
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.tables import Column, Table
+from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, number
 
 BY_LAYER = ()
@@ -14,16 +14,15 @@ def tables(result: xr.Dataset) -> list[Table]:
     metrics, shares = result["metric"].values.tolist(), result["share_removed"].values.tolist()
     first, *further = [label("metric", metric).capitalize() for metric in metrics]
     titles = ["Heads", first, "Change", "95% interval", *further, "MB", "M mult."]
-    columns = tuple(Column(title.lower(), title) for title in titles)
     caption = (
         "Score and size at each share of removed heads. Change: from the whole model, with its interval. "
         "M mult.: millions of multiplications for a token."
     )
-    rows = [((f"{share:.0%}",), _cells(result, share, metrics)) for share in shares]
-    return [Table("shares", caption, "", "", ("Removed",), columns, rows)]
+    rows = [(f"{share:.0%}", _cells(result, share, metrics)) for share in shares]
+    return [titled("shares", caption, "Removed", titles, rows)]
 
 
-def _cells(result: xr.Dataset, share: float, metrics: list[str]) -> list[tuple[str, str] | None]:
+def _cells(result: xr.Dataset, share: float, metrics: list[str]) -> Cells:
     scores = [estimate(result, "pruned_score", share_removed=share, metric=metric) for metric in metrics]
     change, interval = estimate(result, "score_change", share_removed=share, metric=metrics[0]).cell("+.3f")
     sizes = {"megabytes": 1.0, "multiplications": 1e6}

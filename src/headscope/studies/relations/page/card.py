@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report.best_heads.card import beside_baseline, best_head_of, special_for
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
+from headscope.report.best_heads.parts import beside_baseline, best_head_of, special_for
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.kinds import by_name
 from headscope.report.parts import Finding, HeadKind
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.relations.page.summary import RELATIONS
+from headscope.studies.relations.page.tables import RELATIONS
 
 HIDDEN = ("untrained", "elsewhere", "others", "gain", "gain_others")
 SHOWN = 6

@@ -9,10 +9,10 @@ import xarray as xr
 from headscope.report.best_heads.chosen import ChosenHead, by_gain, options, special_claim, special_heads, tests_made
 from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_seeds
+from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, agree, first_of, number, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.relations.page.summary import ELSEWHERE, OTHERS, filtered, highest, least_gain, relations
+from headscope.studies.relations.page.tables import ELSEWHERE, OTHERS, filtered, highest, least_gain, relations
 
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}
 

@@ -1,21 +1,76 @@
-"""The best head of each relation, the heads that Kovaleva et al. (2019) would name, and what their filter keeps."""
+"""The best head of each relation, on the half on which it was not chosen, beside its baselines.
 
+Also the heads that Kovaleva et al. (2019) would name, and what their filter keeps.
+"""
+
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 
+import numpy as np
 import xarray as xr
 
-from headscope.report.best_heads.chosen import ChosenHead
-from headscope.report.best_heads.parts import Cells, by_number_of_cases, table
-from headscope.report.tables import Table
+from headscope.figures import with_interval
+from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads, head_at
+from headscope.report.best_heads.parts import by_number_of_cases
+from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import rate
-from headscope.studies.relations.page.summary import ELSEWHERE, OTHERS, filtered, highest, relations
 
+ELSEWHERE, OTHERS = "elsewhere", "from other words"
+RELATIONS = BestHeads(
+    ("relation",),
+    score="chosen_attention",
+    gains=("chosen_gain", "chosen_gain_others"),
+    baselines={ELSEWHERE: "chosen_elsewhere", OTHERS: "chosen_others"},
+    direction="chosen_direction",
+    random="untrained",
+    cases="gain_n_examples",
+    held_out="chosen_attention_n_examples",
+)
+# Any head, in all sentences.
+ALL_SENTENCES = replace(
+    RELATIONS,
+    score="link_attention",
+    gains=("gain", "gain_others"),
+    baselines={ELSEWHERE: "elsewhere", OTHERS: "others"},
+    held_out="gain_n_examples",
+)
 COLUMNS = ("Head", "Direction", "Attention", "Elsewhere", "Others", "Gain", "Untrained", "Special", "Sentences", "q")
 PAPER = (
     "Kovaleva et al. (2019) have 0.201 and 0.209 for heads 1-2 and 7-6 of BERT-base, source → target, above the 99th "
     "percentile of its 144 heads, in 473 sentences of FrameNet 1.7."
 )
 HIGHEST = 5
+
+
+def relations(result: xr.Dataset) -> list[ChosenHead]:
+    """The chosen head of each relation on the other half, in the order of the result; without those that lack one."""
+    return chosen_heads(result, RELATIONS)
+
+
+def highest(result: xr.Dataset, direction: str, most: int) -> list[ChosenHead]:
+    """The heads that give the most attention to all links in all sentences, without regard to the baselines."""
+    part = result.sel(relation="all")
+    ranked = part["link_attention"].sel(direction=direction).stack(position=("layer", "head")).dropna("position")
+    order = ranked["position"].values[np.argsort(-ranked.values, kind="stable")][:most]
+    positions = [{"layer": int(layer), "head": int(head), "direction": direction} for layer, head in order]
+    return [head_at(part, ALL_SENTENCES, position) for position in positions]
+
+
+def least_gain(result: xr.Dataset) -> xr.DataArray:
+    """Attention to links less the higher of the baselines, with its interval."""
+    elsewhere, others = (with_interval(result, name) for name in ("gain", "gain_others"))
+    first = ~(others < elsewhere)
+    both = [name for name in ("lower", "upper") if name in elsewhere.coords and name in others.coords]
+    bounds = {name: elsewhere[name].where(first, others[name]) for name in both}
+    names = [name for name in elsewhere.coords if name not in elsewhere.dims]
+    return elsewhere.drop_vars(names).where(first, others.drop_vars(names)).assign_coords(bounds)
+
+
+def filtered(result: xr.Dataset) -> list[tuple[str, int]]:
+    """The steps of the filter and their numbers: read, dropped for each reason, kept."""
+    steps = json.loads(result.attrs.get("filter", "{}"))
+    return [("read", steps["read"]), *steps["dropped"].items(), ("kept", steps["kept"])] if steps else []
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -44,14 +99,14 @@ def _highest(result: xr.Dataset) -> Table:
             above = "yes" if head.score.value > limit else ""
             rows.append((head.arrow, [*cells, (above, "")]))
     caption = f"The heads with the most attention to all links, in all sentences, whatever the baselines get. {PAPER}"
-    return table("highest", caption, "Direction", [*names, "Above 99th percentile"], rows)
+    return titled("highest", caption, "Direction", [*names, "Above 99th percentile"], rows)
 
 
 def _filter(result: xr.Dataset) -> Iterator[Table]:
     if len(steps := filtered(result)) > 2:
         caption = "Examples read, dropped by each step, and kept. A step that drops single links counts links."
         rows: list[tuple[str, Cells]] = [(reason, [(f"{count:,}", "")]) for reason, count in steps]
-        yield table("filter", caption, "Step", ["Number"], rows)
+        yield titled("filter", caption, "Step", ["Number"], rows)
 
 
 def _cells(head: ChosenHead) -> Cells:

@@ -76,7 +76,7 @@ def _edges(number: int, words: list[str], gold: list[list[int]], predicted: list
         for one, other in sorted(trees[0] | trees[1])
     ]
     columns = (Column("gold", "Gold tree"), Column("predicted", "Predicted"))
-    return Table(f"tree-{number}", "Edges of the trees", "", "", ("Word", "Linked with"), columns, rows)
+    return Table(f"tree-{number}", "Edges of the trees", ("Word", "Linked with"), columns, rows)
 
 
 def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:

@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.report.claims import apart, tied
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_seeds
+from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import agree, estimate, layers_named
 from headscope.studies.structure.page.summary import NAMES, SHARES, best_baseline, chosen, training
 

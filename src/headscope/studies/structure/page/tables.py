@@ -18,7 +18,7 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Paper: Hewitt and Manning (2019), Table 1: Penn Treebank with Stanford dependencies."
     )
     columns = tuple(Column(name, words) for name, words in NAMES.items())
-    return [Table("scores", caption, "", "", ("Vectors",), columns, list(_rows(result)))]
+    return [Table("scores", caption, ("Vectors",), columns, list(_rows(result)))]
 
 
 def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | None]]]:

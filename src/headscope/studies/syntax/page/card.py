@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import bars, with_interval
-from headscope.report.best_heads.card import beside_baseline, best_head_of, special_for
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
+from headscope.report.best_heads.parts import beside_baseline, best_head_of, special_for
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.kinds import by_name
 from headscope.report.parts import Figure, Finding, HeadKind

@@ -3,8 +3,8 @@
 import xarray as xr
 
 from headscope.report.best_heads.chosen import ChosenHead
-from headscope.report.best_heads.parts import Cells, by_number_of_cases
-from headscope.report.tables import Table
+from headscope.report.best_heads.parts import by_number_of_cases
+from headscope.report.tables import Cells, Table
 from headscope.report.wording import rate
 from headscope.studies.syntax.page.summary import as_coded, baseline, relations
 

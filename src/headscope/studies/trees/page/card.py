@@ -9,7 +9,7 @@ from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.wording import number
-from headscope.studies.trees.page.summary import ROOTS, SPECIAL, baseline
+from headscope.studies.trees.page.tables import ROOTS, SPECIAL, baseline
 
 MAIN = ("dependent_to_head", "left_out", "gold")
 

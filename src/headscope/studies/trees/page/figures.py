@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report.best_heads.chosen import ARROWS
 from headscope.report.parts import Figure, LayerNumber
-from headscope.studies.trees.page.summary import BASELINES, DISTANCES, ROOTS, SPECIAL, baseline
+from headscope.studies.trees.page.tables import BASELINES, DISTANCES, ROOTS, SPECIAL, baseline
 
 WITHOUT_MODEL = ("right_branching", "fixed_word")
 TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"

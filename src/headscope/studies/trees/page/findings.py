@@ -9,9 +9,9 @@ import xarray as xr
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead
 from headscope.report.claims import tied
 from headscope.report.parts import Finding
-from headscope.report.random_weights import beside_random_seeds
+from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import agree, estimate, layers_named
-from headscope.studies.trees.page.summary import (
+from headscope.studies.trees.page.tables import (
     BASELINES,
     DISTANCES,
     METRICS,

@@ -1,28 +1,89 @@
-"""The chosen heads by root and special tokens, and those of phrases."""
+"""The chosen heads by metric, root and special tokens, and those of phrases, beside trees that need no model."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 
-from headscope.report.best_heads.chosen import ChosenHead
-from headscope.report.best_heads.parts import Cells, table
-from headscope.report.tables import Table
-from headscope.report.wording import estimate
-from headscope.studies.trees.page.summary import (
-    BASELINES,
-    DISTANCES,
-    METRICS,
-    SPECIAL,
-    baseline,
-    chosen,
-    chosen_phrases,
-    direction_of,
-    words_of,
-)
+from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads
+from headscope.report.tables import Cells, Table, titled
+from headscope.report.wording import Estimate, estimate
 
-TREES = ("Head", "Direction", "Score", "Gain", "Random weights")
-PHRASES = ("Special tokens", "Head", "F1", "Gain", "Random weights")
+METRICS = {"uas": "UAS", "uuas": "UUAS"}
+ROOTS = {"gold": "gold root", "best": "best root", "undirected": "no root"}
+SPECIAL = {"left_out": "words alone", "kept": "special tokens kept"}
+BASELINES = {
+    "right_branching": "right-branching",
+    "left_branching": "left-branching",
+    "fixed_word": "best fixed word",
+    "balanced": "balanced",
+    "random": "random",
+}
+DISTANCES = {"jensen_shannon": "Jensen-Shannon distance", "hellinger": "Hellinger distance"}
+TREES = BestHeads(
+    ("root", "special_tokens"),
+    score="chosen_score",
+    gains=("chosen_gain",),
+    direction="chosen_direction",
+    random="random_score",
+    held_out="chosen_score_n_examples",
+    rate="",
+)
+PHRASES = replace(
+    TREES,
+    dims=("distance", "special_tokens"),
+    score="chosen_f1",
+    gains=("gain_f1",),
+    direction="",
+    random="random_f1",
+    held_out="",
+    place="chosen_f1",
+)
+TREE_COLUMNS = ("Head", "Direction", "Score", "Gain", "Random weights")
+PHRASE_COLUMNS = ("Special tokens", "Head", "F1", "Gain", "Random weights")
+
+
+def chosen(result: xr.Dataset, metric: str) -> list[ChosenHead]:
+    """The chosen heads of a metric, the highest scores first; none where a half of the sentences is empty."""
+    ordered = result.sel(metric=metric, root=list(ROOTS), special_tokens=list(SPECIAL))
+    return _highest_first(chosen_heads(ordered, TREES))
+
+
+def chosen_phrases(result: xr.Dataset) -> list[ChosenHead]:
+    """The chosen heads of a corpus with phrases, the highest F1 first; gains are over right-branching."""
+    if "chosen_f1" not in result:
+        return []
+    count = "chosen_f1_n_examples"  # which older results lack
+    phrases = replace(PHRASES, held_out=count if count in result else "")
+    return _highest_first(chosen_heads(result.sel(distance=list(DISTANCES), special_tokens=list(SPECIAL)), phrases))
+
+
+def _highest_first(heads: list[ChosenHead]) -> list[ChosenHead]:
+    """In the order of scores; of equal ones in the order of the labels above."""
+    return sorted((head for head in heads if np.isfinite(head.score.value)), key=lambda head: -head.score.value)
+
+
+def words_of(tree: ChosenHead) -> str:
+    """The way a tree is made, in words."""
+    return f"{ROOTS[tree.labels['root']]}, {SPECIAL[tree.labels['special_tokens']]}"
+
+
+def direction_of(tree: ChosenHead) -> str:
+    """The direction in words; a tree without a root has both."""
+    return "both" if tree.labels["root"] == "undirected" else tree.arrow
+
+
+def random_scores(result: xr.Dataset, metric: str, head: ChosenHead) -> list[float]:
+    """The score of the best head with random weights, by seed; older results have one seed."""
+    if "random_score_by_seed" in result:
+        return result["random_score_by_seed"].sel(head.labels | {"metric": metric}).values.tolist()
+    return [] if head.random is None else [head.random.value]
+
+
+def baseline(result: xr.Dataset, metric: str, name: str) -> Estimate:
+    """The score of a tree that needs no model."""
+    return estimate(result, "baseline_score", metric=metric, baseline=name)
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -41,7 +102,7 @@ def _trees(result: xr.Dataset, metric: str) -> Table:
         score = baseline(result, metric, name)
         if np.isfinite(score.value):
             rows.append((BASELINES[name], [None, None, score.cell(".1f", 100), None, None]))
-    return table(f"trees-{metric}", caption, "Tree", TREES, rows)
+    return titled(f"trees-{metric}", caption, "Tree", TREE_COLUMNS, rows)
 
 
 def _cells(tree: ChosenHead) -> Cells:
@@ -68,4 +129,4 @@ def _phrases(result: xr.Dataset) -> Iterator[Table]:
         "F1 of phrases (times 100): the head that is best on one half of the sentences, scored on the other half. "
         "Gain: over right-branching. Last rows: trees that need no model, on all sentences."
     )
-    yield table("phrases", caption, "Tree", PHRASES, rows)
+    yield titled("phrases", caption, "Tree", PHRASE_COLUMNS, rows)

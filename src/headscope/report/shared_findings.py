@@ -1,0 +1,81 @@
+"""What studies say alike: whether a task is learned, what training changed, and what a test would have found."""
+
+from collections.abc import Iterable
+from math import isnan
+
+import xarray as xr
+
+from headscope.report.claims import LEAST_SEEDS, above, above_random_weights, below
+from headscope.report.parts import Finding
+from headscope.report.wording import Estimate, number
+from headscope.statistics.interval_tests import standard_error
+from headscope.statistics.power import POWER, smallest_change, smallest_fall
+
+
+def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False) -> Finding | None:
+    """The finding that a model scores no better than chance; None where it does, or chance is not known.
+
+    >>> finding = not_learned(Estimate(0.51, 0.46, 0.56), 0.5, 400)
+    >>> finding and finding.topic, not_learned(Estimate(0.8, 0.75, 0.85), 0.5, 400)
+    ('The task is not learned, as far as these examples show', None)
+    """
+    if isnan(chance) or isnan(score.value):
+        return None
+    claim = (below if is_loss else above)(score, chance, n)
+    text = f"The score is {score.text}, that of always the same answer {number(chance)}. Nothing is said of heads."
+    finding = Finding.judged(
+        claim,
+        text,
+        holds="The task is learned",
+        fails="The task is not learned",
+        undecided="The task is not learned, as far as these examples show",
+    )
+    return None if claim.verdict == "holds" else finding
+
+
+def beside_random_seeds(trained: Estimate, random: Iterable[float], n: int, text: str) -> Finding:
+    """A finding whose topic says whether the model scores higher than random weights do, if that is sure.
+
+    * `random`: one score for each seed of random weights; fewer than three are compared with nothing.
+    * `n`: how many cases the score of the model rests on.
+
+    >>> beside_random_seeds(Estimate(0.07, 0.06, 0.08), [0.3, 0.31, 0.32], 800, "7% and 31%.").topic
+    'Training is not seen: random weights do as well'
+    """
+    scores = list(random)
+    few = f" Random weights of {LEAST_SEEDS} seeds are wanted for a comparison; there are {len(scores)}."
+    return Finding.judged(
+        above_random_weights(trained, scores, n),
+        text + (few if len(scores) < LEAST_SEEDS else ""),
+        holds="Training made the difference",
+        fails="Training is not seen: random weights do as well",
+        undecided="Trained and random weights could not be told apart",
+    )
+
+
+def least_found(changes: xr.DataArray, metric: str, examples: int, tests: int = 1) -> str:
+    """The smallest fall that a test of so many examples finds, as a sentence; empty without intervals.
+
+    Of several heads it is that of the head with the median noise.
+
+    * `changes`: of a score, with their intervals; `metric`: its name in words; `examples`: those behind it.
+    * `tests`: number of heads that the test is corrected for.
+
+    >>> least_found(xr.DataArray(-0.01, {"lower": -0.04, "upper": 0.02}), "accuracy", 408, tests=72)
+    'With 408 examples, accuracy that is worse by 6.4 points is found in 80% of cases (corrected for 72 heads); less \
+may go unseen.'
+    """
+    if "lower" not in changes.coords or bool((error := standard_error(changes)).isnull().all()):
+        return ""
+    if metric == "accuracy":
+        # the variance of a difference of accuracies is its discordance, less the squared difference, over n
+        fall = smallest_fall(examples, min(1.0, float((examples * error**2 + changes**2).median())), tests)
+        words = f"{100 * fall:.1f} points"
+    else:
+        fall = smallest_change(float(error.median()), tests)
+        words = number(fall)
+    among = f" (corrected for {tests} heads)" if tests > 1 else ""
+    if isnan(fall):
+        return f"{examples:,} examples are too few to find any fall of {metric}{among}."
+    found = f"{metric} that is worse by {words} is found in {POWER:.0%} of cases{among}"
+    return f"With {examples:,} examples, {found}; less may go unseen."
