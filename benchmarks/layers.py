@@ -26,8 +26,7 @@ from headscope.corpora import Options
 from headscope.passes import Settings
 from headscope.studies.layers.features import standard, vectors
 from headscope.studies.layers.groups import Answers, CaseGroup, Units, grouped, with_vectors
-from headscope.studies.layers.sampling import sample
-from headscope.studies.layers.tasks.every import TASKS
+from headscope.studies.layers.sampling import TASKS, sample
 from headscope.studies.layers.texts import split
 from headscope.studies.layers.train import train
 from headscope.studies.layers.trained_task import ClassifierSettings

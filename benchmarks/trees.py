@@ -32,8 +32,8 @@ from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
 from headscope.passes.passes import Pass
-from headscope.studies.trees.attachments import scored
 from headscope.studies.trees.observer import TreeObserver
+from headscope.studies.trees.parses import scored
 from headscope.studies.trees.scores import TreeRows, joined
 
 

@@ -12,8 +12,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.passes.batches import collate
-from headscope.studies.relations.baselines import baselines
-from headscope.studies.relations.link_attention import LinkAttention
+from headscope.studies.relations.link_attention import LinkAttention, baselines
 from headscope.studies.relations.observer import LinkObserver
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from headscope import catalog
 from headscope.front.cli.app import application
-from headscope.studies.layers.tasks.every import TASKS
+from headscope.studies.layers.sampling import TASKS
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.studies.coreference.cases import Case, anaphoric, mentions, question_case
 from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.coreference.predictions import joined
+from headscope.studies.coreference.scores import joined
 from support.any_examples import overlapping, sentences, spoken
 from support.made_mentions import answered, inputs_of, said
 

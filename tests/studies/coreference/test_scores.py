@@ -12,8 +12,7 @@ from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import variables
 from headscope.studies.coreference.baselines import NAMES
-from headscope.studies.coreference.predictions import AntecedentPredictions
-from headscope.studies.coreference.scores import best, score
+from headscope.studies.coreference.scores import AntecedentPredictions, best, score
 from support.made_mentions import rows
 
 UNITS, HEADS = 40, 4

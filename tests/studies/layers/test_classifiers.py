@@ -8,12 +8,10 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from headscope.studies.layers.features import outputs, standard
+from headscope.studies.layers.features import outputs, principal_axes, standard
 from headscope.studies.layers.groups import ABSENT, Answers, CaseGroup
-from headscope.studies.layers.logistic import fit_logistic
-from headscope.studies.layers.principal_axes import principal_axes
 from headscope.studies.layers.train import ridge, train
-from headscope.studies.layers.train_classes import portions
+from headscope.studies.layers.train_classes import fit_logistic, portions
 from headscope.studies.layers.trained_task import ClassifierSettings, TrainedTask
 
 SPACES, CASES, WIDTH = 3, 240, 12

@@ -15,8 +15,8 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.storage.run_lock import run_lock
 from headscope.studies.patterns import commands, labels
 from headscope.studies.patterns.classifier.network import Classifier, load
+from headscope.studies.patterns.labels.annotators import Session
 from headscope.studies.patterns.labels.labelled_maps import Map, write
-from headscope.studies.patterns.labels.session import Session
 from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from headscope.studies.patterns.training.model_card import page
 from headscope.studies.patterns.training.model_card import write as write_classifier

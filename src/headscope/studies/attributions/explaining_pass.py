@@ -26,11 +26,10 @@ from headscope.passes.resampling_buffer import Buffer
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.attributions.blanking import Blanking
+from headscope.studies.attributions.blanking import Blanking, fastest
 from headscope.studies.attributions.faithfulness import Faithfulness, Scores, faithfulness
 from headscope.studies.attributions.methods import FLOW_TOKENS, Explainer, Importance
 from headscope.studies.attributions.residual import residuals
-from headscope.studies.attributions.shortcuts import fastest
 from headscope.studies.attributions.targets import Target
 
 # Inputs of more tokens do not fit on a line of a page.

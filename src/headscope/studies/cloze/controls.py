@@ -1,14 +1,35 @@
-"""Controls: the same items with shuffled words, or with the near words alone."""
+"""Controls: items with shuffled words, with the near words alone, and facts that the subject's name gives away.
+
+The name control is that of Poerner et al. (2020): a model guesses the answer from the name alone.
+"""
 
 from collections.abc import Sequence
 from random import Random
 
+import numpy as np
+from jaxtyping import Bool
+
 from headscope.corpora.suites import Candidate, ClozeItem
+from headscope.corpora.suites.item import GAP, filled
+from headscope.outputs.words.answer_ranks import answer_ranks
+from headscope.outputs.words.logits import WordPredictor
+from headscope.passes import Settings
 
 CONTROLS = ("shuffled", "truncated")
 # Words before the gap, or before the first difference, that a truncated text keeps.
 KEPT = 2
 ENDS = ".?!"
+# Relations of persons, and the kind of thing that a name suggests.
+SUGGESTED = {
+    "P19": "city",
+    "P20": "city",
+    "P27": "country",
+    "P103": "language",
+    "P1412": "language",
+    "place_of_birth": "city",
+    "place_of_death": "city",
+}
+GUESSES = 3
 
 
 def controlled(items: Sequence[ClozeItem], control: str, seed: int) -> list[ClozeItem]:
@@ -66,3 +87,28 @@ def _cut(candidate: Candidate, word: int) -> Candidate:
         at += len(candidate.text[at:].split(maxsplit=1)[0])
     at += len(candidate.text[at:]) - len(candidate.text[at:].lstrip())
     return Candidate(candidate.text[at:], max(0, candidate.start - at), candidate.end - at, candidate.is_answer)
+
+
+def string_matches(items: Sequence[ClozeItem]) -> Bool[np.ndarray, " item"]:
+    """Whether the answer is a part of the subject's name, in lower case."""
+    return np.array([item.good.scored.lower() in item.subject.lower() for item in items], bool)
+
+
+def name_guesses(predictor: WordPredictor, items: Sequence[ClozeItem], settings: Settings) -> Bool[np.ndarray, " item"]:
+    """Whether the answer is among the first three that the model gives for a word of a person's name."""
+    queries: dict[tuple[str, str, str], list[int]] = {}
+    for number, item in enumerate(items):
+        if noun := SUGGESTED.get(item.phenomenon.partition(",")[0]):
+            for word in item.subject.split():
+                queries.setdefault((word, noun, item.good.scored), []).append(number)
+    names = [_query(word, noun, answer) for word, noun, answer in queries]
+    ranks = answer_ranks(predictor, names, settings).rank
+    guessed = np.zeros(len(items), bool)
+    for numbers, rank in zip(queries.values(), ranks.tolist(), strict=True):
+        guessed[numbers] |= 0 < rank <= GUESSES
+    return guessed
+
+
+def _query(word: str, noun: str, answer: str) -> ClozeItem:
+    context = f"{word} is a common name in the following {noun}: {GAP}."
+    return ClozeItem(f"{word} {noun} {answer}", noun, filled(context, answer), (), answer)

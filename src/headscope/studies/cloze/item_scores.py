@@ -1,8 +1,11 @@
-"""The scores of items: of the good text, and of the best of the others."""
+"""The scores of items, of the good text and of the best of the others, and the file of all items."""
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,10 +15,13 @@ from headscope.outputs.words.answer_ranks import Answers, answer_ranks
 from headscope.outputs.words.logits import WordPredictor
 from headscope.outputs.words.text_scores import text_scores
 from headscope.passes import Settings
+from headscope.storage.files import write_atomically
 from headscope.studies.cloze.prior import Prior
 
 # Differences below this are rounding, and the texts are equal.
 TIE = 1e-5
+FILE = "items.csv"
+COLUMNS = ("id", "phenomenon", "score_good", "score_bad", "suite")
 
 
 @dataclass(frozen=True)
@@ -125,3 +131,22 @@ def _ranked(
     reasons = {-1: "long", 0: "without a scored piece"}
     left_out = Counter(reasons.get(pieces, "answer outside the vocabulary") for pieces in ranks.pieces if pieces != 1)
     return ItemScores(**whole, rank=rank, choice=choice, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})
+
+
+def write_items(
+    directory: Path, items: Sequence[ClozeItem], suites: Sequence[str], own: ItemScores, wanted: bool
+) -> None:
+    """Write the scores of all items; without `wanted` remove those of an earlier run, which had other scores.
+
+    * `suites`: the suite of each item: items of two suites may have the same id.
+    """
+    if not wanted:
+        (directory / FILE).unlink(missing_ok=True)
+        return
+    content = io.StringIO()
+    writer = csv.writer(content, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for item, suite, *scores in zip(items, suites, own.good.tolist(), own.bad.tolist(), strict=True):
+        numbers = ("" if np.isnan(score) else f"{score:.6f}" for score in scores)
+        writer.writerow([item.id, item.phenomenon, *numbers, suite])
+    write_atomically(directory / FILE, content.getvalue())

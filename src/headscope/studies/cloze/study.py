@@ -23,11 +23,9 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Directory, WordsModel
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.studies.cloze.controls import CONTROLS, controlled
+from headscope.studies.cloze.controls import CONTROLS, controlled, name_guesses, string_matches
 from headscope.studies.cloze.fact_variables import fact_variables
-from headscope.studies.cloze.item_scores import ItemScores, item_scores
-from headscope.studies.cloze.items_file import write_items
-from headscope.studies.cloze.names import name_guesses, string_matches
+from headscope.studies.cloze.item_scores import ItemScores, item_scores, write_items
 from headscope.studies.cloze.prior import prior
 from headscope.studies.cloze.scoring import Scoring
 from headscope.studies.cloze.variables import to_variables

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch
 from headscope.studies.coreference.cases import Case
-from headscope.studies.coreference.predictions import AntecedentPredictions, predictions
+from headscope.studies.coreference.scores import AntecedentPredictions, predictions
 
 
 class MentionObserver:

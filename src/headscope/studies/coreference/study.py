@@ -17,12 +17,11 @@ from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
-from headscope.studies.coreference import gender_bias, question_variables, variables
+from headscope.studies.coreference import variables
 from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.coreference.predictions import AntecedentPredictions, joined
-from headscope.studies.coreference.scores import Draws, best, score
+from headscope.studies.coreference.question_scores import f1, pairs, pronoun_counts
+from headscope.studies.coreference.scores import AntecedentPredictions, Draws, best, joined, score
 from headscope.studies.coreference.segments import Context, Plan, plan
-from headscope.studies.coreference.stereotypes import pairs
 
 OPTIONS = {"long": "truncate"}
 REQUIRED = ("reference",)
@@ -49,8 +48,8 @@ def run(
       one-sided, which takes mentions as independent), corrected for all heads and kinds of mentions.
     * `special`: heads that beat it by 10 points, with q < 0.05, in at least 50 mentions.
     * `chosen_...`: the best head of each kind of mention on one half of the documents, scored on the other.
-    * `f1`, `bias_ratio`: of GAP, by the gender of the pronoun (`coreference.gendered`).
-    * `attention_gap`, `preference_gap`: of WinoBias and Winogender (`coreference.stereotypes`).
+    * `f1`, `bias_ratio`: of GAP, by the gender of the pronoun (`coreference.question_scores`).
+    * `attention_gap`, `preference_gap`: of WinoBias and Winogender (`coreference.question_scores`).
 
     Intervals are over documents, passages, or pairs of sentences.
 
@@ -122,14 +121,14 @@ def _genders(
 ) -> dict[str, xr.DataArray]:
     """F1 by gender: of all heads and of the baselines; of the chosen head and of the baselines on the other half."""
     right, rest = predictions.unpacked(sum(heads)).astype(float), ~selection_half[predictions.unit]
-    every = gender_bias.f1(right, predictions, draws)
-    base = gender_bias.f1(predictions.guesses, predictions, draws)
-    arrays = question_variables.gender_variables(every, base, gender_bias.counts(predictions), heads)
+    every = f1(right, predictions, draws)
+    base = f1(predictions.guesses, predictions, draws)
+    arrays = variables.gender_variables(every, base, pronoun_counts(predictions), heads)
     if head is None:
         return arrays
-    held_out = gender_bias.f1(right[rest][:, [head]], predictions[rest], draws)
-    beside = gender_bias.f1(predictions.guesses[rest], predictions[rest], draws)
-    return arrays | question_variables.best_gender_variables(held_out, beside, gender_bias.counts(predictions[rest]))
+    held_out = f1(right[rest][:, [head]], predictions[rest], draws)
+    beside = f1(predictions.guesses[rest], predictions[rest], draws)
+    return arrays | variables.best_gender_variables(held_out, beside, pronoun_counts(predictions[rest]))
 
 
 def _stereotypes(
@@ -143,8 +142,8 @@ def _stereotypes(
     both = pairs(predictions, sum(heads))
     if not len(both):
         return {}
-    arrays = question_variables.stereotype_variables(both, draws, heads)
+    arrays = variables.stereotype_variables(both, draws, heads)
     rest = both[~selection_half[both.pro.unit]]
     if head is None or not len(rest):
         return arrays
-    return arrays | question_variables.best_gap_variables(rest.tallied(rest.preferred, draws)[1], head)
+    return arrays | variables.best_gap_variables(rest.tallied(rest.preferred, draws)[1], head)

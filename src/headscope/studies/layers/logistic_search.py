@@ -11,8 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.studies.layers.features import ClassifiedCases, Weights
-from headscope.studies.layers.principal_axes import PrincipalAxes
+from headscope.studies.layers.features import ClassifiedCases, PrincipalAxes, Weights
 
 HISTORY, ARMIJO, HALVINGS = 5, 1e-4, 20
 # Predictions of a class spread at least by this share of what its frequency gives, where the Hessian is guessed.

@@ -1,4 +1,4 @@
-"""Cases of tasks: as many as are wanted of each part, and the tasks that a corpus cannot give."""
+"""The tasks by their names, and as many cases of each as are wanted of each part; those that a corpus cannot give."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,33 @@ from itertools import islice
 
 import numpy as np
 
+from headscope.errors import HeadscopeError, suggest
+from headscope.studies.layers.tasks import entities, made_texts, sentences, words
 from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask
 from headscope.studies.layers.texts import PARTS, Part, Texts
 
+# In the order of a page.
+TASKS: dict[str, ProbingTask] = {
+    task.name: task for family in (words, entities, sentences, made_texts) for task in family.TASKS
+}
 # Fewer cases make no task, and fewer training cases no class.
 LEAST: dict[Part, int] = {"train": 20, "choose": 2, "report": 5}
 LEAST_OF_CLASS = 5
 # Cases for choices, as a share of those for training.
 CHOICES = 0.25
+
+
+def named(names: str) -> list[ProbingTask]:
+    """The tasks of a list such as "part_of_speech,tense"; "all" are all.
+
+    Raises `HeadscopeError` for a name that is none of them.
+    """
+    if names == "all":
+        return list(TASKS.values())
+    wanted = [name.strip() for name in names.split(",")]
+    if unknown := next((name for name in wanted if name not in TASKS), None):
+        raise HeadscopeError(f"task '{unknown}' is unknown; {suggest(unknown, list(TASKS))}")
+    return [task for name, task in TASKS.items() if name in wanted]
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.layers.groups import Units, grouped, with_vectors
 from headscope.studies.layers.measure import MeasuredTask, measured
-from headscope.studies.layers.sampling import TaskCases, sample
+from headscope.studies.layers.sampling import TaskCases, named, sample
 from headscope.studies.layers.scores import UnitDraws
-from headscope.studies.layers.tasks.every import named
 from headscope.studies.layers.texts import Part, Texts, split
 from headscope.studies.layers.trained_task import ClassifierSettings
 from headscope.studies.layers.unit_states import UnitStates, captured_units, read_units

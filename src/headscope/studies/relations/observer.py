@@ -18,8 +18,7 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch
 from headscope.linguistics.sentence import Example, Link
-from headscope.studies.relations.baselines import Baselines, baselines
-from headscope.studies.relations.link_attention import LinkAttention
+from headscope.studies.relations.link_attention import Baselines, LinkAttention, baselines
 
 # A link, the same elsewhere, with another source, with another target.
 KINDS = 4

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
-from headscope.studies.syntax.predictions import HeadPredictions
+from headscope.studies.syntax.scores import HeadPredictions
 
 # Rounding of sums over tokens, as a share of attention: what differs by less is equal.
 ROUNDING = 1e-6

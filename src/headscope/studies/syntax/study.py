@@ -16,8 +16,7 @@ from headscope.passes.provenance import provenance
 from headscope.statistics.bootstrap import poisson_draws, units_of
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.syntax.observer import DependencyObserver
-from headscope.studies.syntax.predictions import joined
-from headscope.studies.syntax.scores import best, score
+from headscope.studies.syntax.scores import best, joined, score
 from headscope.studies.syntax.variables import to_variables
 
 REQUIRED = ("baseline_offset",)

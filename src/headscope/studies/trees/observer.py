@@ -12,8 +12,17 @@ from headscope.encoding.treebank_batch import sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
 from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.studies.trees.attachments import attachments, links, scored, without_special
-from headscope.studies.trees.phrases import distances, gold_phrases, scores, simple_scores, words_of
+from headscope.studies.trees.parses import (
+    attachments,
+    distances,
+    gold_phrases,
+    links,
+    scored,
+    scores,
+    simple_scores,
+    without_special,
+    words_of,
+)
 from headscope.studies.trees.scores import DISTANCES, FIXED, METRICS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
 
 Maps = Float[np.ndarray, "sentence head node node"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from headscope.linguistics.sentence import Mention, Sentence
-from headscope.studies.layers.tasks.every import TASKS
-from headscope.studies.layers.tasks.numbers import SHARES
+from headscope.studies.layers.sampling import TASKS
+from headscope.studies.layers.tasks.made_texts import SHARES
 from headscope.studies.layers.texts import PARTS, Texts
 
 # The old dogs that barked have seen her cat.

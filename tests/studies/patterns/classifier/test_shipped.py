@@ -10,7 +10,7 @@ from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.network import load
 from headscope.studies.patterns.labels import labelled_maps
 from headscope.studies.patterns.training.evaluate import evaluate, frequent, labels_of, probabilities_of, scores
-from headscope.studies.patterns.training.folds import HELD_OUT, fold, is_boundary, text
+from headscope.studies.patterns.training.examples import HELD_OUT, fold, is_boundary, text
 from headscope.studies.patterns.training.model_card import PAGE, page
 
 

@@ -8,7 +8,7 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.evaluate import calibration_error, confusions, evaluate, f1, scores
-from headscope.studies.patterns.training.folds import text
+from headscope.studies.patterns.training.examples import text
 
 
 def certain(told: list[int]) -> np.ndarray:

@@ -6,7 +6,7 @@ import pytest
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.folds import HELD_OUT
+from headscope.studies.patterns.training.examples import HELD_OUT
 from headscope.studies.patterns.training.scorecard import scorecard, shares
 
 EVEN = np.full((8, 8), 1 / 8, np.float32)

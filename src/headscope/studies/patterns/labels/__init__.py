@@ -7,9 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from headscope.extras import require
-from headscope.studies.patterns.labels.agreement import agreement
+from headscope.studies.patterns.labels.annotators import Session, agreement, label_path, opened
 from headscope.studies.patterns.labels.sample import sampled
-from headscope.studies.patterns.labels.session import Session, label_path, opened
 
 if TYPE_CHECKING:
     from headscope.studies.patterns.labels.server import application, serve

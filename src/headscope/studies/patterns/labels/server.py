@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.labels.session import Session
+from headscope.studies.patterns.labels.annotators import Session
 from headscope.web.json_body import json_body
 from headscope.web.local_only import LocalOnly
 from headscope.web.serve import serve_locally

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.evaluate import Labels, Probabilities
-from headscope.studies.patterns.training.folds import is_boundary
+from headscope.studies.patterns.training.examples import is_boundary
 
 # Maps of the classifier's own mixture that are counted beside those of the labels: a pattern without maps keeps a rate.
 PSEUDO, ROUNDS = 10, 200

@@ -13,7 +13,7 @@ from headscope.statistics.bootstrap import interval, poisson_draws
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, pool
 from headscope.studies.patterns.classifier.network import Classifier, load
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.folds import text
+from headscope.studies.patterns.training.examples import text
 
 # A class with fewer maps than this has no F1 worth averaging.
 LEAST_MAPS = 10

@@ -10,7 +10,7 @@ from safetensors.torch import save
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.files import write_atomically
 from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
-from headscope.studies.patterns.training.folds import FOLDS
+from headscope.studies.patterns.training.examples import FOLDS
 from headscope.studies.patterns.training.scorecard import main_scores
 
 PARTS = {

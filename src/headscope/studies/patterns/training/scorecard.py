@@ -18,7 +18,7 @@ from headscope.studies.patterns.training.evaluate import (
     probabilities_of,
     scores,
 )
-from headscope.studies.patterns.training.folds import HELD_OUT, is_boundary, text
+from headscope.studies.patterns.training.examples import HELD_OUT, is_boundary, text
 from headscope.studies.patterns.training.rule_baseline import fitted, numbers, predict
 
 Folds = Int[np.ndarray, " map"]

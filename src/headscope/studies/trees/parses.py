@@ -1,11 +1,16 @@
-"""Dependency trees of attention, and the words whose syntactic head they find."""
+"""Trees of attention: dependency trees and the syntactic heads that they find, constituency trees and their F1.
+
+Constituency trees are by syntactic distance (Kim et al. 2020).
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.special import entr
 
 from headscope.linguistics.arborescences import Contraction
+from headscope.linguistics.constituents import branching, f1, gold_table, right_biased, spans
 from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.linguistics.spanning_tree import undirected_trees
 
@@ -16,6 +21,8 @@ ROUNDING, LEAST = 1e-6, 1e-12
 Maps = Float[np.ndarray, "sentence unit node node"]
 Noise = Float[np.ndarray, "sentence 1 node node"]
 WordCounts = Int[np.ndarray, "sentence unit"]
+Gold = Bool[np.ndarray, "start end"]
+Distances = Float[np.ndarray, "head gap"]
 
 
 def scored(sentence: Parsed) -> Int[np.ndarray, " word"]:
@@ -87,3 +94,41 @@ def _right(
         right = predicted[:, dependent] == head
         counts.append([right.sum(1), (right | (predicted[:, head] == dependent)).sum(1)])
     return np.array(counts).swapaxes(0, 1)  # [score, sentence, unit]
+
+
+def words_of(sentence: Parsed) -> np.ndarray:
+    """The words of a sentence that phrases are made of: all but punctuation."""
+    return np.flatnonzero(sentence.relations != "punct")
+
+
+def gold_phrases(sentence: Parsed, phrases: tuple[tuple[int, int], ...], before: int) -> Gold | None:
+    """The phrases of a sentence without its punctuation; None if only single words and the whole are left.
+
+    * `before`: number of words of the example before the sentence.
+    """
+    position = {int(word) - before: place for place, word in enumerate(sentence.words[words_of(sentence)])}
+    inside = [[position[word] for word in range(*phrase) if word in position] for phrase in phrases]
+    table = gold_table(tuple((each[0], each[-1] + 1) for each in inside if each), len(position))
+    return table if table.any() else None
+
+
+def distances(rows: Float[np.ndarray, "head word node"]) -> dict[str, Distances]:
+    """Distances of the attention of each word and of the next, by name; rows are divided by their sum."""
+    rows = rows / np.maximum(rows.sum(-1, keepdims=True), np.finfo(np.float32).tiny)
+    one, other = rows[:, :-1], rows[:, 1:]
+    entropy = entr(rows).sum(-1)
+    divergence = entr((one + other) / 2).sum(-1) - (entropy[:, :-1] + entropy[:, 1:]) / 2
+    hellinger = np.square(np.sqrt(one) - np.sqrt(other)).sum(-1) / 2
+    return {"jensen_shannon": np.sqrt(np.maximum(divergence, 0)), "hellinger": np.sqrt(hellinger)}
+
+
+def scores(by_unit: Distances, gold: Gold, bias: float) -> Float[np.ndarray, " unit"]:
+    """F1 of the trees of each unit's distances."""
+    return f1(spans(right_biased(by_unit, bias)), gold)
+
+
+def simple_scores(gold: Gold, generator: np.random.Generator) -> Float[np.ndarray, " tree"]:
+    """F1 of the trees of `scores.SIMPLE`, which need no model."""
+    words = len(gold)
+    trees = np.stack([*branching(words).values(), generator.random(words - 1)])
+    return f1(spans(trees), gold)

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from headscope.studies.patterns.classifier.grid import pool
+from headscope.studies.patterns.classifier.line_features import N_SHARES, POWERS, variance_shares
 from headscope.studies.patterns.classifier.picture import pictures
-from headscope.studies.patterns.classifier.variance_shares import N_SHARES, POWERS, variance_shares
 
 ROWS, COLUMNS, PARALLELS, REST, STRONGEST, SECOND, FOURTH, CLS, NEAR, NEAREST, FARTHEST = range(11)
 LENGTHS = [4, 5, 17, 32]

@@ -10,9 +10,8 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMH
 
 from headscope import Settings, wrap
 from headscope.corpora import read
-from headscope.studies.attributions.blanking import Blanking, blank_token
+from headscope.studies.attributions.blanking import Blanking, Shortcut, blank_token, fastest, whole
 from headscope.studies.attributions.explaining_pass import explainer
-from headscope.studies.attributions.shortcuts import Shortcut, fastest, whole
 from headscope.studies.attributions.study import run
 from headscope.studies.attributions.targets import Pooling, target_of
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
