@@ -23,7 +23,7 @@ import torch
 from chaos.ray_machines import HEAD, READING, STARTING, VICTIMS, Machines, children
 from headscope import results
 from headscope.cluster import ray_liveness
-from headscope.front.cli import cluster
+from headscope.front.cli import compute
 from headscope.front.cli.app import application
 from headscope.front.cli.compute import FOLDER
 from headscope.front.cli.errors import INCOMPLETE
@@ -74,7 +74,7 @@ def started(words: list[str]) -> int:
     os.dup2(sink, 1)
     shards.EXAMPLES, pass_journal.SECONDS, pass_journal.TIMES = small_shards.EXAMPLES, 0, 0
     ray_liveness.SECONDS, ray_liveness.RAYLET, ray_liveness.GCS = 0.05, 0, 0
-    cluster.ENTRY = "support.small_shards:work"
+    compute.ENTRY = "support.small_shards:work"
     status = 1
     try:
         application(words)(words)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headscope.front.cli import cluster
+from headscope.front.cli import compute
 from headscope.passes import shards
 
 EXAMPLES = 6
@@ -11,4 +11,4 @@ EXAMPLES = 6
 def work(job: bytes, engine: Any) -> None:
     """Run a study in a worker."""
     shards.EXAMPLES = EXAMPLES
-    cluster.work(job, engine)
+    compute.work(job, engine)

@@ -1,12 +1,132 @@
-"""The journal of a run knows its options; files that are options are for the study alone to read."""
+"""Studies on a Ray cluster of two machines, which are processes here: the bits of one process. The journal of a run."""
 
 import builtins
+import json
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import ray
+from ray.cluster_utils import Cluster
+from transformers import BertForMaskedLM
+from typer.testing import CliRunner, Result
 
+import support
+from headscope import results
+from headscope.cluster.on_ray import RayEngine
+from headscope.corpora import corpus as corpus_module
+from headscope.corpora.kept_check import copies
+from headscope.front import from_options
+from headscope.front.cli import compute
+from headscope.front.cli.app import application
 from headscope.front.cli.compute import _text
+from headscope.passes import shards
+from support import small_shards
+from support.same import assert_same
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+OPTIONS = ("--limit", 30, "--resamples", 5, "--batch-tokens", 100, "--examples", 0, "--no-figures")
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Cluster]:
+    """A cluster of one machine with one processor, whose workers find the package `support`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(support.__path__[0]).parent), prepend=os.pathsep)
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        yield made
+        made.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "EXAMPLES", small_shards.EXAMPLES)
+    monkeypatch.setattr(compute, "ENTRY", "support.small_shards:work")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+    network = tiny_bert(0, BertForMaskedLM, **sizes)
+    return save_tiny(tmp_path_factory.mktemp("model"), network, tiny_tokenizer())
+
+
+def invoke(*words: object) -> Result:
+    given = [str(word) for word in words]
+    return CliRunner().invoke(application(given), given)
+
+
+def result_of(folder: Path, *words: object) -> Any:
+    done = invoke(*words, *OPTIONS, "-o", folder)
+    assert done.exit_code == 0, done.output
+    return results.read(folder)
+
+
+def ray_options(machines: Cluster) -> tuple[object, ...]:
+    return "--engine", "ray", "--address", machines.address, "--workers", 2
+
+
+def test_two_passes_with_a_killed_worker_and_a_lost_machine_give_the_bits_of_one_process(
+    model: Path, machines: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("probe", model, "sample", "--epochs", 1, "--seeds", 1)
+    one = result_of(tmp_path / "one", *words)
+    machine, messages, wait = machines.add_node(num_cpus=1), list[int](), RayEngine.wait
+
+    def losing(self: RayEngine, workers: Any) -> Any:
+        ready = wait(self, workers)
+        messages.append(1)
+        if len(messages) == 6:
+            process: Any = ray.get(self.members[0].actor.__ray_call__.remote(lambda actor: os.getpid()))
+            os.kill(process, signal.SIGKILL)
+        if len(messages) == 14:
+            machines.remove_node(machine, allow_graceful=False)
+        return ready
+
+    monkeypatch.setattr(RayEngine, "wait", losing)
+    assert_same(result_of(tmp_path / "ray", *words, *ray_options(machines)), one)
+    assert len(messages) > 14
+
+
+def test_a_sweep_on_a_cluster_gives_the_bits_of_one_process(model: Path, machines: Cluster, tmp_path: Path) -> None:
+    words = ("ablate", model, "sample", "--limit", 8)
+    expected = result_of(tmp_path / "one", *words)
+    assert_same(result_of(tmp_path / "ray", *words, *ray_options(machines)), expected)
+
+
+def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_path: Path) -> None:
+    for words, line in (
+        (("sample", "--engine", "ray", "--address", "127.0.0.1:1"), "--address 127.0.0.1:1: no Ray cluster"),
+        (("sample", *ray_options(machines), "--gpus-per-worker", 1), "--gpus-per-worker 1: the Ray cluster has fewer"),
+        (("-", *ray_options(machines)), "corpus '-': workers cannot read standard input"),
+    ):
+        refused = invoke("profile", model, *words, "-o", tmp_path)
+        assert refused.exit_code == 2 and line in refused.output
+
+
+def test_a_worker_elsewhere_has_the_check_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = tmp_path / "x.txt"
+    texts.write_text("The cat slept.\nThe dog ran.\nA bird sat.\n")
+    monkeypatch.setattr(corpus_module, "IN_MEMORY", 2)
+    reading = dict.fromkeys(("kind", "columns", "task", "split", "segment", "limit", "annotate", "revision"))
+    given = {"corpus": str(texts), "model": "minilm", "skip_bad": False, "remote_code": False, "out": "o"} | reading
+    coordinator = given | {"engine": "ray", "kept": tmp_path / "kept"}
+    from_options.corpus(coordinator, {})
+    found = list[Any]()
+    monkeypatch.setattr(corpus_module, "_checked", None)
+    inputs = {"corpus": "Corpus", "settings": "Settings"}
+
+    def run(corpus: Any, settings: Any) -> None:
+        found.append((corpus.n_examples, settings.engine))
+
+    monkeypatch.setattr(compute, "read", lambda *_: SimpleNamespace(inputs=inputs, options=(), load=lambda: run))
+    job = {"study": "made", "given": given | {"engine": "ray"}, "checks": copies(tmp_path / "kept")}
+    compute.work(json.dumps(job).encode(), "engine")
+    assert found == [(3, "engine")]
 
 
 def test_a_file_is_known_by_size_and_time_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import typer
 from headscope import __version__, catalog
 from headscope.errors import names_full_memory
 from headscope.front.cli.compute import shown
-from headscope.front.cli.errors import INTERRUPTED, notice, out_of_memory, user_errors
+from headscope.front.cli.errors import INTERRUPTED, Commands, notice, out_of_memory, user_errors
 from headscope.front.cli.export import export, push
 from headscope.front.cli.head import head
 from headscope.front.cli.output_folder import formats
@@ -20,7 +20,6 @@ from headscope.front.cli.parameters import with_shared
 from headscope.front.cli.printing import escaped, print_json
 from headscope.front.cli.rerun import rerun
 from headscope.front.cli.study import command, tool, verbs
-from headscope.front.cli.usage import Commands
 from headscope.front.cli.view import view
 from headscope.front.progress import drawing_bar, progress_bar
 from headscope.storage.run_lock import run_lock

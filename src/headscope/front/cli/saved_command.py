@@ -14,9 +14,9 @@ import typer
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
+from headscope.front.cli.errors import UsageError, usage_line
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.study import command_calling
-from headscope.front.cli.usage import UsageError, usage_line
 from headscope.front.from_options import reads_standard_input
 from headscope.front.signatures import read
 

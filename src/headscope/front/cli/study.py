@@ -12,14 +12,12 @@ from typing import Any
 import typer
 
 from headscope import catalog
-from headscope.front.cli.cluster import refuse_standard_input
-from headscope.front.cli.compute import compute, function_of, shown
-from headscope.front.cli.errors import INTERRUPTED, notice, numbers_kept, user_errors
+from headscope.front.cli.compute import compute, function_of, refuse_standard_input, shown
+from headscope.front.cli.errors import INTERRUPTED, WORDS, notice, numbers_kept, user_errors
 from headscope.front.cli.options import SHARED, shared
 from headscope.front.cli.output_folder import formats, output_folder
 from headscope.front.cli.parameters import hidden, parameters, renamed, with_parameters
 from headscope.front.cli.printing import print_json
-from headscope.front.cli.usage import WORDS
 from headscope.front.inputs import from_options, options_of
 from headscope.front.progress import Clock, drawing_bar, progress_bar
 from headscope.front.signatures import Function, names, read, read_from
