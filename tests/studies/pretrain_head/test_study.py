@@ -19,8 +19,8 @@ from headscope.encoding.masking import IGNORED
 from headscope.front.cli.app import application
 from headscope.outputs.masked_words import masked_logits
 from headscope.report.study_page import study_page
-from headscope.studies.pretrain_head.scores import unigram_outputs
 from headscope.studies.pretrain_head.text import held_out_text, log_frequencies
+from headscope.studies.pretrain_head.variables import unigram_outputs
 from headscope.training import RunRecord, callbacks
 from headscope.training.dataset import MaskedTrainingSet
 from support.killed import Killed, kill

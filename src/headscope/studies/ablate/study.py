@@ -24,8 +24,8 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Directory
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
-from headscope.studies.ablate.effects import Effects
 from headscope.studies.ablate.phenomena import by_phenomenon
+from headscope.studies.ablate.variables import Effects
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {

@@ -17,8 +17,8 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.studies.finetune.scores import to_variables
 from headscope.studies.finetune.table1 import TableRow, TrainingRun, runs
+from headscope.studies.finetune.variables import to_variables
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
 from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.recipe import Init

@@ -21,8 +21,8 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.studies.pretrain_head.scores import to_variables
 from headscope.studies.pretrain_head.text import HeldOutText, held_out_text, log_frequencies
+from headscope.studies.pretrain_head.variables import to_variables
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
 from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
