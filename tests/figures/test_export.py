@@ -1,5 +1,6 @@
 """Figures as files: valid, whole, and drawn without a network."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,6 +21,14 @@ def test_the_three_files_are_what_their_suffix_says(tmp_path: Path) -> None:
     assert svg.count(b"<path") > 12
     assert pdf.startswith(b"%PDF-") and pdf.rstrip().endswith(b"%%EOF") and b"/FontFile" in pdf
     assert png.startswith(b"\x89PNG\r\n\x1a\n") and int.from_bytes(png[16:20]) > 400
+
+
+def test_an_inch_of_a_pdf_is_96_pixels(tmp_path: Path) -> None:
+    """So that a figure for one column is 3.3 inches wide in a paper."""
+    svg, pdf, _ = save(heatmap(with_interval(profile_result(), "entropy")), tmp_path / "entropy")
+    pixels = float(ElementTree.fromstring(svg.read_bytes()).attrib["width"])
+    (box,) = re.findall(rb"/MediaBox \[0 0 ([\d.]+)", pdf.read_bytes())
+    assert abs(float(box) / 72 - pixels / 96) < 0.02
 
 
 def test_chart_shows_in_a_notebook_without_a_network() -> None:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 PNG_SCALE = 2
+POINTS = 72 / 96  # of a pixel; vl-convert takes a pixel for a point
+SIDES = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 FORMATS = ("svg", "pdf", "png")
 # Escapes of JSON: those of control characters, which XML does not have, and of line separators, which expressions of
 # Vega do not have; and in the group all others.
@@ -47,7 +49,22 @@ def from_svg(picture: str, format: str) -> bytes:
 
     if format == "svg":
         return picture.encode()
-    return vl_convert.svg_to_pdf(picture) if format == "pdf" else vl_convert.svg_to_png(picture, scale=PNG_SCALE)
+    if format == "pdf":
+        return vl_convert.svg_to_pdf(in_points(picture))
+    return vl_convert.svg_to_png(picture, scale=PNG_SCALE)
+
+
+def in_points(picture: str) -> str:
+    """An SVG picture with its size in points, where that of its root is in pixels.
+
+    >>> in_points('<svg width="96" height="48" viewBox="0 0 96 48"></svg>')
+    '<svg width="72.0" height="36.0" viewBox="0 0 96 48"></svg>'
+    """
+
+    def sides(root: re.Match[str]) -> str:
+        return f'{root[1]} width="{float(root[2]) * POINTS}" height="{float(root[3]) * POINTS}"'
+
+    return SIDES.sub(sides, picture, count=1)
 
 
 def to_files(spec: dict[str, Any], version: str, formats: Sequence[str]) -> dict[str, bytes]:
