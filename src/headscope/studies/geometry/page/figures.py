@@ -8,7 +8,7 @@ from headscope.figures import curve, matrix
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
 from headscope.results.tidy import same_bounds
-from headscope.studies.geometry.page.summary import CORRECTED, NAMES, from_embeddings
+from headscope.studies.geometry.page.tables import CORRECTED, NAMES, from_embeddings
 
 COSINES, LENGTHS, LAYERS = "How alike vectors are", "Lengths and dimensions", "Alike layers"
 BY_LAYER = {

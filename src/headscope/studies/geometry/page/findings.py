@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.report.claims import apart, tied
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, layers_named, measured, number, of_array
-from headscope.studies.geometry.page.summary import CORRECTED, from_embeddings
+from headscope.studies.geometry.page.tables import CORRECTED, from_embeddings
 
 # A cosine that differs by less is about the same: random weights change it by so much.
 CHANGE = 0.1

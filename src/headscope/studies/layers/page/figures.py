@@ -10,7 +10,7 @@ from headscope.figures.layer_scores import layer_scores
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
 from headscope.results.tidy import same_bounds
-from headscope.studies.layers.page.summary import centres, from_embeddings, tasks
+from headscope.studies.layers.page.tables import centres, from_embeddings, tasks
 
 RANDOM = "With random weights: score by layer, in per cent"
 GRID, CONTROLS, CODES, MIXES = "Tasks by layers", "Control tasks", "Online code", "Mixes of layers"

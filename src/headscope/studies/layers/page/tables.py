@@ -1,14 +1,16 @@
-"""Scores of all tasks in one table: the chosen layer beside baselines, and the mix of layers."""
+"""Scores of all tasks in one table: the selected layer beside baselines, and the mix of layers."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from headscope.report.tables import Column, Table
+from headscope.report.claims import apart
+from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import Cell, Estimate, estimate
-from headscope.studies.layers.page.summary import tasks
 
 BY_LAYER: tuple[str, ...] = ()
 COLUMNS = {
@@ -24,6 +26,84 @@ COLUMNS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TaskSummary:
+    """A task at the layer that cases for choices choose.
+
+    * `words`, `source`: its name in words, and the paper it is from; `is_value`: answers are numbers.
+    * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines; `last`: the score of the last layer;
+      `fall`: from that of the layer to it.
+    * `cases`, `sentences`: the numbers of tested cases and sentences; `rare`: of cases whose answer has too few
+      training cases, which are wrong.
+    """
+
+    name: str
+    words: str
+    source: str
+    is_value: bool
+    layer: int
+    score: Estimate
+    embeddings: Estimate
+    majority: Estimate
+    gain: Estimate
+    q: float
+    last: Estimate
+    fall: Estimate
+    cases: int
+    sentences: int
+    rare: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether it has a score there, and all baselines."""
+        return all(np.isfinite(part.value) for part in (self.score, self.embeddings, self.majority, self.gain))
+
+
+def tasks(result: xr.Dataset) -> list[TaskSummary]:
+    """All tasks of a result, in its order."""
+    described = json.loads(result.attrs["tasks"])
+    return [_task(result, name, described[name]) for name in result["score"]["task"].values.tolist()]
+
+
+def _task(result: xr.Dataset, name: str, described: dict) -> TaskSummary:
+    layer, last = int(result["chosen_layer"].sel(task=name)), int(result["layer"][-1])
+    score, at_last = (estimate(result, "score", task=name, layer=number) for number in (layer, last))
+    saved = "last_layer_fall" in result
+    cases = int(result["score_n_examples"].sel(task=name))
+    return TaskSummary(
+        name,
+        described["words"],
+        described["source"],
+        described["classes"] == 0,
+        layer,
+        score,
+        estimate(result, "score_embeddings", task=name),
+        estimate(result, "score_majority", task=name),
+        estimate(result, "gain", task=name),
+        float(result["q_value"].sel(task=name)),
+        at_last,
+        estimate(result, "last_layer_fall", task=name) if saved else apart(score, at_last, cases).difference,
+        cases,
+        json.loads(result.attrs["sentences"])["report"],
+        described.get("rare", 0),
+    )
+
+
+def from_embeddings(result: xr.Dataset) -> xr.DataArray:
+    """The scores of all tasks with the embeddings as layer 0."""
+    first = result["score_embeddings"].expand_dims(layer=[0], axis=1)
+    return xr.concat([first, result["score"]], "layer").assign_attrs(result["score"].attrs)
+
+
+def centres(result: xr.Dataset) -> dict[str, float]:
+    """The centre of gravity of each task that has one."""
+    if "centre_of_gravity" not in result:
+        return {}
+    array = result["centre_of_gravity"]
+    places = dict(zip(array["task"].values.tolist(), array.values.tolist(), strict=True))
+    return {task: place for task, place in places.items() if np.isfinite(place)}
+
+
 def tables(result: xr.Dataset) -> list[Table]:
     """One row for each task."""
     caption = (
@@ -34,7 +114,7 @@ def tables(result: xr.Dataset) -> list[Table]:
     return [Table("scores", caption, ("Task",), columns, list(_rows(result)))]
 
 
-def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | None]]]:
+def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
     for each in tasks(result):
         place = {"task": each.name, "layer": each.layer}
         yield (
@@ -64,5 +144,4 @@ def _gains(result: xr.Dataset, task: str) -> bool:
 def _cell(result: xr.Dataset, name: str, place: dict[str, Any], spec: str, scale: float = 1.0) -> Cell | None:
     if name not in result:
         return None
-    value: Estimate = estimate(result, name, **place)
-    return value.cell(spec, scale) if np.isfinite(value.value) else None
+    return estimate(result, name, **place).known_cell(spec, scale)

@@ -1,14 +1,72 @@
 """The parsers as Table 3 of Clark et al. (2019), and their recall of each relation."""
 
+from dataclasses import dataclass
+from math import isfinite
+
 import numpy as np
 import xarray as xr
 
-from headscope.report.tables import Column, Table
-from headscope.report.wording import estimate
-from headscope.studies.probe.page.summary import NAMES, PAPER, Parser, parsers
+from headscope.report.tables import Cells, Column, Table, titled
+from headscope.report.wording import Estimate, estimate
 
+NAMES = {
+    "attention_and_words": "attention and words",
+    "attention": "attention alone",
+    "distances_and_words": "distances and words",
+    "random_attention_and_words": "random weights: attention and words",
+    "random_attention": "random weights: attention alone",
+    "fixed_offset": "best fixed offset",
+    "right_branching": "right-branching",
+}
+SEES_ATTENTION = ("attention", "attention_and_words")
+UNTRAINED = ("fixed_offset", "right_branching")
+# Clark et al. (2019), Table 3: BERT-base, the Penn Treebank with Stanford's relations, GloVe vectors.
+PAPER = {
+    "right_branching": 26,
+    "distances_and_words": 58,
+    "random_attention_and_words": 30,
+    "attention": 61,
+    "attention_and_words": 77,
+}
 BESIDE = ("attention_and_words", "attention", "distances_and_words", "fixed_offset")
 SCORES = ("UAS", "Each word alone", "Seeds", "Epochs", "BERT-base")
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """A parser of a result: shares of words that get their syntactic head; `std` over seeds, if several."""
+
+    name: str
+    uas: Estimate
+    argmax: float
+    std: float
+    epochs: float
+
+    @property
+    def words(self) -> str:
+        """Its name, in words."""
+        return NAMES.get(self.name, self.name)
+
+
+def parsers(result: xr.Dataset) -> dict[str, Parser]:
+    """The parsers of a result that have a score, in the order of `NAMES`.
+
+    Raises `KeyError` if there are none.
+    """
+    there = [name for name in NAMES if name in result["probe"].values.tolist()]
+    every = {name: _parser(name, result.sel(probe=name)) for name in there or NAMES}
+    return {name: parser for name, parser in every.items() if isfinite(parser.uas.value)}
+
+
+def best_without(every: dict[str, Parser]) -> Parser | None:
+    """The best of the parsers that do not see the model's attention; None if no such parser has a score."""
+    others = [parser for name, parser in every.items() if name not in SEES_ATTENTION]
+    return max(others, key=lambda parser: parser.uas.value, default=None)
+
+
+def _parser(name: str, part: xr.Dataset) -> Parser:
+    std = float(part["uas_std"]) if "uas_std" in part else float("nan")
+    return Parser(name, estimate(part, "uas"), float(part["uas_argmax"]), std, float(part["epochs"].mean()))
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -23,18 +81,17 @@ def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Table:
         "punctuation, roots among them. Each word alone: its best head, tree or not. Seeds: standard deviation over "
         "them. BERT-base: Clark et al. (2019), Table 3: the Penn Treebank with Stanford's relations, GloVe vectors."
     )
-    columns = tuple(Column(words.lower(), words) for words in SCORES)
-    order = sorted(every.values(), key=lambda each: -each.uas.value)
-    return Table("parsers", caption, ("Parser",), columns, [((each.words,), _cells(each)) for each in order])
+    order = sorted(every.values(), key=lambda parser: -parser.uas.value)
+    return titled("parsers", caption, "Parser", SCORES, [(parser.words, _cells(parser)) for parser in order])
 
 
-def _cells(each: Parser) -> list[tuple[str, str] | None]:
+def _cells(parser: Parser) -> Cells:
     return [
-        each.uas.cell(".1f", 100),
-        (_percent(each.argmax), ""),
-        (_percent(each.std), "") if np.isfinite(each.std) and each.epochs else None,
-        (f"{each.epochs:.1f}", "") if each.epochs else None,
-        (f"{PAPER[each.name]}", "") if each.name in PAPER else None,
+        parser.uas.cell(".1f", 100),
+        (_percent(parser.argmax), ""),
+        (_percent(parser.std), "") if np.isfinite(parser.std) and parser.epochs else None,
+        (f"{parser.epochs:.1f}", "") if parser.epochs else None,
+        (f"{PAPER[parser.name]}", "") if parser.name in PAPER else None,
     ]
 
 

@@ -10,7 +10,7 @@ from headscope.report.claims import apart, tied
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import agree, estimate, layers_named
-from headscope.studies.structure.page.summary import NAMES, SHARES, best_baseline, chosen, training
+from headscope.studies.structure.page.tables import NAMES, SHARES, best_baseline, chosen, training
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:

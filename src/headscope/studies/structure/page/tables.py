@@ -1,14 +1,60 @@
 """The scores of all layers and baselines in one table, beside those of the paper."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from headscope.report.tables import Column, Table
+from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import Cell, Estimate, estimate
-from headscope.studies.structure.page.summary import BASELINES, NAMES, PAPER, SHARES
+
+NAMES = {
+    "uuas": "Edges of the tree (UUAS)",
+    "root_accuracy": "Root",
+    "distance_spearman": "Distances (correlation)",
+    "norm_spearman": "Depths (correlation)",
+}
+SHARES = ("uuas", "root_accuracy")
+BASELINES = {
+    "embeddings": "embeddings, without context",
+    "decay": "nearest embeddings",
+    "linear": "order of the words",
+}
+# Hewitt and Manning (2019), Table 1: Penn Treebank with Stanford dependencies.
+PAPER = {
+    "BERT-base, layer 7 (paper)": (0.798, 0.880, 0.85, 0.87),
+    "ELMo, random weights (paper)": (0.598,),
+    "Order of the words (paper)": (0.489,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The layer that held-out sentences choose, and its scores on the test sentences by name."""
+
+    number: int
+    scores: dict[str, Estimate]
+
+
+def chosen(result: xr.Dataset) -> Layer:
+    """The layer whose probe is best on held-out training sentences."""
+    number = int(result.attrs["chosen_layer"])
+    return Layer(number, {name: estimate(result, name, layer=number) for name in NAMES})
+
+
+def best_baseline(result: xr.Dataset, name: str = "uuas") -> tuple[str, Estimate]:
+    """The best baseline by a score: its words, and the score."""
+    values = result[f"{name}_baseline"]
+    label = str(values["baseline"].values[int(np.nanargmax(values.values))])
+    return BASELINES[label], estimate(result, f"{name}_baseline", baseline=label)
+
+
+def training(result: xr.Dataset) -> dict:
+    """The training data: corpus, sentences, words."""
+    return json.loads(result.attrs["training"])
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -21,7 +67,7 @@ def tables(result: xr.Dataset) -> list[Table]:
     return [Table("scores", caption, ("Vectors",), columns, list(_rows(result)))]
 
 
-def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | None]]]:
+def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
     for layer in result["layer"].values.tolist():
         yield (f"layer {layer}",), [_cell(name, estimate(result, name, layer=layer)) for name in NAMES]
     if "uuas_random" in result:
@@ -39,6 +85,4 @@ def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], list[Cell | Non
 
 
 def _cell(name: str, score: Estimate) -> Cell | None:
-    if not np.isfinite(score.value):
-        return None
-    return score.cell(".1f", 100) if name in SHARES else score.cell(".2f")
+    return score.known_cell(".1f", 100) if name in SHARES else score.known_cell(".2f")

@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report.best_heads.parts import beside, frequent
 from headscope.report.parts import Figure
-from headscope.studies.syntax.page.summary import as_coded
+from headscope.studies.syntax.page.tables import as_coded
 
 BEST, WHERE = "The best head of each relation", "Which heads"
 MOST = 12

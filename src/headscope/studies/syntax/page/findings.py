@@ -20,7 +20,7 @@ from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresh
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, first_of, several
 from headscope.statistics.thresholds import LEAST_CASES, RATE
-from headscope.studies.syntax.page.summary import (
+from headscope.studies.syntax.page.tables import (
     as_coded,
     baseline,
     fixed_word,
