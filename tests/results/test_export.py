@@ -54,7 +54,7 @@ def test_csv_and_parquet_are_read_back_to_the_last_bit(result: xr.Dataset, tmp_p
 
 def test_the_command_writes_all_variables(result: xr.Dataset, tmp_path: Path) -> None:
     save_result(result, tmp_path)
-    run = CliRunner().invoke(application(["export"]), ["export", str(tmp_path)])
+    run = CliRunner().invoke(application(["export"]), ["export", str(tmp_path), "--variable", "all"])
     assert run.exit_code == 0, run.output
     assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == sorted(
         f"{name}.csv" for name in result if not str(name).endswith(("_ci", "_n_examples"))

@@ -1,4 +1,4 @@
-"""Variables of a result as tables: data frames, and files of CSV, Parquet or LaTeX, in full precision."""
+"""Variables of a result as tables: data frames, and files of CSV, Parquet, LaTeX or Markdown, in full precision."""
 
 import io
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ from headscope.results.files import means
 from headscope.results.tidy import MEASURED, tidy, with_interval
 from headscope.storage.files import write_atomically
 
-Format = Literal["csv", "parquet", "latex"]
+Format = Literal["csv", "parquet", "latex", "markdown"]
 HEADS = ("layer", "head")
 # Labels of a further dimension that become columns.
 MOST_LABELS = 20
-SUFFIXES = {"csv": "csv", "parquet": "parquet", "latex": "tex"}
+SUFFIXES = {"csv": "csv", "parquet": "parquet", "latex": "tex", "markdown": "md"}
 
 
 def variable_table(result: xr.Dataset, variable: str | None = None) -> pd.DataFrame:
@@ -75,9 +75,9 @@ def head_table(result: xr.Dataset) -> pd.DataFrame:
 def export_tables(
     result: xr.Dataset, directory: str | Path, format: Format = "csv", variables: Iterable[str] | None = None
 ) -> list[Path]:
-    """Write each variable of a result as a table `directory/VARIABLE.csv` (or .parquet, .tex).
+    """Write each variable of a result as a table `directory/VARIABLE.csv` (or .parquet, .tex, .md).
 
-    * `format`: "csv", "parquet" or "latex"; numbers are written in full precision.
+    * `format`: "csv", "parquet", "latex" or "markdown"; numbers are written in full precision.
     * `variables`: names of the variables; by default all but maps, intervals and counts, which stand beside a mean.
 
     Returns: the paths of the tables.
@@ -98,6 +98,18 @@ def _content(table: pd.DataFrame, format: Format) -> bytes | str:
         return table.to_csv(index=False, lineterminator="\n")
     if format == "latex":
         return table.to_latex(index=False, escape=True, float_format=lambda value: repr(float(value)), na_rep="")
+    if format == "markdown":
+        return markdown(table, ["---:"] * len(table.columns))
     content = io.BytesIO()
     table.to_parquet(content, index=False)
     return content.getvalue()
+
+
+def markdown(table: pd.DataFrame, sides: Iterable[str]) -> str:
+    """A table of Markdown; `sides` are the lines below the headings of its columns."""
+    lines = [
+        list(map(str, table.columns)),
+        list(sides),
+        *([str(cell) for cell in row] for row in table.values.tolist()),
+    ]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

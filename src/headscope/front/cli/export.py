@@ -14,11 +14,12 @@ def export(
         Path, typer.Argument(metavar="DIR", help="A folder that a study wrote with -o; for onnx also a model's.")
     ],
     format: Annotated[
-        Literal["csv", "parquet", "latex", "onnx"], typer.Option(help="Format of the tables, or onnx for the model.")
+        Literal["csv", "latex", "markdown", "parquet", "onnx"],
+        typer.Option(help="Format of the tables, or onnx for the model."),
     ] = "csv",
     variable: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Export this variable; may be given again. By default all but maps."),
+        typer.Option(metavar="NAME", help="Export this variable in full precision, or 'all'; may be given again."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Folder of the tables; by default DIR/tables.")
@@ -26,7 +27,7 @@ def export(
     *,
     debug: bool,
 ) -> None:
-    """Write the variables of a saved result as tables in full precision, one file each, or its model as ONNX."""
+    """Write the tables of a saved result that its study printed, variables in full precision, or its model as ONNX."""
     with user_errors(debug):
         if format == "onnx":
             from headscope.models.onnx import export_folder
@@ -34,11 +35,18 @@ def export(
             typer.echo(escaped(export_folder(directory)))
             return
         from headscope import results
+        from headscope.report.printed import export_printed
         from headscope.results.export import export_tables
         from headscope.results.hub import fetch
 
         directory = fetch(directory)
-        for path in export_tables(results.read(directory), out or directory / "tables", format, variable):
+        result, folder = results.read(directory), out or directory / "tables"
+        if variable or format == "parquet":
+            names = None if "all" in (variable or ["all"]) else variable
+            paths = export_tables(result, folder, format, names)
+        else:
+            paths = export_printed(result, folder, format)
+        for path in paths:
             typer.echo(escaped(path))
 
 

@@ -1,0 +1,79 @@
+"""The tables that the terminal prints, as files."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from headscope import HeadscopeError, save_result
+from headscope.front.cli.app import application
+from headscope.report.printed import content, export_printed, printed, rounded
+from headscope.report.tables import Column, Table
+from support.profile_result import profile_result
+
+CELLS = [(("a|b", 1), [("0.5173", "0.42, 0.61"), ("82.46%", "81.2%, 83.7%")]), (("50%", 2), [None, ("3", "")])]
+TABLE = Table("score", "Scores", ("relation", "layer"), (Column("one", "One"), Column("two", "Two")), CELLS)
+
+
+def test_csv_has_numbers_as_printed_and_their_intervals() -> None:
+    rows = list(csv.DictReader(io.StringIO(content(TABLE, "csv"))))
+    assert rows[0] == {
+        "relation": "a|b",
+        "layer": "1",
+        "One": "0.5173",
+        "One: 95% interval": "0.42, 0.61",
+        "Two": "82.46%",
+        "Two: 95% interval": "81.2%, 83.7%",
+    }
+    assert rows[1]["One"] == "" and rows[1]["Two"] == "3"
+
+
+def test_latex_is_rounded_to_what_the_interval_carries() -> None:
+    text = content(TABLE, "latex")
+    assert text.startswith("% Scores\n\\begin{tabular}{llrr}\n\\toprule") and "\\bottomrule" in text
+    assert "a|b & 1 & 0.52 & 82.5\\% \\\\" in text and "50\\% & 2 &  & 3 \\\\" in text
+
+
+def test_markdown_escapes_its_own_marks() -> None:
+    lines = content(TABLE, "markdown").splitlines()
+    assert lines[:3] == [
+        "| relation | layer | One | Two |",
+        "| --- | --- | ---: | ---: |",
+        "| a\\|b | 1 | 0.52 | 82.5% |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "interval", "expected"),
+    [
+        ("0.51731", "0.5123, 0.5223", "0.517"),
+        ("0.51731", "0.5163, 0.5183", "0.5173"),
+        ("-0.0213", "-0.0513, 0.0087", "-0.02"),
+        ("312.6", "290.1, 335.1", "313"),
+        ("3e-05", "1e-05, 5e-05", "0.00003"),
+        ("0.5", "0.5, 0.5", "0.5"),
+        ("3-9", "0.1, 0.2", "3-9"),
+    ],
+)
+def test_digits_are_those_in_which_the_interval_varies(text: str, interval: str, expected: str) -> None:
+    assert rounded(text, interval) == expected
+
+
+def test_the_command_writes_what_the_terminal_prints(tmp_path: Path) -> None:
+    result = profile_result()
+    save_result(result, tmp_path)
+    for format, suffix in (("csv", "csv"), ("latex", "tex"), ("markdown", "md")):
+        run = CliRunner().invoke(application(["export"]), ["export", str(tmp_path), "--format", format])
+        assert run.exit_code == 0, run.output
+        written = {path.name for path in (tmp_path / "tables").glob(f"*.{suffix}")}
+        assert written == {f"by_layer.{suffix}", f"token_share.{suffix}"}
+    table, _ = printed(result)
+    assert [words for (words,), _ in table.rows][:1] == ["attention to: cls"]
+    assert len(table.columns) == result.sizes["layer"]
+
+
+def test_an_unknown_format_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="format 'cvs' is unknown; did you mean 'csv'"):
+        export_printed(profile_result(), tmp_path, "cvs")  # type: ignore[arg-type]
