@@ -61,7 +61,7 @@ def test_the_same_run_gives_the_same_numbers_and_another_seed_other_intervals(mo
     corpus = read("sample", Options(limit=20))
     one, same, other = (measure("profile", model, corpus, ["entropy"], Settings(seed=seed)) for seed in (0, 0, 1))
     assert one["entropy_ci"].equals(same["entropy_ci"])
-    np.testing.assert_allclose(one["entropy"], other["entropy"], atol=1e-6)
+    np.testing.assert_allclose(one["entropy"], other["entropy"], atol=1e-5)
     assert not one["entropy_ci"].equals(other["entropy_ci"])
 
 

@@ -68,8 +68,8 @@ def assert_same(found: dict[str, Tally], expected: dict[str, Tally]) -> None:
     assert list(found) == list(expected)
     for name in expected:
         np.testing.assert_array_equal(found[name].count, expected[name].count, err_msg=name)
-        np.testing.assert_allclose(found[name].mean, expected[name].mean, atol=1e-6, err_msg=name)
-        np.testing.assert_allclose(found[name].interval, expected[name].interval, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(found[name].mean, expected[name].mean, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(found[name].interval, expected[name].interval, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 100, 4000])
@@ -117,7 +117,7 @@ def test_a_pass_gathers_what_its_observer_returns(model: Model, inputs: list[Enc
     result = pass_over(model, inputs, QUICK).gather(Indices(MEASURES))
     indices, values = zip(*result.value, strict=True)
     assert [list(each) for each in indices] == [[each.index for each in group] for group in groups_of(inputs)]
-    np.testing.assert_allclose(torch.cat(values).mean(0), whole["entropy"].mean, atol=1e-6)
+    np.testing.assert_allclose(torch.cat(values).mean(0), whole["entropy"].mean, atol=1e-5)
 
 
 def test_a_result_has_coverage_and_attributes(model: Model) -> None:

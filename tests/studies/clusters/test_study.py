@@ -119,7 +119,7 @@ def test_behaviour_says_what_was_planted(result: xr.Dataset) -> None:
 def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
     again = study.run(model, corpus_of(TEXTS), Settings(resamples=20, batch_tokens=1))
     xr.testing.assert_allclose(
-        again.drop_vars(["position", "stress"]), result.drop_vars(["position", "stress"]), atol=1e-6
+        again.drop_vars(["position", "stress"]), result.drop_vars(["position", "stress"]), atol=1e-5
     )
 
 

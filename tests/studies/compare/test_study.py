@@ -102,8 +102,8 @@ def test_as_coded_is_the_cosine_of_padded_maps() -> None:
     assert abs(result["padded_similarity"] - result["similarity"]).max() > 0.01
     without = study.run(models, some(8), QUICK)
     assert "padded_similarity" not in without
-    np.testing.assert_allclose(without["similarity"], result["similarity"], atol=1e-6)
-    np.testing.assert_allclose(without["difference_entropy"], result["difference_entropy"], atol=1e-6)
+    np.testing.assert_allclose(without["similarity"], result["similarity"], atol=1e-5)
+    np.testing.assert_allclose(without["difference_entropy"], result["difference_entropy"], atol=1e-5)
 
 
 CHANGED = (2, 3)
@@ -133,16 +133,16 @@ def test_a_planted_change_is_found_at_its_head_and_nowhere_else(planted_change: 
     assert float(changed["layer_similarity"].sel(layer=1)) == pytest.approx(1, abs=1e-6)
     elsewhere = np.ones((2, 4), dtype=bool)
     elsewhere[CHANGED[0] - 1, CHANGED[1] - 1] = False
-    np.testing.assert_allclose(changed["similarity"].values[elsewhere], 1, atol=1e-6)
-    np.testing.assert_allclose(changed["js_divergence"].values[elsewhere], 0, atol=1e-6)
-    np.testing.assert_allclose(changed["difference_attention_to"].values[elsewhere], 0, atol=1e-6)
+    np.testing.assert_allclose(changed["similarity"].values[elsewhere], 1, atol=1e-5)
+    np.testing.assert_allclose(changed["js_divergence"].values[elsewhere], 0, atol=1e-5)
+    np.testing.assert_allclose(changed["difference_attention_to"].values[elsewhere], 0, atol=1e-5)
 
 
 def test_a_model_that_did_not_change_has_no_change(planted_change: xr.Dataset) -> None:
     same = planted_change.sel(model="c")
-    np.testing.assert_allclose(same["similarity"], 1, atol=1e-6)
-    np.testing.assert_allclose(same["similarity_ci"], 1, atol=1e-6)
-    np.testing.assert_allclose(same["js_divergence"], 0, atol=1e-6)
+    np.testing.assert_allclose(same["similarity"], 1, atol=1e-5)
+    np.testing.assert_allclose(same["similarity_ci"], 1, atol=1e-5)
+    np.testing.assert_allclose(same["js_divergence"], 0, atol=1e-5)
 
 
 @pytest.fixture(scope="module")
