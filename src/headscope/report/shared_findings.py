@@ -43,7 +43,7 @@ def beside_random_seeds(trained: Estimate, random: Iterable[float], n: int, text
     'Training is not seen: random weights do as well'
     """
     scores = list(random)
-    few = f" Random weights of {LEAST_SEEDS} seeds are wanted for a comparison; there are {len(scores)}."
+    few = f" Random weights of {LEAST_SEEDS} seeds are wanted for a comparison; this result has {len(scores)}."
     return Finding.judged(
         above_random_weights(trained, scores, n),
         text + (few if len(scores) < LEAST_SEEDS else ""),

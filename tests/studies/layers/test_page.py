@@ -71,5 +71,5 @@ def test_cases_of_a_few_sentences_are_no_claim() -> None:
 
 def test_random_weights_of_one_seed_are_no_claim() -> None:
     (told,) = (each for each in study_page(planted(0.2, 0.15)).highlights() if "random weights" in each.text.lower())
-    assert told.verdict == "undecided" and told.text.endswith("of 3 seeds are wanted for a comparison; there are 1.")
+    assert told.verdict == "undecided" and told.text.endswith("3 seeds are wanted for a comparison; this result has 1.")
     assert told.claim and np.isclose(told.claim.difference.value, 0.3)
