@@ -73,7 +73,7 @@ def test_no_other_fixed_word_is_better(seed: int) -> None:
     counted = [sum(head >= 0 and head == place + offset for place, head, _ in rows) for offset in range(-60, 61)]
     counted += [sum(head == position for _, head, _ in rows) for position in range(60)]
     counted += [sum(head >= 0 and head == length - position for _, head, length in rows) for position in range(60)]
-    assert max(counted) == hits_of(words, best_baseline(words)).sum()
+    assert max(counted) == hits(words, best_baseline(words)).sum()
 
 
 @pytest.fixture(scope="module")
