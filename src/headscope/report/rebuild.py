@@ -1,17 +1,25 @@
 """The pages of saved results, written again."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import xarray as xr
 
-from headscope import results
+from headscope import catalog, results
+from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS
 from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import models_in, read_all
 from headscope.report.heads_page import write_heads
 from headscope.report.layers_page import write_layers
 from headscope.report.result_page import write
+from headscope.version import __version__
+
+PARTS = (".py", ".html", ".css", ".js")
+HEAD = 4000  # characters of a page that its mark stands in
 
 
 def rebuild(
@@ -30,6 +38,7 @@ def rebuild(
 def rebuild_all(
     *directories: str | Path,
     formats: Sequence[str] = DEFAULT_FORMATS,
+    again: bool = True,
     on_total: Callable[[int], None] = lambda total: None,
 ) -> Iterator[Path]:
     """Write the pages of all results in some folders again, `heads.html` and `layers.html` in the first of these.
@@ -37,9 +46,10 @@ def rebuild_all(
     The atlas of each page shows what all results of its model say of the heads. `heads.html` has all cards,
     `layers.html` the numbers of every layer; each is left out where no result has any.
 
+    * `again`: write pages, too, that are made of these results by this program already.
     * `on_total`: called with the number of results, once they are found.
 
-    Returns: the paths of the pages.
+    Returns: the paths of the pages, also of those that are left as they are.
 
     Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
@@ -47,14 +57,39 @@ def rebuild_all(
     on_total(len(found))
     models = models_in(found)
     for path, result in found.items():
-        yield write(result, path.parent, others=_others(models, path), formats=formats)
+        others = _others(models, path)
+        made_of, page = _made_of([path, *others], formats), path.with_name("report.html")
+        if again or not _bears(page, made_of):
+            page = write(result, path.parent, others=[*others.values()], formats=formats, made_of=made_of)
+        yield page
     if with_heads := [model for model in models if len(model.numbers)]:
         yield write_heads(with_heads, Path(directories[0]))
     if page := write_layers(models, Path(directories[0])):
         yield page
 
 
-def _others(models: Sequence[MeasuredModel], path: Path) -> list[xr.Dataset]:
-    """The other results of the first model that a result is about."""
+def _others(models: Sequence[MeasuredModel], path: Path) -> dict[Path, xr.Dataset]:
+    """The other results, by their files, of the first model that a result is about."""
     sources = next((model.sources for model in models if path in [source.path for source in model.sources]), ())
-    return [source.result for source in sources if source.path != path]
+    return {source.path: source.result for source in sources if source.path != path}
+
+
+def _made_of(paths: Sequence[Path], formats: Sequence[str]) -> str:
+    """What a page is made of, as a hash: the files of the results, the formats of its figures, the program."""
+    files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    return sha256(json.dumps([files, list(formats), missing("vl_convert"), _program()]).encode()).hexdigest()
+
+
+@cache
+def _program() -> tuple[str, int]:
+    """The version of the program, and when a file of it was changed last."""
+    files = (path for path in catalog.ROOT.rglob("*") if path.suffix in PARTS and path.is_file())
+    return __version__, max(path.stat().st_mtime_ns for path in files)
+
+
+def _bears(page: Path, made_of: str) -> bool:
+    """Whether a page is there that bears the mark."""
+    if not page.is_file():
+        return False
+    with page.open(encoding="utf-8", errors="replace") as text:
+        return f'content="{made_of}"' in text.read(HEAD)

@@ -69,6 +69,7 @@ def write(
     others: Sequence[xr.Dataset] = (),
     formats: Sequence[str] = DEFAULT_FORMATS,
     on_figure: Callable[[int, int], None] = lambda done, total: None,
+    made_of: str = "",
 ) -> Path:
     """Write `directory/report.html` and the files of its figures in `directory/figures`; return the path of the page.
 
@@ -81,6 +82,7 @@ def write(
     * `formats`: of the figure files, for a paper: svg, pdf, png; `()` writes none.
       PDF and PNG take longer than the page.
     * `on_figure`: called after each figure with the number of figures that are done and their total.
+    * `made_of`: a mark that a page which lacks nothing bears.
 
     Raises `HeadscopeError` for another format or if the folder cannot be written to, `DrawingError` if the page was
     written without a part that could not be made.
@@ -101,7 +103,7 @@ def write(
     shown = [figure for figure in figures if figure.name in page.specs]
     page.contents |= _arranged(shown, beside_findings=not page.contents["atlas"])
     page.contents |= {"formats": formats, "columns": True, "without_cards": not page.contents["cards"]}
-    page.contents |= described(result) | {"colours": COLOURS}
+    page.contents |= described(result) | {"colours": COLOURS, "made_of": "" if page.failed else made_of}
     path = page.write()
     if page.failed:
         parts, saved = "; ".join(page.failed), path.with_name("result.nc")

@@ -117,6 +117,9 @@ def report(
             metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders; or hf://OWNER/NAME."
         ),
     ],
+    again: Annotated[
+        bool, typer.Option("--again", help="Of several results also the pages whose numbers have not changed.")
+    ] = False,
     *,
     figures: str,
     no_figures: bool,
@@ -140,7 +143,7 @@ def report(
         pages = list[Path]()
         try:
             with progress_bar("pages", None, show=shown(quiet=False)) as (advance, expect):
-                for page in rebuild_all(*directories, formats=files, on_total=expect):
+                for page in rebuild_all(*directories, formats=files, again=again, on_total=expect):
                     pages.append(page)
                     advance(1)
         finally:  # those that are written are named behind the bar, whatever happened then
