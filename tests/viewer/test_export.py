@@ -130,6 +130,12 @@ def test_tokens_are_text_in_a_picture(session: ViewSession, text: str) -> None:
     assert svg.count(">cat<") == 2 and ">[CLS]<" in svg
 
 
+def test_a_picture_names_its_head_and_its_text(session: ViewSession, text: str) -> None:
+    svg = exported(session, text, "v=lines&h=1-2", "svg").decode()
+    (title,) = re.findall(r">(Head 1-2 of [^<]*: attention in “[^<]*”)<", svg)
+    assert "cat" in title and "CLS" not in title
+
+
 def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str) -> None:
     plain = exported(session, text, "v=lines&w=words&s=0", "svg").decode()
     assert ">[CLS]<" not in plain and plain.count(">cat<") == 2

@@ -1,6 +1,7 @@
 """A view as a chart for a paper: lines between tokens, heat maps, the grid of all heads, or lines of text."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from headscope.viewer.text_tokens import TextTokens, word_pairs
 from headscope.viewer.view_state import ViewState
 
 MOST_LINES, MOST_CELLS = 512, 2048
+MOST_CHARACTERS = 60  # of the text in a title
 
 
 def picture(session: ViewSession, text: str, state: ViewState) -> Any:
@@ -51,7 +53,8 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
         for layer, head in state.heads or usual_heads(session)
         for model in models
     }
-    title = f"{names[state.model]}: attention"
+    title = f"Head {next(iter(maps))} of {names[state.model]}" if len(maps) == 1 else names[state.model]
+    title = f"{title}: attention in “{_sentence(session.maps(text, state.model).text)}”"
     draw, most = (attention_lines, MOST_LINES) if state.view == "lines" else (attention_images, MOST_CELLS)
     if max(len(rows), len(columns)) > most:
         raise HeadscopeError(
@@ -80,6 +83,12 @@ def _shared(texts: Sequence[TextTokens], first: tuple[list[int], list[int]]) -> 
     pairs = dict(word_pairs(one, other))
     rows, columns = ([word for word in side if word in pairs] for side in first)
     return [(rows, columns), ([pairs[word] for word in rows], [pairs[word] for word in columns])]
+
+
+def _sentence(text: TextTokens) -> str:
+    """The beginning of a text, without tokens that the tokenizer adds."""
+    words = (word.text for word in text.words if not text.special[word.tokens[0]])
+    return shorten(" ".join(words), MOST_CHARACTERS, placeholder=" …")
 
 
 def _labels(maps: TextMaps, state: ViewState, units: Sequence[int]) -> list[str]:
