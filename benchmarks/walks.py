@@ -42,8 +42,9 @@ class Walk:
     def step(self, frame: FrameType, event: str, _: Any) -> None:
         """Note a call; see `sys.setprofile`."""
         code = frame.f_code
-        if event == "call" and code.co_flags & CO_OPTIMIZED and code.co_filename.startswith(f"{ROOT}/"):
-            self.files[code.co_filename] = None
+        path = code.co_filename
+        if event == "call" and code.co_flags & CO_OPTIMIZED and path.startswith(f"{ROOT}/") and path.endswith(".py"):
+            self.files[path] = None
 
     @property
     def rooms(self) -> list[str]:
