@@ -152,3 +152,23 @@ def test_none_of_n_is_not_none_to_none() -> None:
     assert lower[0] == 0 and upper[0] == pytest.approx(1 - 0.025 ** (1 / 150), rel=0.15)
     assert upper[1] == 1 and lower[1] == pytest.approx(0.025 ** (1 / 150), rel=0.01)
     np.testing.assert_array_equal(none.share_interval[2], none.interval[2])
+
+
+@pytest.mark.parametrize("documents", [8, 40])
+def test_words_of_a_document_are_no_evidence_of_their_own(documents: int) -> None:
+    """Where all ten words of a document are alike, no more than 5% of heads that are no better are called better."""
+    each = np.random.default_rng(0).normal(size=(documents, 400))
+    draws = poisson_draws(range(documents), 0, 300)
+    found = tally(10 * each, np.full(documents, 10), draws)
+    assert (found.p_above_zero < 0.05).mean() < 0.08
+    sure = tally(10 * (each + 3), np.full(documents, 10), draws)
+    assert (sure.p_above_zero < 0.05).mean() > 0.9
+    beside = tally(np.full((documents, 1), 30.0), np.full(documents, 10), draws)
+    np.testing.assert_allclose(sure.less(beside).p_above_zero, found.p_above_zero, rtol=1e-6)
+
+
+def test_one_document_shows_nothing() -> None:
+    alone = tally(np.array([[3.0], [0.0]]), np.array([3, 0]), poisson_draws(range(2), 0, 50))
+    assert alone.p_above_zero.tolist() == [1.0]
+    nothing = tally(np.zeros((2, 1)), np.zeros(2, dtype=int), poisson_draws(range(2), 0, 50))
+    assert nothing.p_above_zero.tolist() == [1.0] and np.isnan(nothing.mean).all()

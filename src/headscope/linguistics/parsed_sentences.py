@@ -12,6 +12,8 @@ from headscope.linguistics.sentence import Example
 
 ROOT, UNKNOWN = 0, -1
 FIFTH = 5
+# With fewer documents the tested part would have too few for an interval: then sentences are split.
+LEAST_TO_SPLIT = 25
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,21 @@ def parsed(
         before += len(sentence.words)
 
 
-def every_fifth(sentences: int) -> tuple[list[int], list[int]]:
-    """Split the sentences of a treebank that is all there is. Returns: numbers to train on, and every fifth to test.
+def every_fifth(units: Sequence[int], by_document: bool = False) -> tuple[list[int], list[int]]:
+    """Split the sentences of a treebank that is all there is. Returns: numbers to train on, and those to test.
 
-    >>> every_fifth(6)
+    Every fifth document is tested where there are `LEAST_TO_SPLIT`, so that none has sentences in both parts; else
+    every fifth sentence.
+
+    * `units`: the number of the document of each sentence, if `by_document`.
+
+    >>> every_fifth(range(6))
     ([0, 1, 2, 3, 5], [4])
+    >>> every_fifth([document for document in range(25) for _ in range(3)], by_document=True)[1]
+    [12, 13, 14, 27, 28, 29, 42, 43, 44, 57, 58, 59, 72, 73, 74]
     """
-    apart = range(FIFTH - 1, sentences, FIFTH)
-    return [number for number in range(sentences) if number not in apart], list(apart)
+    numbers = list(range(len(units)))
+    order = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    groups = [order[unit] for unit in units] if by_document and len(order) >= LEAST_TO_SPLIT else numbers
+    tested = [number for number in numbers if groups[number] % FIFTH == FIFTH - 1]
+    return [number for number in numbers if groups[number] % FIFTH != FIFTH - 1], tested

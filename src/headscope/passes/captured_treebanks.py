@@ -87,7 +87,7 @@ def capture_treebanks(
     """Read both treebanks, whose arrays are there while the context lasts: up to `budget` bytes of them in memory.
 
     * `read`: one pass over a corpus, whose arrays go to the store.
-    * `training`: None trains on four sentences of five of the corpus, and tests on the fifth.
+    * `training`: None trains on four documents (or sentences) of five of the corpus, and tests on the fifth.
 
     Raises `HeadscopeError` if there are too few sentences, or the disk is full.
     """
@@ -96,7 +96,8 @@ def capture_treebanks(
         test = _ordered(kind(tested, store.arrays[: len(tested)]))
         train = _ordered(kind(trained, store.arrays[len(tested) :]))
         if training is None:
-            train, test = (test[numbers] for numbers in every_fifth(len(test)))
+            units = [sentence.unit for sentence in test.sentences]
+            train, test = (test[numbers] for numbers in every_fifth(units, corpus.by_document))
         if not (len(train) and len(test)):
             raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
         yield CapturedTreebanks(train, test, train_read, test_read, store.in_memory, store.on_disk)

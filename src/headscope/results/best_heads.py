@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from headscope.results.variables import Count, Label, Variables, places
 from headscope.statistics.split_half import BestHead, column, held_out_scores
 
+# On other data another head may be chosen.
+OF_THIS_RUN = ", of the head that this run chose"
+
 
 def place_labels(long_name: str, *dims: str) -> dict[str, Label]:
     """Labels of `chosen_layer` and `chosen_head`; `long_name` is such as "the head that is best on one half"."""
@@ -36,3 +39,4 @@ def add_held_out(
     for row, name in enumerate(names):
         means, intervals = held_out_scores(best, row, share=row < shares)
         variables.add(name, means, interval=intervals, count=count if row == 0 else None)
+        variables.arrays[f"{name}_ci"].attrs["long_name"] += OF_THIS_RUN

@@ -7,7 +7,7 @@ and two models that read the same corpus are resampled together.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -64,15 +64,29 @@ class Tally:
 
     @property
     def share_interval(self) -> Float[np.ndarray, "head *dims 2"]:
-        """The interval of a mean of zeros and ones: 0 of n is not 0 to 0, but up to what n allows.
+        """The interval of a mean of zeros and ones, see `of_shares`."""
+        return of_shares(self.interval, self.mean, self.units)
 
-        The bound is the exact one of n independent cases (Clopper and Pearson 1934), with the units as cases.
+    @property
+    def p_above_zero(self) -> Float[np.ndarray, "head *dims"]:
+        """The p-value, one-sided, of a mean of 0 or less: a t test whose cases are the examples (documents).
+
+        1 where one example has all cases, or there is none.
         """
-        lower, upper = np.moveaxis(self.interval, -1, 0)
-        least = np.broadcast_to(((1 - CONFIDENCE) / 2) ** (1 / self.units), lower.shape)
-        lower = np.where(self.mean == 1, np.minimum(lower, least), lower)
-        upper = np.where(self.mean == 0, np.maximum(upper, 1 - least), upper)
-        return np.stack([lower, upper], axis=-1)
+        drawn = np.broadcast_to(self.resampled_count[:, None] > 0, self.resampled_total.shape)
+        means = np.where(drawn, _divide(self.resampled_total, self.resampled_count[:, None]), 0.0)
+        number = np.maximum(drawn.sum(0), 1)
+        error = np.sqrt((drawn * (means - means.sum(0) / number) ** 2).sum(0) / number)
+        few = np.clip(self.units, 2, 1e9)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = t.sf(self.mean / (error * np.sqrt(few / (few - 1))), few - 1)
+        p = np.where(self.mean <= 0, np.maximum(p, 0.5), p)
+        return np.where(self._one_example | np.isnan(p), 1.0, p)
+
+    def less(self, other: "Tally", row: int = 0) -> "Tally":
+        """The tally of the differences from one row of another tally of the same cases, such as a baseline."""
+        beside = other.resampled_total[:, row].reshape(-1, *[1] * self.total.ndim)
+        return replace(self, total=self.total - other.total[row], resampled_total=self.resampled_total - beside)
 
     @property
     def units(self) -> Float[np.ndarray, "*dims"]:
@@ -184,6 +198,25 @@ def interval(
     """
     tails = _tails(np.asarray(units, dtype=float))
     return np.moveaxis(_quantiles(resampled, [tails, 1 - tails]), 0, -1)
+
+
+def of_shares(
+    bounds: Float[np.ndarray, "*dims 2"],
+    mean: Float[np.ndarray, "*dims"],
+    units: float | Float[np.ndarray, "*few_dims"],
+) -> Float[np.ndarray, "*dims 2"]:
+    """The interval of a mean of zeros and ones: 0 of n is not 0 to 0, but up to what n allows.
+
+    The bound is the exact one of n independent cases (Clopper and Pearson 1934), with the units as cases.
+
+    >>> of_shares(np.array([[0.0, 0.0], [0.2, 0.4]]), np.array([0.0, 0.3]), 20).round(3).tolist()
+    [[0.0, 0.168], [0.2, 0.4]]
+    """
+    lower, upper = np.moveaxis(bounds, -1, 0)
+    least = np.broadcast_to(((1 - CONFIDENCE) / 2) ** (1 / np.asarray(units)), lower.shape)
+    lower = np.where(mean == 1, np.minimum(lower, least), lower)
+    upper = np.where(mean == 0, np.maximum(upper, 1 - least), upper)
+    return np.stack([lower, upper], axis=-1)
 
 
 def _tails(units: Float[np.ndarray, "*dims"]) -> Float[np.ndarray, "*dims"]:

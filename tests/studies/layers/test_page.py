@@ -73,3 +73,14 @@ def test_random_weights_of_one_seed_are_no_claim() -> None:
     (told,) = (each for each in study_page(planted(0.2, 0.15)).highlights() if "random weights" in each.text.lower())
     assert told.verdict == "undecided" and told.text.endswith("3 seeds are wanted for a comparison; this result has 1.")
     assert told.claim and np.isclose(told.claim.difference.value, 0.3)
+
+
+@pytest.mark.parametrize(("scores", "verdict"), [((0.5, 0.51, 0.49), "holds"), ((0.5, 0.7, 0.9), "undecided")])
+def test_training_made_the_difference_where_three_seeds_do(scores: tuple[float, ...], verdict: str) -> None:
+    whole = planted(0.2, 0.15)
+    by_seed = xr.concat([whole["score_random"] * 0 + score for score in scores], "seed")
+    by_seed[..., 0] -= 0.2  # of each seed the best layer counts
+    told = study_page(whole.assign(score_random_by_seed=by_seed)).highlights()
+    (beside,) = (each for each in told if "random weights" in each.text.lower())
+    assert beside.verdict == verdict and "with random weights" in beside.text
+    assert beside.claim and np.isclose(beside.claim.baseline, np.mean(scores))

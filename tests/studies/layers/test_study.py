@@ -70,6 +70,23 @@ def test_scores_lie_between_chance_and_one_and_have_intervals(result: xr.Dataset
     assert float(part["score_embeddings"]) > float(part["score_majority"])
 
 
+def test_random_weights_are_of_three_seeds(result: xr.Dataset) -> None:
+    by_seed = result["score_random_by_seed"]
+    assert by_seed.dims == ("seed", "task", "layer") and by_seed["seed"].values.tolist() == [0, 1, 2]
+    xr.testing.assert_allclose(by_seed.mean("seed"), result["score_random"])
+    assert (by_seed.std("seed") > 0).any()
+
+
+def test_right_answers_in_all_cases_are_not_surely_all(result: xr.Dataset) -> None:
+    shares = score(
+        np.array([[0.0, 1.0]] * 12), np.ones(12), np.arange(12), UnitDraws(range(12), 0, 200), of_answers=True
+    )
+    assert shares.mean.tolist() == [1, 0]
+    assert 0.6 < shares.interval[0, 0] < 0.8 and 0.2 < shares.interval[1, 1] < 0.4
+    gain = shares[slice(0, 1)] - shares[slice(1, 2)]
+    assert gain.interval.tolist() == [[1, 1]]
+
+
 def test_values_have_no_code_no_mix_and_no_control(result: xr.Dataset) -> None:
     value = result.sel(task="number_value")
     for name in ("compression", "centre_of_gravity", "selectivity", "cumulative_score"):

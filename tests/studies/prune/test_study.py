@@ -152,7 +152,7 @@ def said(result: xr.Dataset) -> dict[str, str]:
     return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
-def test_the_number_of_heads_is_chosen_on_one_half_and_tested_on_the_other(planted, tmp_path):
+def test_steps_are_tested_in_their_order_where_heads_are_ranked_on_other_examples(planted, tmp_path):
     """The head that decides is the fourth to go."""
     source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.9], [0.5, 0.6, 0.4, 0.7]]), planted)
     task = planted_task(240)
@@ -160,24 +160,27 @@ def test_the_number_of_heads_is_chosen_on_one_half_and_tested_on_the_other(plant
     assert removed(result) == [(1, 1), (1, 2), (1, 3)]
     assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
-    assert result["choosing_gain_n_examples"] == 120 and result["tested_gain_n_examples"] == 120
+    assert "choosing_gain" not in result and result["tested_gain_n_examples"] == 240
     told = said(result)
     assert told["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
     text = told["Safe to remove: 3 heads for less than 0.10 of accuracy"]
-    assert "one half of the examples chose the number of heads, the other tests it" in text
+    assert "heads were ranked on other examples; on these each step was tested in its order" in text
     assert study_page(result).highlights()[0].verdict == "holds"
     assert "Safe to remove: 3 heads" in (tmp_path / "model" / "README.md").read_text()
 
 
-def test_too_few_examples_promise_nothing_and_say_how_many_would_do(planted, tmp_path):
-    """No answer of 40 changes, but of 20 examples a tenth may be lost unseen."""
-    result = run(planted, TASK, QUICK, directory=tmp_path, tolerance=0.1, step=0.125)
+@pytest.mark.parametrize("ranked_on_train", [True, False])
+def test_too_few_examples_promise_nothing_and_say_how_many_would_do(planted, tmp_path, ranked_on_train):
+    """No answer of 40 changes, but of 20 (or of 40) examples a twentieth may be lost unseen."""
+    task = TASK if ranked_on_train else replace(TASK, train=None)
+    result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.05, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
     text = said(result)["No head is removed"]
-    assert "examples would do if the loss is as it is here (there are about 40)" in text
+    there = "(there are 40)" if ranked_on_train else "on the half that chooses"
+    assert there in text and ("(there are about 40)" in text) != ranked_on_train
     wanted = int(text.split("About ")[1].split(" examples")[0])
-    assert 60 <= wanted <= 240, "of 120 in each half no loss is enough for a tenth"
+    assert (60 if ranked_on_train else 120) <= wanted <= (240 if ranked_on_train else 480)
     assert [finding.topic for finding in study_page(result).highlights()] == [
         "No head is removed",
         "0 of 8 heads are removed",
@@ -210,6 +213,9 @@ def test_without_a_train_split_one_half_ranks_and_the_other_tests(planted, tmp_p
     task = replace(planted_task(240), train=None)
     result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.1, share=0.25, step=0.125)
     assert result.attrs["chosen_on"] == "one half of dev" and len(removed(result)) == 2
+    assert result["choosing_gain_n_examples"] == 120 and result["tested_gain_n_examples"] == 120
+    text = said(result)["Safe to remove: 2 heads for less than 0.10 of accuracy"]
+    assert "one half of the examples chose the number of heads, the other tests it" in text
 
 
 def test_a_task_that_is_not_learned_promises_nothing(tmp_path):

@@ -4,6 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import interval, poisson_draws
@@ -68,8 +69,11 @@ def test_either_is_the_larger_of_the_two(known: LinkAttention, draws: np.ndarray
     assert (found[..., 2] >= found[..., :2].max(-1)).all()
 
 
-def test_p_is_that_of_the_sign_test_against_the_harder_baseline(known: LinkAttention, draws: np.ndarray) -> None:
+def test_p_is_the_largest_one_of_both_tests_against_both_baselines(known: LinkAttention, draws: np.ndarray) -> None:
+    """Of the sign test over sentences, and of the mean gain with the error of resampled ones."""
     found = score(known, draws)
+    drawn = draws[:, [row for row in range(INPUTS) if row % 5]].astype(float)  # [resample, row]
+    units = drawn.sum(1).mean() ** 2 / drawn.sum(1).var()
     linked, baselines = with_either(known.linked), [with_either(each) for each in (known.elsewhere, known.others)]
     for head in range(HEADS):
         for direction in range(3):
@@ -82,7 +86,10 @@ def test_p_is_that_of_the_sign_test_against_the_harder_baseline(known: LinkAtten
                 ]
                 won, tossed = signs.count(1), signs.count(1) + signs.count(-1)
                 expected.append(sum(comb(tossed, number) for number in range(won, tossed + 1)) / 2**tossed)
-            np.testing.assert_allclose(found.p[head, direction], max(expected), rtol=1e-9)
+                gains = (linked - baseline)[[row for row in range(INPUTS) if row % 5], head, direction].astype(float)
+                error = (drawn @ gains / drawn.sum(1)).std() * (units / (units - 1)) ** 0.5
+                expected.append(max(t.sf(gains.mean() / error, units - 1), 0.5 * (gains.mean() <= 0)))
+            np.testing.assert_allclose(found.p[head, direction], max(expected), rtol=1e-4)
 
 
 def test_ties_count_for_neither(draws: np.ndarray) -> None:

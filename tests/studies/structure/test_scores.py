@@ -127,6 +127,10 @@ def test_trees_of_examples_are_those_of_the_layer() -> None:
 def test_correlations_are_averaged_by_length() -> None:
     bank = treebank()
     each = score(bank, random_maps(bank), CPU)
+    none = replace(each, root=each.root * 0, right=each.right * 0)
+    for name in ("root_accuracy", "uuas"):
+        of_none = scores(none, poisson_draws(range(len(bank)), 0, 200))[name]
+        assert (of_none.mean == 0).all() and (of_none.interval[:, 1] > 0.1).all()  # 0 of 30 is not 0 to 0
     made = scores(each, poisson_draws(range(len(bank)), 0, 10))
     lengths = [length for length in range(5, 51) if (each.length == length).any()]
     expected = np.mean([each.distance_spearman[each.length == length].mean(0) for length in lengths], axis=0)

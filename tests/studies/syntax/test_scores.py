@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from headscope.linguistics.fixed_words import FixedWord
 from headscope.results.vocabulary import DIRECTIONS
@@ -131,18 +132,26 @@ def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray,
     np.testing.assert_allclose(found.baseline.mean, [hits(words[its], found.fixed).mean()])
 
 
-def test_p_is_of_so_many_words_that_one_alone_gets_right(known, draws: np.ndarray) -> None:
+def test_p_is_the_larger_one_of_words_and_of_sentences(known, draws: np.ndarray) -> None:
+    """Of so many words that one alone gets right; and of the mean gain, with the error of resampled sentences."""
     words, right = known
     its = np.flatnonzero(words.relation == "det")
     found = score(words[its], draws, split_in_half(draws.shape[1], 0))
-    base = hits(words[its], found.fixed)
+    base, larger = hits(words[its], found.fixed), set()
+    drawn = draws[:, words.input[its]].astype(float)  # [resample, word]
+    units = drawn.sum(1).mean() ** 2 / drawn.sum(1).var()
     for head in range(HEADS):
         for direction in range(len(DIRECTIONS)):
             ours = right[its, head, direction]
             alone, other = int((ours & ~base).sum()), int((~ours & base).sum())
             tossed = alone + other
             p = sum(comb(tossed, number) for number in range(alone, tossed + 1)) / 2**tossed
-            np.testing.assert_allclose(found.p[head, direction], p, rtol=1e-9)
+            gains = (drawn @ (ours.astype(float) - base))[drawn.sum(1) > 0] / drawn.sum(1)[drawn.sum(1) > 0]
+            error = gains.std() * (units / (units - 1)) ** 0.5
+            of_units = max(t.sf((ours.mean() - base.mean()) / error, units - 1), 0.5 * (ours.mean() <= base.mean()))
+            np.testing.assert_allclose(found.p[head, direction], max(p, of_units), rtol=1e-6)
+            larger.add(p > of_units)
+    assert larger == {True, False}
 
 
 def test_halves_are_halves_and_depend_on_the_seed() -> None:

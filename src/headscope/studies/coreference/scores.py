@@ -114,7 +114,8 @@ class MentionScore:
 
     * `accuracy`: tally of the cases that each head gets right, heads of all layers in a row.
     * `baselines`: tally of the cases that each of `baselines.NAMES` gets right.
-    * `reference`: number of the better one of `REFERENCES`; `p`: p-value that a head is no better than it.
+    * `reference`: number of the better one of `REFERENCES`; `p`: p-value that a head is no better than it, the larger
+      of McNemar's exact test and of a t test over documents.
     """
 
     accuracy: Tally
@@ -128,12 +129,10 @@ def score(cases: AntecedentPredictions, heads: int, draws: Draws) -> MentionScor
     right, reference = cases.unpacked(heads), best_reference(cases)
     base = cases.guesses[:, reference] > 0
     both, alone = right[base].sum(0, dtype=np.int64), right[~base].sum(0, dtype=np.int64)
-    return MentionScore(
-        tally_by_input(right, cases.unit, draws),
-        tally_by_input(cases.guesses, cases.unit, draws),
-        reference,
-        better(alone, base.sum() - both),
-    )
+    accuracy, baselines = (tally_by_input(values, cases.unit, draws) for values in (right, cases.guesses))
+    of_cases = better(alone, base.sum() - both)
+    p = np.maximum(of_cases, accuracy.less(baselines, reference).p_above_zero)
+    return MentionScore(accuracy, baselines, reference, p)
 
 
 def best_reference(cases: AntecedentPredictions) -> int:

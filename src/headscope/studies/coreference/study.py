@@ -44,8 +44,9 @@ def run(
     where there are none, they are the last words.
 
     * `baseline_accuracy`: nearest, head match, rules and random on the same mentions (`coreference.baselines`).
-    * `q_value`: of each head being no better than the better one of nearest and head match (exact McNemar test,
-      one-sided, which takes mentions as independent), corrected for all heads and kinds of mentions.
+    * `q_value`: of each head being no better than the better one of nearest and head match (one-sided;
+      the larger p of McNemar's exact test over mentions and of a t test over documents), corrected for all heads and
+      kinds of mentions.
     * `special`: heads that beat it by 10 points, with q < 0.05, in at least 50 mentions.
     * `chosen_...`: the best head of each kind of mention on one half of the documents, scored on the other.
     * `f1`, `bias_ratio`: of GAP, by the gender of the pronoun (`coreference.question_scores`).

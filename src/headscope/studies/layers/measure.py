@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -80,18 +81,19 @@ def _task(
     draws: UnitDraws,
 ) -> MeasuredTask:
     texts = group.texts["report"][answers.present("report")]
-    scores = score(trained.loss, trained.base, texts, draws)
+    scored = partial(score, texts=texts, draws=draws, of_answers=bool(answers.classes))
+    scores = scored(trained.loss, trained.base)
     of_control = None
     if answers.name in controls:
         control = controls[answers.name]
-        of_control = score(control.loss, control.base, texts, draws)
+        of_control = scored(control.loss, control.base)
     return MeasuredTask(
         trained,
         scores,
-        score(_majority(answers, trained), trained.base, texts, draws),
+        scored(_majority(answers, trained), trained.base),
         of_control,
         None if of_control is None else scores - of_control,
-        None if mix is None else score(mix.loss, trained.base, texts, draws),
+        None if mix is None else scored(mix.loss, trained.base),
         None if mix is None else mix.weights,
         int(answers.present("train").sum()),
         len(texts),

@@ -33,21 +33,26 @@ def score(
     base: Float[np.ndarray, " case"],
     texts: Int[np.ndarray, " case"],
     draws: UnitDraws,
+    *,
+    of_answers: bool = False,
 ) -> Score:
     """One less the share of the loss in that of `base`: the share right of classes, R^2 of values.
+
+    * `of_answers`: whether each case is right or wrong.
 
     >>> draws = UnitDraws([0, 1], 0, 5)
     >>> score(np.array([[0.0], [1.0], [1.0], [0.0]]), np.ones(4), np.array([0, 0, 1, 1]), draws).mean
     array([0.5])
     """
-    units, row = np.unique(draws.unit[texts], return_inverse=True)
-    sums, bases = np.zeros((len(units), loss.shape[1])), np.bincount(row, base, len(units))
+    present, row = np.unique(draws.unit[texts], return_inverse=True)
+    sums, bases = np.zeros((len(present), loss.shape[1])), np.bincount(row, base, len(present))
     np.add.at(sums, row, loss)
-    counts = draws.of(units)
+    counts = draws.of(present)
     resampled_base = counts @ bases
     with np.errstate(invalid="ignore", divide="ignore"):
         resampled = 1 - (counts @ sums) / resampled_base[:, None]
-    return Score(1 - sums.sum(0) / bases.sum(), resampled, len(loss), float(effective_units(resampled_base)))
+    units = float(effective_units(resampled_base))
+    return Score(1 - sums.sum(0) / bases.sum(), resampled, len(loss), units, of_answers)
 
 
 def p_value(gain: Score) -> Float[np.ndarray, " space"]:

@@ -14,7 +14,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.joint import joint_corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.random_weights import untrained
+from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.arguments import Training, Treebank
 from headscope.passes.kept_arrays import read_in_worker
@@ -55,7 +55,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     The score is the share of cases that are right; for values, the share of their variance (R^2).
 
     * `score_embeddings[task]`, `score_majority[task]`: of the embeddings, and of the most frequent answer.
-    * `score_random[task, layer]`: of the same model with random weights.
+    * `score_random[task, layer]`: of the same model with random weights, the mean of
+      `score_random_by_seed[seed, task, layer]`.
     * `gain[task]`: of the chosen layer over the embeddings, with `p_value` and `q_value` (Benjamini-Hochberg).
     * `selectivity[task, layer]`: the score less that of a control task (Hewitt and Liang 2019).
     * `code_length[task, layer]`: the online code of the answers (Voita and Titov 2020); `compression` is its gain.
@@ -63,15 +64,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       scalar mix (Tenney et al. 2019).
 
     Classifiers are trained on one part of the sentences, penalty and layer are chosen on a second one, and scores are
-    of the third. Answers of fewer than 5 training cases are no class: tested cases that have one count as wrong.
-    Sentences are read one by one. A task that the corpora cannot give is left out, with the reason.
+    of the third, which has documents of its own where 25 or more are known. Answers of fewer than 5 training cases are
+    no class: tested cases that have one count as wrong. Sentences are read one by one. A task that the corpora cannot
+    give is left out, with the reason.
 
     Arguments:
 
     * `model`: Model to measure.
     * `treebanks`: Corpora to test on; each task takes the sentences that have what it needs.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `trainings`: Corpora to train on; by default four fifths of the sentences of `treebanks`, and the rest is tested.
+    * `trainings`: Corpora to train on; by default four documents of five of `treebanks`, and the fifth is tested.
     * `tasks_`: Tasks, such as "part_of_speech,tense"; by default all: part_of_speech, chunk, token_index, parent,
       grandparent, great_grandparent, dependency_label, dependency_arc, entity, coreference, coreference_across,
       main_auxiliary, main_subject, sentence_length, tree_depth, subject_number, object_number, tense, word_content,
@@ -80,7 +82,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `cases`: Largest number of training cases of a task, and of tested cases.
     * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.
     * `held_out`: Share of the training sentences for choices.
-    * `random`: Also probe the model with random weights.
+    * `random`: Also probe the model with random weights, of three seeds.
     * `codes`: Measure the online code.
     * `mix`: Train scalar mixes.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
@@ -96,11 +98,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
     groups = grouped(sampled, units, settings.seed)
-    models = chain([model], (untrained(model, seed) for seed in [settings.seed] if random))
+    seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
+    models = chain([model], (untrained(model, seed) for seed in seeds))
     read_in_worker(models, lambda used, store: read_units(used, texts, units.rows, pooling, settings, store), settings)
     spaces = len(model.capture.heads) + 1
     number = len({text for text, _, _ in units.rows})
-    settings.on_total((1 + random) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
+    settings.on_total((1 + len(seeds)) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
 
     def tasks_on(
         used: Model, pass_settings: ClassifierSettings, mixed: bool
@@ -113,7 +116,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     states, tasks = tasks_on(model, classifiers, mix)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
-    of_random = tasks_on(untrained(model, settings.seed), without, False)[1] if random else None
+    of_random = {seed: tasks_on(untrained(model, seed), without, False)[1] for seed in seeds}
     order = [each.task for each in sampled]
     variables = to_variables(order, tasks, of_random)
     attributes |= states.read | {

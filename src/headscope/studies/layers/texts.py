@@ -57,7 +57,7 @@ class Texts:
 def split(corpora: Sequence[Corpus], training: Sequence[Corpus], held_out: float, seed: int) -> Texts:
     """The sentences of all corpora in their parts.
 
-    * `training`: corpora to train on; without them, four sentences of five of each corpus.
+    * `training`: corpora to train on; without them, four documents (or sentences) of five of each corpus.
     * `held_out`: the share of training sentences for choices.
 
     >>> from headscope import read
@@ -70,7 +70,8 @@ def split(corpora: Sequence[Corpus], training: Sequence[Corpus], held_out: float
     report: list[int] = []
     for corpus in corpora:
         numbers = texts.add_corpus(corpus)
-        kept, apart = ([], range(len(numbers))) if training else every_fifth(len(numbers))
+        units = [texts.units[number] for number in numbers]
+        kept, apart = ([], range(len(numbers))) if training else every_fifth(units, corpus.by_document)
         train += [numbers[place] for place in kept]
         report += [numbers[place] for place in apart]
     train, report = random.permutation(train).tolist(), random.permutation(report).tolist()

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.resampled import Score
+from headscope.statistics.resampled import Score, mean_of
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.studies.layers.measure import MeasuredTask
 from headscope.studies.layers.scalar_mix import centre_of_gravity, expected_layer
@@ -27,7 +27,8 @@ LABELS = {
     "penalty": Label("penalty of the squared weights, chosen on cases for choices", "1", BY_LAYER),
     "chosen_layer": Label("layer with the best score on cases for choices", "layer", OF_TASKS),
     "training_cases": Label("training cases", "cases", OF_TASKS),
-    "score_random": Label("score of a classifier, for a model with random weights", SHARE, BY_LAYER),
+    "score_random": Label("score of a classifier, for a model with random weights, mean over seeds", SHARE, BY_LAYER),
+    "score_random_by_seed": Label("score of a classifier, for a model with random weights", SHARE, ("seed", *BY_LAYER)),
     "gain": Label("gain of the chosen layer on the embeddings", SHARE, OF_TASKS),
     "p_value": Label("p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", OF_TASKS),
     "q_value": Label("false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "rate", OF_TASKS),
@@ -46,16 +47,20 @@ LABELS = {
 
 
 def to_variables(
-    tasks: Sequence[ProbingTask], trained: Mapping[str, MeasuredTask], random: Mapping[str, MeasuredTask] | None
+    tasks: Sequence[ProbingTask],
+    trained: Mapping[str, MeasuredTask],
+    random: Mapping[int, Mapping[str, MeasuredTask]],
 ) -> dict[str, xr.DataArray]:
-    """The scores of all tasks in all layers, baselines, controls, codes and mixes."""
+    """The scores of all tasks in all layers, baselines, random weights by seed, controls, codes and mixes."""
     measured = [trained[task.name] for task in tasks]
     spaces = len(measured[0].score.mean)
-    coords = {"task": [task.name for task in tasks], "space": list(range(spaces))}
+    coords = {"task": [task.name for task in tasks], "space": list(range(spaces)), "seed": list(random)}
     variables = Variables(coords, "Tenney et al. 2019; Liu et al. 2019; Conneau et al. 2018", LABELS)
     _add_scores(variables, measured)
-    if random is not None:
-        _add(variables, "score_random", [random[task.name].score[LAYERS] for task in tasks])
+    if random:
+        by_seed = [[of_seed[task.name].score[LAYERS] for task in tasks] for of_seed in random.values()]
+        _add(variables, "score_random", [mean_of(of_task) for of_task in zip(*by_seed, strict=True)])
+        variables.add("score_random_by_seed", [[score.mean for score in of_seed] for of_seed in by_seed])
     _add_gains(variables, measured)
     _add_controls(variables, measured, spaces)
     _add_codes(variables, measured)

@@ -26,7 +26,7 @@ def windows(texts: Texts, sizes: Sizes, room: int, held_out: float, seed: int) -
         train = [each for each in documents if each[0] not in texts.tested]
         report = [each for each in documents if each[0] in texts.tested]
     else:
-        train, report = ([documents[place] for place in places] for places in every_fifth(len(documents)))
+        train, report = ([documents[place] for place in places] for places in every_fifth(range(len(documents))))
     train = [train[place] for place in np.random.default_rng(seed).permutation(len(train))]
     choose = round(held_out * len(train))
     parts = {"train": train[choose:], "choose": train[:choose], "report": report}

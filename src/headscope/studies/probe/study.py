@@ -60,7 +60,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `contribution`: that times how much more attention goes to the syntactic head than to another word of the
       sentence: summed over heads, by how much the syntactic head's score is the larger.
 
-    Parsers are trained on `training`, or without one on four sentences of five of the corpus, and tested on the fifth.
+    Parsers are trained on `training`, or without one on four documents of five of the corpus, and tested on the
+    fifth (where fewer than 25 documents are known, on sentences).
     Differences from the released code: a word is never its own head; ROOT has a learned constant beside the attention
     to [CLS] and [SEP], and the vector 0, so that in parsers with words its weights depend on the dependent; the
     baseline of distances has 64 hidden units, not 256; batches, several epochs, and early stopping on training
@@ -71,7 +72,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `model`: Model to measure.
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `training`: Corpus to train on; by default, four fifths of `corpus` for each fifth to test on.
+    * `training`: Corpus to train on; by default, four documents of five of `corpus`, and the fifth is tested.
     * `vectors`: File of word vectors (GloVe, word2vec); by default the model's own input embeddings.
     * `random`: Also parse with the attention of random weights, new for each seed.
     * `seeds`: Number of runs, each with its own seed, counted up from the seed.

@@ -1,4 +1,9 @@
-"""What a smaller model loses at most: chosen on one half of the examples, tested on the other."""
+"""What a smaller model loses at most: tested on examples that did not choose it.
+
+Where heads were ranked on other examples, the steps are tested in their order on all of these, and the first that
+fails ends it: a promise is broken as rarely as by a single test (fixed-sequence test, Maurer et al. 1995). Else one
+half of the examples ranks them and chooses their number, and the other tests it.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +27,9 @@ Outputs = Float[np.ndarray, "example output"]
 class Promise:
     """A main metric that is lower by less than `tolerance` (of a loss: higher).
 
-    * `targets`: of the dev examples, of which one half chooses the number of heads, and the other tests it.
+    * `targets`: of the dev examples.
+    * `in_order`: whether the steps are tested in their order on all examples; else one half chooses the number of
+      heads, and the other tests it.
     """
 
     metric: str
@@ -30,19 +37,27 @@ class Promise:
     tolerance: float
     seed: int
     resamples: int
+    in_order: bool = False
 
     @cached_property
     def choosing(self) -> Bool[np.ndarray, " example"]:
-        """The half that chooses; it depends on the seed."""
+        """The examples that choose: all, or the half that depends on the seed."""
+        if self.in_order:
+            return np.full(len(self.targets), True)
         return split_in_half(len(self.targets), self.seed)
 
+    @property
+    def testing(self) -> Bool[np.ndarray, " example"]:
+        """The examples that test: all, or the other half."""
+        return self.choosing if self.in_order else ~self.choosing
+
     def keeps(self, before: Outputs, after: Outputs) -> bool:
-        """Whether the half that chooses shows that no more than the tolerance is lost."""
+        """Whether the examples that choose show that no more than the tolerance is lost."""
         return bool(self.gain(before, after, choosing=True)[1] > -self.tolerance)
 
     def gain(self, before: Outputs, after: Outputs, *, choosing: bool) -> Float[np.ndarray, " 3"]:
-        """The gain on one half of the examples, below 0 where the score is worse, and its 95% interval."""
-        half = self.choosing if choosing else ~self.choosing
+        """The gain on the examples that choose or test, below 0 where the score is worse, and its 95% interval."""
+        half = self.choosing if choosing else self.testing
         if half.sum() < 2:
             return np.full(3, np.nan)
         outputs, targets = np.stack([before, after])[:, half], self.targets[half]
@@ -63,9 +78,9 @@ class Promise:
 
     @cached_property
     def _draws(self) -> dict[bool, np.ndarray]:
-        """Draws of the examples of each half, then of the lost answers beside those seen."""
+        """Draws of the examples that choose and that test, then of the lost answers beside those seen."""
         index, more = np.arange(len(self.targets)), np.arange(UNSEEN) + len(self.targets)
-        halves = {True: index[self.choosing], False: index[~self.choosing]}
+        halves = {True: index[self.choosing], False: index[self.testing]}
         return {
             choosing: poisson_draws([*half.tolist(), *more.tolist()], self.seed, self.resamples)
             for choosing, half in halves.items()

@@ -31,7 +31,7 @@ LABELS = {
         "below 0 where the pruned model is worse, on the same dev examples",
     ),
     "tested_gain": Label(
-        "gain of the main metric by pruning, on the half that did not choose",
+        "gain of the main metric by pruning, on the examples that test it",
         "score",
         STEP,
         "below 0 where the pruned model is worse, on the same dev examples",
@@ -117,11 +117,12 @@ class ScoreCurve:
         return variables.arrays
 
     def _add_tests(self, variables: Variables, promise: Promise) -> None:
-        """Add what each step gains on the half that chose the number of heads, and on the other."""
-        for name, choosing in (("choosing_gain", True), ("tested_gain", False)):
+        """Add what each step gains on the examples that test it, and on a half that chose the number of heads."""
+        tests = {"choosing_gain": True, "tested_gain": False}
+        for name, choosing in list(tests.items())[promise.in_order :]:
             before = self.points[0].outputs
             gains = np.stack([promise.gain(before, each.outputs, choosing=choosing) for each in self.points])
-            count = int((promise.choosing == choosing).sum())
+            count = int((promise.choosing if choosing else promise.testing).sum())
             variables.add(name, gains[:, 0], interval=gains[:, 1:], count=count)
 
     def reloaded(self, outputs: Float[np.ndarray, "example output"]) -> xr.DataArray:

@@ -56,8 +56,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """Remove the least important heads step by step, score each smaller model, and save the last.
 
     Heads are ranked on the train split (on dev without one) and scored on dev. Removal of a head is equivalent to
-    a head output of 0. The saved model is loaded again, and its outputs are compared. With a tolerance one half of dev
-    chooses the number of heads (and ranks them, without a train split), and the other half tests the promise.
+    a head output of 0. The saved model is loaded again, and its outputs are compared. With a tolerance the steps are
+    tested in their order on dev, up to the first that fails. Without a train split one half of dev ranks the heads and
+    chooses their number, and the other half tests the promise.
 
     Arguments:
 
@@ -102,9 +103,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             epochs=finetune_epochs, learning_rate=learning_rate, max_tokens=model.max_tokens, keep="last"
         )
         answer, work = continued_training(model, task, list(dev.inputs), recipe, settings, directory)
-    promise, ranked = None, task
+    promise, ranked, held_out = None, task, not from_ or (by == "importance" and trains)
+    in_order = trains and held_out
     if tolerance is not None:
-        promise = Promise(task.metrics[0], targets, tolerance, settings.seed, settings.resamples)
+        promise = Promise(task.metrics[0], targets, tolerance, settings.seed, settings.resamples, in_order)
         ranked = replace(task, train=task.train or _half(task.dev, promise))
     steps = len(plan.counts(heads))
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
@@ -122,9 +124,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         interrupted = {"interrupted": f"after {len(path.points) - 1} of {steps} steps"}
     before, after = forward_seconds([model, path.kept.model])
     variables = path.to_variables(settings)
-    held_out = not from_ or (by == "importance" and trains)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
-    how |= {"held_out": held_out}
+    how |= {"held_out": held_out, "in_order": in_order}
     pruning = {"pruning": json.dumps(how)}
     notes = scores_and_size(xr.Dataset(variables, attrs=pruning), task.name, path.share, (before, after))
     saved = _saved(path.kept.model, directory / "model", notes)

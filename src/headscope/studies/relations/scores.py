@@ -36,15 +36,19 @@ def score(rows: LinkAttention, draws: Draws) -> LinkScore:
     """The scores of all heads on the rows of a relation; `draws`: how often each resample has each input.
 
     The test is the exact, one-sided sign test: were links like a baseline, each would get more in one of two
-    sentences. The larger p-value of the two baselines is that of not being better than both.
+    sentences. Beside it stands a t test over inputs or documents, whose sentences depend on each other. The largest
+    p-value of both tests and both baselines is that of not being better than both.
     """
     compared = rows[rows.compared]
     linked, elsewhere, others = map(with_either, (compared.linked, compared.elsewhere, compared.others))
     gains = (linked - elsewhere, linked - others)
+    tallies = [tally_by_input(values, compared.input, draws) for values in (elsewhere, others, *gains)]
+    of_sentences = [better((gain > 0).sum(0), (gain < 0).sum(0)) for gain in gains]
+    of_units = [gain.p_above_zero for gain in tallies[2:]]
     return LinkScore(
         tally_by_input(with_either(rows.linked), rows.input, draws),
-        *(tally_by_input(values, compared.input, draws) for values in (elsewhere, others, *gains)),
-        p=np.maximum(*(better((gain > 0).sum(0), (gain < 0).sum(0)) for gain in gains)),
+        *tallies,
+        p=np.maximum.reduce([*of_sentences, *of_units]),
     )
 
 

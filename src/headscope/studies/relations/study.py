@@ -53,7 +53,8 @@ def run(
     * `elsewhere`: the same for each link moved to a random other place of its sentence (seeded): as far apart.
     * `others`: from random other words of the sentence to the same end of the link.
     * `gain`, `gain_others`: how much more links get, in the same sentences; `q_value`: of not getting more than both
-      (exact sign test, one-sided), corrected for all heads, relations and directions.
+      (one-sided; the larger p of an exact sign test and of a t test over sentences or documents), corrected for all
+      heads, relations and directions.
     * `untrained`: of the same model with random weights; `untrained_gain`: the mean over its heads of the gain of all
       links over the higher baseline, source to target, for each of three seeds.
     * `special`: heads that gain 0.1 on both, with q < 0.05, in at least 50 sentences, and give their links more than

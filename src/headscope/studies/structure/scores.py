@@ -87,9 +87,8 @@ def scores(each: SentenceScores, draws: Float[np.ndarray, "resample sentence"]) 
 def _mean(values: np.ndarray, cases: np.ndarray, draws: np.ndarray) -> Score:
     sums = tally(values, cases, draws)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Score(
-            sums.mean, sums.resampled_total / sums.resampled_count[:, None], int(sums.count), float(sums.units)
-        )
+        resampled = sums.resampled_total / sums.resampled_count[:, None]
+        return Score(sums.mean, resampled, int(sums.count), float(sums.units), of_answers=True)
 
 
 def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Score:

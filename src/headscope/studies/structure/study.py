@@ -56,7 +56,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       `X_gain[layer]`: the gain over it.
     * `X_by_rank[probe_rank, layer]`: of each rank on held-out sentences, where there are several.
 
-    Probes are trained on `training`, or without one on four sentences of five of the corpus, and tested on the fifth.
+    Probes are trained on `training`, or without one on four documents of five of the corpus, and tested on the
+    fifth (where fewer than 25 documents are known, on sentences).
     A part of the training sentences is held out: it chooses the rank and the layer that the page names. Both probes
     are those of the released code of Hewitt and Manning (L1 loss, Adam), for all layers and ranks at a time. Instead
     of dividing the learning rate by ten after each epoch without improvement, it falls to 0 by a half cosine: after
@@ -67,7 +68,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `model`: Model to measure.
     * `corpus`: Treebank to test on.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `training`: Treebank to train on; by default, four fifths of `corpus`, and the last fifth is tested.
+    * `training`: Treebank to train on; by default, four documents of five of `corpus`, and the fifth is tested.
     * `rank`: Rank of the probes; of several ("16,64,128"), the best on held-out sentences for each layer.
     * `random`: Also probe the model with random weights, of three seeds.
     * `epochs`: Number of passes over the training sentences.

@@ -91,7 +91,8 @@ class RelationScore:
     * `accuracy`: tally of the words whose syntactic head each head predicts, heads of all layers in a row,
       [head, direction].
     * `fixed`, `baseline`: the best fixed word for the same words, and the tally of the words that it predicts.
-    * `p`: p-value that a head is no better than that, [head, direction].
+    * `p`: p-value that a head is no better than that, [head, direction]: the larger of McNemar's exact test, which is
+      right for few words, and of a t test over inputs or documents, whose words depend on each other.
     * `held_out_gain`: accuracy in one half of the inputs less that of the fixed word that is best in the other half,
       [head, direction]; NaN where a half has no word.
     """
@@ -114,12 +115,15 @@ def score(
     shares, fixed = words.shares, best_baseline(words, as_coded)
     baseline = hits(words, fixed, as_coded)
     alone, both = (shares[rows].sum(0, dtype=np.float64).round(3) for rows in (~baseline, baseline))
+    accuracy = tally_by_input(shares, words.input, draws)
+    of_fixed = tally_by_input(baseline[:, None], words.input, draws)
+    # Shares make parts of words: they count against the head.
+    of_words = better(np.floor(alone), baseline.sum() - np.floor(both))
     return RelationScore(
-        tally_by_input(shares, words.input, draws),
+        accuracy,
         fixed,
-        tally_by_input(baseline[:, None], words.input, draws),
-        # Shares make parts of words: they count against the head.
-        better(np.floor(alone), baseline.sum() - np.floor(both)),
+        of_fixed,
+        np.maximum(of_words, accuracy.less(of_fixed).p_above_zero),
         _held_out_gain(words, None if as_coded else selection_half[words.input], as_coded),
     )
 

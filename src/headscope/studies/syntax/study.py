@@ -33,8 +33,8 @@ def run(
     """`accuracy[layer, head, relation, direction]` over all words, beside it the best fixed word of each relation.
 
     * `baseline`: the better of the best offset from the word and the best position in the sentence, from either end.
-    * `q_value`: of each head being no better than that (exact McNemar test, one-sided, which takes words as
-      independent), corrected for all heads, relations and directions that were tried.
+    * `q_value`: of each head being no better than that (one-sided; the larger p of McNemar's exact test over words and
+      of a t test over sentences or documents), corrected for all heads, relations and directions that were tried.
     * `special`: heads that beat the fixed word of one half of the sentences by 10 points on the other half, with
       q < 0.05, in a relation of at least 50 words.
     * `chosen_...`: the best head and the best fixed word of each relation on one half of the sentences (split by the

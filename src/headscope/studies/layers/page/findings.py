@@ -130,12 +130,14 @@ def _random(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     """The task that is nearest to random weights, in their best layer."""
     if "score_random" not in result:
         return
-    random = {task.name: float(result["score_random"].sel(task=task.name).max()) for task in every}
-    every = [task for task in every if np.isfinite(random[task.name])]
+    by_seed = result.get("score_random_by_seed", result["score_random"].expand_dims("seed"))  # older: one seed
+    random = {task.name: by_seed.sel(task=task.name).max("layer").values for task in every}
+    every = [task for task in every if np.isfinite(random[task.name]).all()]
     if every:
-        least = min(every, key=lambda task: task.score.value - random[task.name])
-        text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(random[least.name])}."
-        yield beside_random_seeds(least.score, [random[least.name]], _n(least), text)
+        least = min(every, key=lambda task: task.score.value - random[task.name].mean())
+        scores = random[least.name]
+        text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(scores.mean())}."
+        yield beside_random_seeds(least.score, scores.tolist(), _n(least), text)
 
 
 def _finding(task: TaskSummary) -> Finding:

@@ -14,6 +14,7 @@ from headscope.report.shared_findings import not_learned
 from headscope.report.wording import estimate, measured, n_examples, number, of_array
 
 SPLIT = "one half of the examples chose the number of heads, the other tests it"
+IN_ORDER = "heads were ranked on other examples; on these each step was tested in its order, up to the first that fails"
 
 
 def unlearned(result: xr.Dataset) -> Finding | None:
@@ -41,9 +42,13 @@ def promise(result: xr.Dataset, share: float) -> Iterator[Finding]:
     elif (tested := measured(result, "tested_gain")) is None:
         yield Finding("No promise", "The result has no test of its tolerance; run the study 'prune' again.")
     elif not share:
-        yield _none(result, how["tolerance"], name)
+        yield _none(result, tested, how["tolerance"], name)
     else:
         yield _tested(result, tested, share, how["tolerance"])
+
+
+def _in_order(result: xr.Dataset) -> bool:
+    return json.loads(result.attrs["pruning"]).get("in_order", False)
 
 
 def _without(result: xr.Dataset, share: float, name: str) -> Finding:
@@ -61,11 +66,12 @@ def _without(result: xr.Dataset, share: float, name: str) -> Finding:
     return Finding("No promise", text)
 
 
-def _none(result: xr.Dataset, tolerance: float, name: str) -> Finding:
-    steps = measured(result, "choosing_gain")
-    text = f"No smaller model is surely worse by less than {number(tolerance)} of {name} on the half that chooses."
+def _none(result: xr.Dataset, tested: xr.DataArray, tolerance: float, name: str) -> Finding:
+    in_order = _in_order(result)
+    steps, where = (tested, "") if in_order else (measured(result, "choosing_gain"), " on the half that chooses")
+    text = f"No smaller model is surely worse by less than {number(tolerance)} of {name}{where}."
     if steps is not None and steps.sizes["share_removed"] > 1:
-        text += _wanted(_claim(steps[1], tolerance))
+        text += _wanted(_claim(steps[1], tolerance), in_order)
     return Finding("No head is removed", text)
 
 
@@ -74,9 +80,10 @@ def _tested(result: xr.Dataset, tested: xr.DataArray, share: float, tolerance: f
     gone, name = int(left[0] - left.sel(share_removed=share)), label("metric", str(result["metric"].values[0]))
     gain = tested.sel(share_removed=share)
     claim, most = _claim(gain, tolerance), number(tolerance)
-    text = f"The promise is a loss of less than {most} of {name} ({SPLIT}): there it gains {of_array(gain).text}."
+    how = IN_ORDER if (in_order := _in_order(result)) else SPLIT
+    text = f"The promise is a loss of less than {most} of {name} ({how}): there it gains {of_array(gain).text}."
     if claim.verdict != "holds":
-        text += _wanted(claim) + _fewer(tested, tolerance)
+        text += _wanted(claim, in_order) + _fewer(tested, tolerance)
     return Finding.judged(
         claim,
         text,
@@ -90,13 +97,14 @@ def _claim(gain: xr.DataArray, tolerance: float) -> Claim:
     return no_worse(of_array(gain), tolerance, (n_examples(gain) or (0, 0))[0])
 
 
-def _wanted(claim: Claim) -> str:
-    """How many examples would do, of which one half chooses."""
+def _wanted(claim: Claim, in_order: bool) -> str:
+    """How many examples would do; one half chooses unless all steps are tested in order."""
     if (wanted := examples_wanted(claim)) is None:
         return " With a loss of this size no number of examples would do."
     if claim.value == 0:  # the bound of what is not seen falls with n, not with its root
         wanted = ceil(claim.n * (claim.difference.value - claim.difference.lower) / claim.difference.value)
-    return f" About {2 * wanted:,} examples would do if the loss is as it is here (there are about {2 * claim.n:,})."
+    wanted, there = (f"{wanted:,}", f"{claim.n:,}") if in_order else (f"{2 * wanted:,}", f"about {2 * claim.n:,}")
+    return f" About {wanted} examples would do if the loss is as it is here (there are {there})."
 
 
 def _fewer(tested: xr.DataArray, tolerance: float) -> str:

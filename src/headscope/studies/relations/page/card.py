@@ -58,7 +58,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
 
 def _sentence(row: Row) -> str:
     relation, direction = row.labels
-    beside = beside_baseline(row, "baseline", test=" (sign test over sentences)")
+    beside = beside_baseline(row, "baseline", test=" (sign test and t test over sentences)")
     return f"{relation} ({ARROWS.get(direction, direction)}) {beside}"
 
 
