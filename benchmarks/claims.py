@@ -1,79 +1,92 @@
-"""What the first screens claim of models that know nothing: the share of runs in which a claim holds.
+"""What pages claim of small models that know what is planted in them, and of models that know nothing.
 
-Small models of the shape of BERT are made with random weights, with the same weights and sharp attention (queries and
-keys times 6), and with exactly uniform attention. Each study reads the same sentences with each of them; a row is the
-share of the runs of a study in which any claim of its first screen or of its findings holds. Wanted: at most 5%.
+The cases are those of `tests/support/claim_cases.py`: of each study a planted model, and noises (random weights, sharp
+or uniform attention, shuffled links or labels, one example). A row is a study: in how many of the planted runs its
+claim holds (wanted: 95%), and the claim that noise earns most often (wanted: at most 5%).
 
-    python -m benchmarks.claims TREEBANK.conllu [--seeds 40] [--limit 150] [--study syntax ...]
+    PYTHONPATH=tests python -m benchmarks.claims [--seeds 40] [--study syntax ...]
+
+With a treebank, models of the shape of BERT with the tokenizer of the built-in one read it instead:
+
+    PYTHONPATH=tests python -m benchmarks.claims --treebank TREEBANK.conllu [--limit 150] [--seeds 40]
 """
 
 import argparse
-import tempfile
+import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 import xarray as xr
-from transformers import BertConfig, BertForMaskedLM
+from transformers import BertConfig, BertModel
 
 import headscope
-from headscope import Model, load
+from headscope import Corpus, Settings, load
 from headscope.corpora import Options
-from headscope.report.study_page import study_page
+from support.claim_cases import CASES, QUERIES, claimed, is_found, run
 
-SHARPNESS = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
-STUDIES = ("profile", "gradients", "geometry", "clusters", "syntax", "trees", "coreference", "patterns")
-SIZES: dict[str, Any] = {"num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 64, "intermediate_size": 128}
+OF_TREEBANK = ("profile", "gradients", "geometry", "clusters", "syntax", "trees")
+Case = Callable[[int], xr.Dataset]
 
 
-def models(seed: int, folder: Path) -> Iterator[tuple[str, Model]]:
-    """A model of each kind, with the tokenizer of the built-in one."""
+def of_treebank(study: str, corpus: Corpus, factor: float, seed: int) -> xr.Dataset:
+    """The result of a model with random weights, whose queries and keys are multiplied by a factor."""
     tokenizer = load("minilm").tokenizer
-    for kind, factor in SHARPNESS.items():
+    sizes = {"num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 64, "intermediate_size": 128}
+    with torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **SIZES))
-        with torch.no_grad():
-            for name, weight in network.named_parameters():
-                if "query" in name or "key" in name:
-                    weight.mul_(factor)
-        network.save_pretrained(folder / kind)
-        tokenizer.save_pretrained(folder / kind)
-        yield kind, load(str(folder / kind))
+        network = BertModel(BertConfig(vocab_size=len(tokenizer), **sizes)).eval()
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if "query" in name or "key" in name:
+                weight.mul_(factor)
+    return getattr(headscope, study)(headscope.wrap(network, tokenizer), corpus, Settings(seed=seed, resamples=400))
 
 
-def claims(result: xr.Dataset) -> list[str]:
-    """The titles of the claims of a page that hold."""
-    page = study_page(result)
-    return [finding.topic for finding in (*page.highlights(), *page.findings()) if finding.verdict == "holds"]
+def counted(cases: Iterable[Case], seeds: int) -> tuple[int, Counter[str], int]:
+    """The number of runs, how often each claim holds (numbers left out), and how often any."""
+    runs, held, any_held = 0, Counter[str](), 0
+    for case in cases:
+        for seed in range(seeds):
+            told = claimed(case(seed)).items()
+            titles = {re.sub(r"[\d.]+", "N", topic) for topic, verdict in told if verdict == "holds"}
+            runs, any_held = runs + 1, any_held + bool(titles)
+            held.update(titles)
+    return runs, held, any_held
+
+
+def row(study: str, noises: Iterable[Case], seeds: int, planted: bool) -> str:
+    """A row of the table."""
+    known = "-"
+    if planted:
+        known = f"{sum(is_found(study, run(study, seed)) for seed in range(seeds)) / seeds:.0%}"
+    runs, held, any_held = counted(noises, seeds)
+    worst = max(held.items(), key=lambda each: each[1], default=("", 0))
+    return f"| `{study}` | {seeds} | {known} | {runs} | {any_held / runs:.1%} | {worst[1] / runs:.1%} | {worst[0]} |"
 
 
 def main() -> None:
-    """Print a row a study, and the claims that held."""
+    """Print a row a study as soon as it is known."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("treebank")
     parser.add_argument("--seeds", type=int, default=40)
+    parser.add_argument("--study", nargs="*")
+    parser.add_argument("--treebank")
     parser.add_argument("--limit", type=int, default=150)
-    parser.add_argument("--study", nargs="*", default=STUDIES)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    corpus = headscope.read(args.treebank, Options(limit=args.limit))
-    settings = headscope.Settings(resamples=400)
-    runs, held, titles = Counter[str](), Counter[str](), Counter[str]()
-    for seed in range(args.seeds):
-        with tempfile.TemporaryDirectory() as folder:
-            for kind, model in models(seed, Path(folder)):
-                for study in args.study:
-                    found = claims(getattr(headscope, study)(model, corpus, settings))
-                    runs[study] += 1
-                    held[study] += bool(found)
-                    titles.update(f"{study}, {kind}: {topic}" for topic in set(found))
-    print("| study | runs | a claim holds |\n| --- | ---: | ---: |")
-    for study in args.study:
-        print(f"| `{study}` | {runs[study]} | {held[study] / runs[study]:.1%} |")
-    print("\n".join(f"{count} times: {title}" for title, count in titles.most_common()))
+    print("| study | seeds | planted: holds | runs of noise | any claim | most frequent claim | which |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    if args.treebank:
+        corpus = headscope.read(args.treebank, Options(limit=args.limit))
+        for study in args.study or OF_TREEBANK:
+            cases = [partial(of_treebank, study, corpus, factor) for factor in QUERIES.values()]
+            print(row(study, cases, args.seeds, planted=False), flush=True)
+        return
+    for study in args.study or CASES:
+        cases = [partial(run, study, noise=noise) for noise in CASES[study].noises]
+        print(row(study, cases, args.seeds, planted=True), flush=True)
 
 
 if __name__ == "__main__":

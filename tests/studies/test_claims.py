@@ -1,0 +1,34 @@
+"""Claims of each study: they hold where what they say is planted, and none holds of a model that knows nothing.
+
+Here with few seeds; `python -m benchmarks.claims` counts forty, and docs/numbers.md has its table.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from headscope import catalog
+from support.claim_cases import CASES, NO_CLAIMS, claimed, is_found, run
+
+NOISES = [(study, noise) for study, case in CASES.items() for noise in case.noises]
+
+
+def test_each_study_with_claims_has_a_case() -> None:
+    pages = {path.parents[1].name for path in (catalog.ROOT / "studies").glob("*/page/*.py") if _judges(path)}
+    assert pages - {"_template", *NO_CLAIMS} == set(CASES)
+
+
+def _judges(path: Path) -> bool:
+    return "Finding.judged(" in path.read_text(encoding="utf-8") or "beside_random_seeds(" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("study", CASES)
+def test_a_claim_holds_of_what_is_planted(study: str) -> None:
+    result = run(study, seed=1)
+    assert is_found(study, result), claimed(result)
+
+
+@pytest.mark.parametrize(("study", "noise"), NOISES)
+def test_no_claim_holds_of_noise(study: str, noise: str) -> None:
+    told = claimed(run(study, seed=1, noise=noise))
+    assert [topic for topic, verdict in told.items() if verdict == "holds"] == []

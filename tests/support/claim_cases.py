@@ -1,0 +1,243 @@
+"""Of each study with claims: a small model of which they must hold, and small models of noise of which none may.
+
+A case runs with any seed, so that tests take a few and `python -m benchmarks.claims` forty. The noises are random
+weights, these with sharp or exactly uniform attention, what is planted beside shuffled links or labels, and what is
+planted in a single example.
+
+>>> set(CASES) | set(NO_CLAIMS) == set(catalog.names("studies"))
+True
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+import xarray as xr
+from transformers import AutoModel, BertForSequenceClassification, PreTrainedModel
+
+import headscope
+from headscope import Model, Settings, catalog
+from headscope.report.study_page import study_page
+from support import claim_texts as texts
+from support.planted import WIDTH, Head, looks_at_offset, looks_at_piece, looks_from_to, planted
+from support.planted_task import planted_classifier
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
+from support.planted_words import causal_table
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+NO_CLAIMS = {"patterns": "shares of patterns are described", "compare": "two models differ, or are one and the same"}
+QUERIES = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
+Network = Callable[[int], PreTrainedModel]
+
+
+@dataclass(frozen=True)
+class ClaimCase:
+    """A study, what is planted, and what is noise.
+
+    * `planted`: a network by its seed; `data`: texts or a task by seed and number, with True for shuffled ones.
+    * `holds`: what stands in a claim that must hold of it.
+    * `n`: how many examples; `noise`: the class of networks with random weights, None where they are no noise. They
+      read shuffled texts: of few words any network may know something.
+    * `without`: a network that lacks what is planted; `shuffles`, `single`: whether there are shuffled texts, and
+      whether the study reads a single one.
+    """
+
+    planted: Network
+    data: Callable[..., Any]
+    holds: str
+    n: int = 60
+    noise: type | None = AutoModel
+    options: Mapping[str, Any] = field(default_factory=dict)
+    shuffles: bool = True
+    without: Network | None = None
+    single: bool = True
+
+    @property
+    def noises(self) -> list[str]:
+        """The names of its noises."""
+        others = {"shuffled": self.shuffles, "without": self.without, "one example": self.single}
+        return [*(QUERIES if self.noise else ()), *(name for name, there in others.items() if there)]
+
+
+def noisy(seed: int, factor: float, kind: type) -> PreTrainedModel:
+    """Random weights; queries and keys are multiplied by a factor each."""
+    network = tiny_bert(seed, kind, num_hidden_layers=2)
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if "query" in name or "key" in name:
+                weight.mul_(factor)
+    return network
+
+
+def run(study: str, seed: int, noise: str | None = None) -> xr.Dataset:
+    """The result of what is planted, or of a noise."""
+    case = CASES[study]
+    network = case.without(seed) if noise == "without" and case.without else case.planted(seed)
+    if noise in QUERIES and case.noise:
+        network = noisy(seed, QUERIES[noise], case.noise)
+    shuffled = case.shuffles and noise not in (None, "without", "one example")
+    data = case.data(seed, 1 if noise == "one example" else case.n, shuffled)
+    return RUNNERS.get(study, _of_corpus)(study, network, data, Settings(seed=seed, resamples=200), dict(case.options))
+
+
+def claimed(result: xr.Dataset) -> dict[str, str]:
+    """The verdicts of the claims of a page by topic."""
+    page = study_page(result)
+    return {each.topic: each.verdict for each in (*page.highlights(), *page.findings()) if each.verdict}
+
+
+def is_found(study: str, result: xr.Dataset) -> bool:
+    """Whether the claim of what is planted holds."""
+    return any(CASES[study].holds in topic and verdict == "holds" for topic, verdict in claimed(result).items())
+
+
+def _of_corpus(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    return getattr(headscope, study)(_wrapped(network), data, settings, **options)
+
+
+def _of_tuple(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    return getattr(headscope, study)(_wrapped(network), (data,), settings, **options)
+
+
+def _with_task(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    return getattr(headscope, study)(_wrapped(network), data.dev, settings, task=data, **options)
+
+
+def _saved(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    with TemporaryDirectory() as folder:
+        return getattr(headscope, study)(_wrapped(network), data, settings, directory=Path(folder), **options)
+
+
+def _trained(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    with TemporaryDirectory() as folder:
+        model, given = save_tiny(Path(folder) / "model", network), data if study == "pretrain_head" else (data,)
+        run_study = catalog.load("studies", study).run
+        return run_study(str(model), given, settings, directory=Path(folder) / "out", loading={}, **options)
+
+
+def _of_items(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "items.jsonl"
+        path.write_text("".join(f"{json.dumps(item)}\n" for item in data), encoding="utf-8")
+        return headscope.cloze(_wrapped(network), [str(path)], settings, **options)
+
+
+def _wrapped(network: PreTrainedModel) -> Model:
+    return headscope.wrap(network, tiny_tokenizer())
+
+
+RUNNERS = {
+    "ablate": _saved,
+    "attributions": _with_task,
+    "cloze": _of_items,
+    "finetune": _trained,
+    "gradients": _with_task,
+    "layers": _of_tuple,
+    "pretrain_head": _trained,
+    "prune": _saved,
+}
+
+
+def heads(**made: Head) -> Network:
+    """A network with these heads, such as h12: the second head of the first layer."""
+    places = {(int(name[1]), int(name[2])): head for name, head in made.items()}
+    return lambda seed: planted(places)
+
+
+def alike(seed: int) -> PreTrainedModel:
+    """Heads of a layer that look at the same tokens, apart from those of the other layer."""
+    first, second = looks_at_piece("[SEP]"), looks_at_offset(1)
+    return planted({(1, head): first for head in range(1, 5)} | {(2, head): second for head in range(1, 5)})
+
+
+def cone(seed: int) -> PreTrainedModel:
+    """A model whose second layer adds the same long vector to all tokens."""
+    network = tiny_bert(seed, num_hidden_layers=2)
+    with torch.no_grad():
+        network.encoder.layer[1].output.LayerNorm.bias.fill_(3)
+        network.encoder.layer[1].output.LayerNorm.bias[::2] = -3
+    return network
+
+
+def unread(seed: int) -> PreTrainedModel:
+    """A classifier whose heads look at [SEP], of which nothing is read."""
+    network = planted_classifier()
+    vocabulary = tiny_tokenizer().get_vocab()
+    with torch.no_grad():
+        for layer in network.bert.encoder.layer:
+            layer.attention.self.value.weight[:, vocabulary["[SEP]"]] = 0
+            layer.attention.self.value.weight[:, len(vocabulary) :] = 0
+    return network
+
+
+def carrying(head: Head, pieces: Iterable[str]) -> Network:
+    """A network whose head 1-2 writes into the hidden state at which of some pieces it looks."""
+
+    def made(seed: int) -> PreTrainedModel:
+        network, vocabulary = planted({(1, 2): head}), tiny_tokenizer().get_vocab()
+        attention, first = network.encoder.layer[0].attention, WIDTH
+        with torch.no_grad():
+            for number, piece in enumerate(sorted(set(pieces))):
+                attention.self.value.weight[first + number, vocabulary[piece]] = 1
+                attention.output.dense.weight[len(vocabulary) + number, first + number] = 1
+        return network
+
+    return made
+
+
+TREES = DETERMINERS | SUBJECTS | ADJECTIVES
+CLASSIFIER, SHARP = BertForSequenceClassification, {"batch": 8, "learning_rate": 0.01}
+CASES = {
+    "ablate": ClaimCase(lambda seed: planted_classifier(), texts.birds, "The task needs 1 head", 120, CLASSIFIER),
+    "attributions": ClaimCase(
+        lambda seed: planted_classifier(), texts.birds, "find what the target needs", 40, None,
+        {"scored": 30, "flow": 0}, shuffles=False,
+    ),
+    "cloze": ClaimCase(lambda seed: causal_table({("the", "cat"): 3.0}).network, texts.pairs, "100% right", noise=None),
+    "clusters": ClaimCase(alike, texts.words, "Heads of a layer are alike", shuffles=False),
+    "coreference": ClaimCase(
+        heads(h12=looks_from_to(texts.ANTECEDENTS)), texts.documents, "Head 1-2 finds antecedents", 80
+    ),
+    "finetune": ClaimCase(
+        lambda seed: planted_classifier(), texts.birds, "accuracy", noise=None,
+        options={"epochs": 4, "batch": 8, "learning_rate": 3e-3, "max_tokens": 32, "keep": "last"},
+    ),
+    "geometry": ClaimCase(
+        cone, texts.words, "The layers make random tokens alike", noise=None, shuffles=False, without=heads()
+    ),
+    "gradients": ClaimCase(unread, texts.birds, "The loss hardly uses attention to [SEP]", 60, CLASSIFIER),
+    "layers": ClaimCase(
+        carrying(looks_at_offset(-1), ["the"]), texts.rooted, "Layers add to the embeddings", 150,
+        options={"tasks_": "part_of_speech", "cases": 300, "penalties": "10", "codes": False}, single=False,
+    ),
+    "pretrain_head": ClaimCase(
+        lambda seed: tiny_bert(seed, num_hidden_layers=1), texts.cycle, "The head predicts", 100, None,
+        {"epochs": 3, "batch": 4, "learning_rate": 1e-2}, single=False,
+    ),
+    "probe": ClaimCase(
+        heads(h12=looks_from_to(TREES)), texts.treebank, "Attention alone finds", 120,
+        options=SHARP | {"epochs": 3, "attention_rate": 0.5}, single=False,
+    ),
+    "profile": ClaimCase(
+        heads(h11=looks_at_offset(-1), h12=looks_at_piece("[SEP]")), texts.words, "head mostly attends to a neighbour",
+        shuffles=False,
+    ),
+    "prune": ClaimCase(
+        lambda seed: planted_classifier(), texts.birds, "Safe to remove", 240, CLASSIFIER,
+        {"tolerance": 0.1, "step": 0.25},
+    ),
+    "relations": ClaimCase(
+        heads(h12=looks_from_to(dict.fromkeys(texts.SEERS, "saw"))), texts.linked,
+        "Head 1-2 attends more to linked words",
+    ),
+    "structure": ClaimCase(
+        carrying(looks_at_offset(-1), ["the"]), texts.rooted, "of the roots are found", 120,
+        options=SHARP | {"rank": "16", "epochs": 8}, single=False,
+    ),
+    "syntax": ClaimCase(heads(h12=looks_from_to(TREES)), texts.treebank, "Head 1-2 knows more of the syntax"),
+    "trees": ClaimCase(heads(h12=looks_from_to(TREES)), texts.treebank, "Head 1-2 draws the best trees"),
+}  # fmt: skip

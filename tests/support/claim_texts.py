@@ -1,0 +1,159 @@
+"""Texts of which a head can be planted that knows them, any number of them by a seed; and the same, shuffled.
+
+>>> treebank(0, 3).n_examples, linked(0, 3).n_examples
+(3, 3)
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from random import Random
+
+import numpy as np
+
+from headscope import Corpus
+from headscope.corpora.tasks import Task
+from headscope.linguistics.sentence import Example, Link, Mention, Sentence
+from support.planted_task import planted_task
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, parsed
+from support.tiny import WORDS
+
+# Whom each word refers to.
+ANTECEDENTS = {"he": "man", "she": "woman", "it": "house"}
+SEERS = ("cat", "dog", "child", "woman")
+TAGS = {"det": "DET", "amod": "ADJ", "nsubj": "NOUN", "root": "VERB", "punct": "PUNCT"}
+PLAIN = [word for word in WORDS if word.isalpha()]
+
+
+def corpus(examples: Iterable[Example]) -> Corpus:
+    """A corpus in memory."""
+    made = list(examples)
+    return Corpus("made", f"{len(made):064x}", len(made), {}, partial(iter, made))
+
+
+def spans(text: str) -> tuple[tuple[int, int], ...]:
+    """The words of a text, between blanks."""
+    ends = np.cumsum([len(word) + 1 for word in text.split()]).tolist()
+    return tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, text.split(), strict=True))
+
+
+def words(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """Words at random, which nothing shuffles further."""
+    random = Random(seed)
+    texts = [" ".join(random.choices(PLAIN, k=random.randint(5, 12))) + " ." for _ in range(n)]
+    return corpus(Example(str(number), (Sentence(text, spans(text)),)) for number, text in enumerate(texts))
+
+
+def cycle(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """Four words in turn; or at random."""
+    random, four = Random(seed), ("bank", "book", "bird", "cat")
+    made = [random.choices(four, k=8) if shuffled else [four[place % 4] for place in range(8)] for _ in range(n)]
+    return corpus(Example(str(number), (Sentence(" ".join(text)),)) for number, text in enumerate(made))
+
+
+def treebank(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """Sentences whose trees their words alone tell; or with random trees."""
+    random = Random(seed)
+    sentences = [parsed(_sentence(random)) for _ in range(n)]
+    tagged = [replace(each, upos=tuple(TAGS[kind] for kind in each.deprel)) for each in sentences]
+    made = corpus(Example(str(number), (sentence,)) for number, sentence in enumerate(tagged))
+    return _shuffled_trees(made, random) if shuffled else made
+
+
+def _sentence(random: Random) -> str:
+    """A verb among its nouns, each with its determiner and perhaps an adjective."""
+    verb, phrases = random.choice(("saw", "ran")), []
+    for determiner, noun in DETERMINERS.items():
+        adjectives = [adjective for adjective, its in ADJECTIVES.items() if its == noun]
+        if SUBJECTS[noun] == verb and random.random() < 0.8:
+            phrases.append([determiner, *(adjectives if random.random() < 0.5 else []), noun])
+    phrases.append([verb])
+    random.shuffle(phrases)
+    return " ".join([*(word for phrase in phrases for word in phrase), "."])
+
+
+def _shuffled_trees(made: Corpus, random: Random) -> Corpus:
+    def shuffled(example: Example) -> Example:
+        (sentence,) = example.first
+        order = random.sample(range(len(sentence.words)), len(sentence.words))
+        heads = [0] * len(order)
+        for place, word in enumerate(order[1:], 1):
+            heads[word] = order[random.randrange(place)] + 1
+        kinds = ["root" if not head else random.choice(("det", "amod", "nsubj")) for head in heads]
+        return replace(example, first=(replace(sentence, heads=tuple(heads), deprel=tuple(kinds)),))
+
+    return corpus(map(shuffled, made))
+
+
+def rooted(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """All words hang on the one after "the", which is a verb among nouns; or on any."""
+    random, examples = Random(seed), []
+    for number in range(n):
+        made = random.sample([word for word in PLAIN if word != "the"], random.randint(6, 9))
+        root = random.randrange(1, len(made))
+        made.insert(root, "the")
+        at = random.randrange(len(made)) if shuffled else root + 1
+        heads = tuple(0 if place == at else at + 1 for place in range(len(made)))
+        kinds = tuple("det" if head else "root" for head in heads)
+        text = " ".join(made)
+        upos = tuple("VERB" if kind == "root" else "NOUN" for kind in kinds)
+        examples.append(Example(str(number), (Sentence(text, spans(text), upos, heads, kinds),)))
+    return corpus(examples)
+
+
+def linked(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """Who saw: a link to "saw", wherever both stand; or between any two words."""
+    random, examples = Random(seed), []
+    for number in range(n):
+        seer = random.choice(SEERS)
+        others = [word for word in PLAIN if word not in (*SEERS, "saw")]
+        made = [seer, "saw", *random.choices(others, k=random.randint(4, 7))]
+        random.shuffle(made)
+        ends = random.sample(range(len(made)), 2) if shuffled else (made.index(seer), made.index("saw"))
+        text = " ".join(made)
+        links = (Link("Seer", (ends[0],), (ends[1],)),)
+        examples.append(Example(str(number), (Sentence(text, spans(text), links=links),)))
+    return corpus(examples)
+
+
+def documents(seed: int, n: int, shuffled: bool = False) -> Corpus:
+    """Documents of people and pronouns, whose words tell whom they refer to; or whose mentions refer to any."""
+    random, examples = Random(seed), []
+    for document in range(n):
+        people = random.sample(sorted(ANTECEDENTS.items()), 3)
+        made = [noun for _, noun in people] + [pronoun for pronoun, _ in random.choices(people, k=3)]
+        entities = {word: ANTECEDENTS.get(word, word) for word in made}
+        parts = [word for mention in made for word in (mention, random.choice(("saw", "by", "with")))]
+        refers = (
+            [random.choice(list(ANTECEDENTS.values())) for _ in made] if shuffled else [entities[word] for word in made]
+        )
+        text = " ".join([*parts, "."])
+        upos = [kind for word in made for kind in ("PRON" if word in ANTECEDENTS else "NOUN", "X")]
+        mentions = tuple(Mention(entity, 2 * place, 2 * place + 1) for place, entity in enumerate(refers))
+        sentence = Sentence(text, spans(text), (*upos, "X"), mentions=mentions, document=str(document))
+        examples.append(Example(str(document), (sentence,)))
+    return corpus(examples)
+
+
+def birds(seed: int, n: int, shuffled: bool = False) -> Task:
+    """Is there a bird in the sentence? Or labels at random."""
+    task = planted_task(n, 160)
+    if not shuffled:
+        return task
+    random = Random(seed)
+    parts = {
+        name: corpus(replace(each, label=random.choice(task.labels)) for each in part)
+        for name, part in (("dev", task.dev), ("train", task.training()))
+    }
+    return replace(task, **parts)
+
+
+def pairs(seed: int, n: int, shuffled: bool = False) -> list[dict[str, str]]:
+    """After "the" comes "cat", not another word; or either text is the good one."""
+    random, items = Random(seed), []
+    for number in range(n):
+        good, bad = (f"{random.choice(PLAIN)} the {word}" for word in ("cat", random.choice(("ran", "by", "of"))))
+        if shuffled and random.random() < 0.5:
+            good, bad = bad, good
+        items.append({"id": str(number), "good": good, "bad": bad, "phenomenon": "nouns"})
+    return items
