@@ -1,11 +1,14 @@
 """A short run of the fuzz over all targets; `make fuzz` has the long one."""
 
+import time
 from pathlib import Path
 
 import pytest
 
+from fuzz import run, targets
 from fuzz.run import fuzz
-from fuzz.targets import PAGES, TARGETS, good
+from fuzz.targets import PAGES, TARGETS, Target, good
+from headscope.corpora.parsing.lines import opened
 
 # test_bounds.py has the bounds
 QUICK = [name for name in TARGETS if name != PAGES and not name.startswith("bound, ")]
@@ -22,3 +25,17 @@ def test_mutated_inputs_are_read_or_refused(name: str) -> None:
 def test_the_good_input_of_a_target_is_read(name: str, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     TARGETS[name].take(good(name, tmp_path / "good"), tmp_path / "own")
+
+
+def test_a_reader_that_takes_too_long_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within an open file `TimeoutError` would be an error of the file, and so a refusal."""
+
+    def read_for_long(content: bytes, folder: Path) -> None:
+        (folder / "x.txt").write_bytes(b"a")
+        with opened(folder / "x.txt"):
+            time.sleep(30)
+
+    monkeypatch.setattr(run, "SECONDS", 1)
+    monkeypatch.setattr(targets, "TARGETS", {"slow": Target(lambda _: b"a", read_for_long)})
+    monkeypatch.setattr(run, "TARGETS", targets.TARGETS)
+    assert fuzz("slow", range(1), seed=0).failures == {0: "TooSlowError: more than 1 seconds"}
