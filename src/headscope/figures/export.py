@@ -1,13 +1,22 @@
-"""Figures as files for a paper: SVG, PDF and PNG, made without a network."""
+"""Figures as files for a paper: SVG, PDF and PNG, made without a network, many of them in processes of their own."""
 
-from collections.abc import Callable, Sequence
+import base64
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
+from subprocess import PIPE, Popen
 from typing import Any
 
 import altair as alt
 
 from headscope.errors import HeadscopeError
 from headscope.extras import require
+from headscope.figures import conversion
 from headscope.figures.conversion import FORMATS, from_svg, to_files, to_svg
 from headscope.storage.files import write_atomically
 
@@ -15,6 +24,9 @@ VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 DEFAULT_FORMATS = ("svg",)
 
 Converter = Callable[[dict[str, Any], str, Sequence[str]], dict[str, bytes]]
+MOST_PROCESSES = 4
+
+Save = Callable[[dict[str, Any], Path], Future[list[Path]]]
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -51,3 +63,52 @@ def of_svg(picture: str, format: str) -> bytes:
     """The content of a file of an SVG picture; `format` is one of `FORMATS`."""
     require("vl_convert")
     return from_svg(picture, format)
+
+
+@contextmanager
+def saving(formats: Sequence[str]) -> Iterator[Save]:
+    """Within this context: a function that saves a chart as `save_spec` does, and returns at once.
+
+    Charts that wait when an error ends the context are not saved. Without formats no process is started.
+    """
+    number = _number(formats)
+    command = [sys.executable, "-P", conversion.__file__, VEGA_LITE]
+    processes = [Popen(command, stdin=PIPE, stdout=PIPE, text=True) for _ in range(number)]
+    free: SimpleQueue[Popen[str]] = SimpleQueue()
+    for process in processes:
+        free.put(process)
+
+    def convert(spec: dict[str, Any], version: str, formats: Sequence[str]) -> dict[str, bytes]:
+        process = free.get()
+        try:
+            return _converted(process, spec=spec, version=version, formats=formats)
+        finally:
+            free.put(process)
+
+    executor = ThreadPoolExecutor(number or 1)
+    try:
+        yield lambda spec, stem: executor.submit(save_spec, spec, stem, formats, convert)
+    finally:
+        executor.shutdown(cancel_futures=True)
+        for process in processes:
+            process.communicate()
+
+
+def _number(formats: Sequence[str]) -> int:
+    """The processes to start. One core is left to the page, which takes as long as the SVG of its charts."""
+    cores = os.cpu_count() or 1
+    return min(max(1, cores - 1 if set(formats) == {"svg"} else cores), MOST_PROCESSES) if formats else 0
+
+
+def _converted(process: Popen[str], **arguments: Any) -> dict[str, bytes]:
+    """The contents that a process converts a chart to.
+
+    Raises `RuntimeError` if the chart cannot be converted.
+    """
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(json.dumps(arguments) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline() or '{"error": "the process that draws figures has ended"}')
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    return {name: base64.b64decode(content) for name, content in answer.items()}

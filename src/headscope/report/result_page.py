@@ -14,9 +14,8 @@ import xarray as xr
 from headscope import results
 from headscope.errors import DrawingError
 from headscope.extras import missing
-from headscope.figures.export import DEFAULT_FORMATS
+from headscope.figures.export import DEFAULT_FORMATS, Save, saving
 from headscope.figures.fit import COLUMN, fitted
-from headscope.figures.parallel import Save, saving
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import Card, index
 from headscope.report.cards.head_numbers import number_names
