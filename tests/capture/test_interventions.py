@@ -14,7 +14,7 @@ from torch import Tensor, nn
 import headscope
 from capture.test_families import EXACT, inputs_of, network_of, rows_in_block
 from headscope import HeadscopeError, Model
-from headscope.capture.interventions import Mode, gated
+from headscope.capture.interventions import Gated, Mode
 from headscope.capture.projections import at_contexts
 from headscope.capture.self_check import check
 from headscope.capture.transformers_logging import quiet
@@ -156,7 +156,7 @@ def test_gates_scale_what_heads_give(model_type: str, monkeypatch: pytest.Monkey
     real = inputs["attention_mask"].bool()
     gates = [torch.rand(*real.shape, 4, generator=torch.Generator().manual_seed(n)) for n in range(3)]
     rows_in_block(monkeypatch, 10)
-    with torch.inference_mode(), model.intervened(gated(gates)):
+    with torch.inference_mode(), model.intervened(Gated(gates)):
         output = model.network(**inputs)[0]
     expected = eager(model, inputs, lambda layer, contexts, values: contexts.mul_(gates[layer][..., None]))
     torch.testing.assert_close(output[real], expected[real], rtol=1e-5, atol=1e-5)
@@ -302,7 +302,7 @@ def test_gradients_reach_the_gates_and_pass_through(monkeypatch: pytest.MonkeyPa
         return (contexts.unflatten(-1, (4, WIDTH)) * gates[layer][..., None]).flatten(2)
 
     gradients = []
-    for gating in (model.intervened(gated(gates)), at_contexts(network, model.projections, scale)):
+    for gating in (model.intervened(Gated(gates)), at_contexts(network, model.projections, scale)):
         with gating:
             gradients.append(torch.autograd.grad(network(**inputs)[0][:, 0].square().sum(), gates))
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)

@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope import catalog, read, wrap
-from headscope.capture import key_ranges as module
 from headscope.capture import observer
 from headscope.capture.attention_mask import MASKED
 from headscope.capture.fast_attention import fast_attention
-from headscope.capture.key_ranges import KeyRanges, key_ranges, ranged_blocks
+from headscope.capture.key_ranges import key_ranges, ranged_blocks
 from headscope.encoding.encoder import Words
 from headscope.measures import SURFACE
 from headscope.passes.batches import by_length
@@ -55,7 +54,6 @@ def test_attention_by_ranges_is_that_of_all_keys(mask: torch.Tensor, elements: i
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observer, "BLOCK_ELEMENTS", elements)
         patch.setattr(observer, "LEAST_ROWS", 4)
-        patch.setattr(module, "LEAST_ROWS", 4)
         seen = torch.zeros(2, 3, LENGTH, LENGTH)
         entropies = torch.zeros(2, 3, LENGTH)
 
@@ -63,7 +61,7 @@ def test_attention_by_ranges_is_that_of_all_keys(mask: torch.Tensor, elements: i
             seen[examples, heads, queries, keys] += attention
             entropies[examples, heads, queries] += entropy()
 
-        output = fast_attention(query, key, value, 0.5, None, [mask], mask, show)
+        output = fast_attention(query, key, value, 0.5, None, None, mask, show)
     expected = (query @ key.mT * 0.5 + mask).softmax(-1)
     torch.testing.assert_close(seen, expected, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(output.transpose(1, 2), expected @ value, atol=1e-6, rtol=1e-5)
@@ -71,22 +69,43 @@ def test_attention_by_ranges_is_that_of_all_keys(mask: torch.Tensor, elements: i
 
 
 def test_a_narrow_band_computes_few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 2**9)
     monkeypatch.setattr(observer, "LEAST_ROWS", 4)
-    monkeypatch.setattr(module, "LEAST_ROWS", 4)
     found = key_ranges(band(3, 0), 2, LENGTH, LENGTH)
-    assert found is not None and found.width(1) == 4
+    assert found is not None and max(found.widths(1)) == 4
     cells = sum(
         (queries.stop - queries.start) * (keys.stop - keys.start)
         for _, _, queries, keys in ranged_blocks(found, 1, 1, LENGTH, LENGTH, torch.device("cpu"))
     )
-    assert cells < LENGTH * LENGTH / 4
+    assert cells < LENGTH * LENGTH / 3
 
 
-def test_a_mask_without_ends_has_no_ranges() -> None:
-    mask = torch.zeros(1, 1, LENGTH, LENGTH)
-    mask[..., 7] = MASKED
-    assert key_ranges(mask, 1, LENGTH, LENGTH) is None and key_ranges(None, 1, LENGTH, LENGTH) is None
-    assert KeyRanges(np.array([0, 2]), np.array([1, 4]), 4).of(slice(0, 2)) == slice(0, 4)
+def test_only_columns_that_are_masked_get_a_mask() -> None:
+    found, causal = key_ranges(band(LENGTH, 0), 2, LENGTH, LENGTH), slice(8, 12)
+    assert found is not None and key_ranges(None, 1, LENGTH, LENGTH) is None
+    assert (found.of(causal), found.masked(causal)) == (slice(0, 12), [slice(9, 12)])
+    hole = torch.zeros(1, 1, LENGTH, LENGTH)
+    hole[..., 7] = MASKED
+    holed = key_ranges(hole, 1, LENGTH, LENGTH)
+    assert holed is not None and holed.masked(causal) == [slice(7, LENGTH)]
+
+
+@pytest.mark.parametrize("elements", [2**8, 2**10, 2**19])
+def test_heads_that_share_keys_have_those(elements: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", elements)
+    monkeypatch.setattr(observer, "LEAST_ROWS", 4)
+    torch.manual_seed(0)
+    query, key, value, mask = torch.randn(2, 6, LENGTH, 4), *torch.randn(2, 2, 2, LENGTH, 4), band(LENGTH, 0)
+    seen = torch.zeros(2, 6, LENGTH, LENGTH)
+
+    def show(attention, examples, queries, entropy, heads, keys) -> None:
+        seen[examples, heads, queries, keys] += attention
+
+    output = fast_attention(query, key, value, 0.5, None, None, mask, show)
+    key, value = (states.repeat_interleave(3, dim=1) for states in (key, value))
+    expected = (query @ key.mT * 0.5 + mask).softmax(-1)
+    torch.testing.assert_close(seen, expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(output.transpose(1, 2), expected @ value, atol=1e-6, rtol=1e-5)
 
 
 def test_measures_by_ranges_are_those_of_all_keys(monkeypatch: pytest.MonkeyPatch) -> None:

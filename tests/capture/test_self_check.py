@@ -1,18 +1,28 @@
 """The check at load: what it accepts, and bugs planted to see it find them."""
 
+import numpy as np
 import pytest
 import torch
 from transformers import AttentionMaskInterface, BertForSequenceClassification, DebertaV2Config, MPNetConfig
 
-from headscope.capture import attention_function, attention_mask, observer, self_check, softmax, softmax_tap
+from headscope.capture import (
+    attention_function,
+    attention_mask,
+    fast_attention,
+    key_ranges,
+    observer,
+    self_check,
+    softmax_tap,
+)
 from headscope.capture.attention_function import attend
-from headscope.capture.observer import blocks
+from headscope.capture.key_ranges import ranged_blocks
 from headscope.capture.self_check import TOLERANCE
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
 from headscope.models import wrap
 from support.shown import shown
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from support.tiny_families import tiny_config
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
@@ -51,7 +61,7 @@ def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
 def last_block_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observer, "LEAST_ROWS", 5)
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
-    monkeypatch.setattr(attention_function, "blocks", lambda *shape, **how: list(blocks(*shape, **how))[:-1])
+    monkeypatch.setattr(attention_function, "ranged_blocks", lambda *of, **how: list(ranged_blocks(*of, **how))[:-1])
 
 
 def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +78,7 @@ def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_softmax_of_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(softmax, "LOG2_E", 1.01 * softmax.LOG2_E)
+    monkeypatch.setattr(fast_attention, "LOG2_E", 1.01 * fast_attention.LOG2_E)
 
 
 def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +123,21 @@ def test_a_bug_of_lazy_masks_only_leaves_the_whole_ones(monkeypatch):
     monkeypatch.setattr(observer, "LEAST_ROWS", 5)
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
     assert self_check.check(tiny_bert()).method == "attention interface, whole masks"
+
+
+def test_the_check_finds_a_window_whose_last_key_is_lost(monkeypatch):
+    """Also in a model whose window is longer than the check's text."""
+    network, ends = tiny_network(tiny_config("modernbert", local_attention=128)), key_ranges._ends
+
+    def lost(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        first, last = ends(seen)
+        return first, last - (last < seen.shape[1])
+
+    assert self_check.check(network).method == "attention interface"
+    monkeypatch.setattr(key_ranges, "_ends", lost)
+    with pytest.raises(HeadscopeError, match="attention of layer 2 differs from eager"):
+        self_check.check(network)
+    assert network.config.sliding_window == 64
 
 
 def test_the_check_finds_a_softmax_too_many(monkeypatch):

@@ -17,10 +17,11 @@ from transformers.masking_utils import eager_mask
 
 from headscope.capture.attention_mask import block_mask, lazy_mask, mask_block
 from headscope.capture.fast_attention import fast_attention
-from headscope.capture.observer import Intervention, Observer, blocks
+from headscope.capture.key_ranges import key_ranges, ranged_blocks
+from headscope.capture.observer import Intervention, Observer
 from headscope.capture.softmax import exact_softmax, shifted
 from headscope.capture.spread import home
-from headscope.capture.watch import Watch, Watches, change, count, current, during_forward, show, some_heads, watching
+from headscope.capture.watch import Watch, Watches, by_ranges, change, count, current, during_forward, show, watching
 
 # Substrings such as "sdpa" or "flash" would make transformers treat the function as one of its own.
 NAME, LAZY, WHOLE = "headscope", "headscope-lazy", "headscope-whole"
@@ -74,33 +75,44 @@ def attend(
     """
     watches = _watches(keywords)
     examples_, heads_, length, width = query.shape
-    groups = heads_ // max(1, key.shape[1])
-    key, value = (states.repeat_interleave(groups, dim=1) if groups > 1 else states for states in (key, value))
     scale = width**-0.5 if scaling is None else scaling
-    biases = [bias for bias in (position_bias, attention_mask) if bias is not None]
-    if some_heads(watches) and not torch.is_grad_enabled():
+    ranged = by_ranges(watches)
+    if ranged and not any(watch.changes for watch in watches) and not torch.is_grad_enabled():
         output = fast_attention(
-            query, key, value, scale, softcap, biases, attention_mask, partial(show, watches, length=key.shape[2])
+            query, key, value, scale, softcap, position_bias, attention_mask, partial(show, watches)
         )
         count(watches)
         return output, None
+    biases = [bias for bias in (position_bias, attention_mask) if bias is not None]
     output = value.new_empty(examples_, length, heads_, value.shape[-1])
     shape = (examples_, heads_, length, key.shape[2])
-    for examples, heads, queries in blocks(*shape, query.device):
-        scores = query[examples, heads, queries] @ key[examples, heads].mT
+    ranges = key_ranges(attention_mask, examples_, *shape[2:]) if ranged else None
+    for examples, heads, queries, keys in ranged_blocks(ranges, *shape, query.device, some_heads=False):
+        scores = by_key_head(query[examples, :, queries], key[examples, :, keys].mT)
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).mul_(scale)
         if softcap is not None:
             scores = torch.tanh(scores / softcap) * softcap
         for bias in biases:
-            scores += mask_block(bias, examples, queries, heads)
+            scores += mask_block(bias, examples, queries, heads, keys)
         scores = shifted(scores)
         attention, entropy = exact_softmax(scores)
         changed = change(watches, attention, examples, queries, scores)
         # [example, query, head, value_width]
-        output[examples, queries, heads] = (changed.to(value.dtype) @ value[examples, heads]).transpose(1, 2)
-        show(watches, changed, examples, queries, entropy if changed is attention else None, heads)
+        output[examples, queries] = by_key_head(changed.to(value.dtype), value[examples, :, keys]).transpose(1, 2)
+        show(watches, changed, examples, queries, entropy if changed is attention else None, heads, keys)
     count(watches)
     return output, None
+
+
+def by_key_head(
+    rows: Float[Tensor, "example head row inner"], states: Float[Tensor, "example key_head inner outer"]
+) -> Float[Tensor, "example head row outer"]:
+    """The product of each head's rows and the states that it shares with its group, which are not copied."""
+    (examples, heads, number, inner), key_heads = rows.shape, states.shape[1]
+    if heads == key_heads:
+        return rows @ states
+    together = rows.reshape(examples, key_heads, heads // key_heads * number, inner) @ states
+    return together.view(examples, heads, number, states.shape[-1])
 
 
 def _watches(keywords: dict[str, object]) -> Watches:

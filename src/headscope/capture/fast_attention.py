@@ -4,52 +4,68 @@ Two blocks of memory serve all blocks of a layer, since new memory costs more th
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from headscope.capture.attention_mask import mask_block
-from headscope.capture.key_ranges import key_ranges, ranged_blocks
+from headscope.capture.key_ranges import key_ranges, mask_parts, ranged_blocks
 from headscope.capture.observer import RowEntropy
-from headscope.capture.softmax import power_softmax, shifted
+from headscope.capture.softmax import LOG2_E, power_softmax, shifted
 
 Show = Callable[[Float[Tensor, "example head query key"], slice, slice, RowEntropy, slice, slice], None]
 
 
 def fast_attention(
     query: Float[Tensor, "example head query width"],
-    key: Float[Tensor, "example head key width"],
-    value: Float[Tensor, "example head key value_width"],
+    key: Float[Tensor, "example key_head key width"],
+    value: Float[Tensor, "example key_head key value_width"],
     scale: float,
     softcap: float | None,
-    biases: Iterable[Tensor],
+    bias: Tensor | None,
     mask: Tensor | None,
     show: Show,
 ) -> Float[Tensor, "example query head value_width"]:
     """The output of attention; each block of its probabilities goes to `show`, and is overwritten after it.
 
-    * `mask`: which keys each query sees, added to the scores as the other `biases` are. Keys that no query of a block
-      sees are not computed.
+    * `mask`: which keys each query sees, added to the scores as `bias` is. Keys that no query of a block sees are not
+      computed.
     """
     examples_, heads_, length, _ = query.shape
+    group = heads_ // max(1, key.shape[1])
     output = value.new_empty(examples_, heads_, length, value.shape[-1])
     # [example_head, token, width]: states in the order in which a matrix product reads them.
     query, key, value, rows = [states.contiguous().flatten(0, 1) for states in (query, key, value, output)]
     ranges = key_ranges(mask, examples_, length, key.shape[1])
-    every = list(ranged_blocks(ranges, examples_, heads_, length, key.shape[1], query.device))
-    most = max((_cells(*block) for block in every), default=0)
+    blocks = list(ranged_blocks(ranges, examples_, heads_, length, key.shape[1], query.device, group=group))
+    most = max((_cells(*block) for block in blocks), default=0)
     memory = query.new_empty(2, most, dtype=torch.promote_types(query.dtype, torch.float32))
-    for examples, heads, queries, keys in every:
+    for examples, heads, queries, keys in blocks:
         size = [part.stop - part.start for part in (examples, heads, queries, keys)]
         scores, attention = memory[:, : _cells(examples, heads, queries, keys)].view(2, *size)
         maps = slice(examples.start * heads_ + heads.start, (examples.stop - 1) * heads_ + heads.stop)
-        _write_scores(scores.flatten(0, 1), query[maps, queries], key[maps, keys].mT, scale, softcap)
-        for bias in biases:
-            scores += mask_block(bias, examples, queries, heads, keys)
+        shared = slice(maps.start // group, -(-maps.stop // group))
+        # [example_key_head, queries of its heads, key]: the same memory as [example_head, query, key].
+        by_key_head = (shared.stop - shared.start, math.prod(size[:3]) // (shared.stop - shared.start))
+        _write_scores(
+            scores.view(*by_key_head, size[3]),
+            query[maps, queries].reshape(*by_key_head, query.shape[-1]),
+            key[shared, keys].mT,
+            scale,
+            softcap,
+        )
+        if bias is not None:
+            scores.add_(mask_block(bias, examples, queries, heads, keys), alpha=LOG2_E)
+        for columns, part in mask_parts(mask, ranges, examples, queries, heads):
+            scores[..., columns].add_(part, alpha=LOG2_E)
         entropy = power_softmax(shifted(scores), attention)
-        torch.bmm(attention.flatten(0, 1).to(value.dtype), value[maps, keys], out=rows[maps, queries])
+        probabilities, own = attention.view(*by_key_head, size[3]).to(value.dtype), rows[maps, queries]
+        if group == 1:
+            torch.bmm(probabilities, value[shared, keys], out=own)
+        else:
+            own.copy_(torch.bmm(probabilities, value[shared, keys]).view(own.shape))
         show(attention, examples, queries, entropy, heads, keys)
     return output.transpose(1, 2)
 
@@ -59,11 +75,11 @@ def _cells(*parts: slice) -> int:
 
 
 def _write_scores(scores: Tensor, query: Tensor, key: Tensor, scale: float, softcap: float | None) -> None:
-    # The scale goes last, as in eager attention: a scaled query would round in another way.
+    """Write the products, scaled after they are summed as in eager attention, as powers of 2."""
+    power = 1 if softcap is not None else LOG2_E
     if query.dtype == scores.dtype:
-        torch.bmm(query, key, out=scores)
+        torch.baddbmm(scores, query, key, beta=0, alpha=scale * power, out=scores)
     else:
-        scores.copy_(query @ key)
-    scores *= scale
+        scores.copy_(query @ key).mul_(scale * power)
     if softcap is not None:
-        scores.div_(softcap).tanh_().mul_(softcap)
+        scores.div_(softcap).tanh_().mul_(softcap * LOG2_E)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -27,21 +29,24 @@ def uniform(disabled: Heads) -> Intervention:
         seen = (scores > HIDDEN).to(attention.dtype)
         return seen / seen.sum(-1, keepdim=True)
 
-    return _of_heads(disabled, even)
+    return _OfHeads(disabled, even)
 
 
 def zero(disabled: Heads) -> Intervention:
     """Zero attention of a disabled head: its output is 0."""
-    return _of_heads(disabled, lambda attention, scores: torch.zeros_like(attention))
+    return _OfHeads(disabled, lambda attention, scores: torch.zeros_like(attention))
 
 
-def gated(gates: Sequence[Float[Tensor, "example query head"]]) -> Intervention:
+@dataclass(frozen=True)
+class Gated:
     """The output of each head in each layer times its gate, which gradients reach."""
 
-    def scale(layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
-        return attention * gates[layer][examples, queries].mT[..., None]
+    gates: Sequence[Float[Tensor, "example query head"]]
+    key_ranges = True
 
-    return scale
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
+        """See `Intervention`."""
+        return attention * self.gates[layer][examples, queries].mT[..., None]
 
 
 @contextmanager
@@ -75,16 +80,23 @@ def refuse(mode: str, disabled: Heads, heads: Sequence[int], means: np.ndarray |
         raise ValueError(f"mode 'mean' needs means [layer, head, width], not {None if means is None else means.shape}")
 
 
-def _of_heads(disabled: Heads, instead: Callable[[Tensor, Tensor], Tensor]) -> Intervention:
+@dataclass(frozen=True)
+class _OfHeads:
     """An intervention that puts `instead(attention, scores)` of the disabled heads in the place of theirs."""
-    chosen = [np.flatnonzero(layer).tolist() for layer in disabled]
 
-    def change(layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
-        heads = chosen[layer]
+    disabled: Heads
+    instead: Callable[[Tensor, Tensor], Tensor]
+    key_ranges = True
+
+    @cached_property
+    def _chosen(self) -> list[list[int]]:
+        return [np.flatnonzero(layer).tolist() for layer in self.disabled]
+
+    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, scores: Tensor) -> Tensor:
+        """See `Intervention`."""
+        heads = self._chosen[layer]
         if not heads:
             return attention
         changed = attention.clone()
-        changed[:, heads] = instead(attention[:, heads], scores[:, heads])
+        changed[:, heads] = self.instead(attention[:, heads], scores[:, heads])
         return changed
-
-    return change

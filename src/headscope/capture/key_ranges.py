@@ -5,86 +5,166 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from headscope.capture.attention_mask import floor_of, mask_block
-from headscope.capture.observer import LEAST_ROWS, Blocks, blocks, cells_of, tiles
+from headscope.capture.observer import Blocks, blocks, cells_of, heads_together, least_rows, tiles
 
 # Rows of a mask that are looked at together.
 ROWS = 512
-# A band is a mask whose queries see at most this share of the keys.
-BAND = 0.5
+# Numbers of the parts of a mask that are kept.
+KEPT = 2**22
+# A block costs as much as this share of the cells of the largest one, beside its own cells.
+BLOCK_COST = 1 / 16
 
 
 @dataclass(frozen=True)
 class KeyRanges:
     """The first key that each query sees in any example and head, and the one behind the last.
 
-    A query that sees no key has all of them: its attention is even.
+    A query that sees no key has all of them: its attention is even. From `clear` to before `end` the mask is 0 in all
+    examples and heads.
     """
 
     first: Int[np.ndarray, " query"]
     last: Int[np.ndarray, " query"]
+    clear: Int[np.ndarray, " query"]
+    end: Int[np.ndarray, " query"]
     keys: int
 
     def of(self, queries: slice) -> slice:
         """The keys that any of some queries sees."""
         return slice(int(self.first[queries].min()), int(self.last[queries].max()))
 
-    def width(self, rows: int) -> int:
-        """The most keys that a block of so many neighbouring queries sees."""
-        return max(self._width(start, rows) for start in range(0, len(self.first), rows))
+    def masked(self, queries: slice) -> list[slice]:
+        """The keys of `of(queries)` where the mask of some query is not 0, in one or two ranges."""
+        keys = self.of(queries)
+        start, stop = int(self.clear[queries].max()), int(self.end[queries].min())
+        if stop <= start:
+            return [keys]
+        return [part for part in (slice(keys.start, start), slice(stop, keys.stop)) if part.start < part.stop]
 
-    def _width(self, start: int, rows: int) -> int:
-        keys = self.of(slice(start, start + rows))
-        return keys.stop - keys.start
+    def widths(self, rows: int) -> list[int]:
+        """How many keys each block of so many neighbouring queries sees."""
+        starts = np.arange(0, len(self.first), rows)
+        return (np.maximum.reduceat(self.last, starts) - np.minimum.reduceat(self.first, starts)).tolist()
 
 
 def key_ranges(mask: Tensor | None, examples: int, queries: int, keys: int) -> KeyRanges | None:
-    """The ranges of a mask [example, head, query, key]; None where there is no mask, or it hides no key at an end.
+    """The ranges of a mask [example, head, query, key]; None without a mask.
 
     They are found once for all layers that share a mask.
     """
-    if mask is None:
+    if mask is None or not (examples and queries and keys):
         return None
     known = vars(mask).get("ranges")
     if known is None:
-        ranges = _ranges_of(mask, examples, queries, keys)
-        known = vars(mask)["ranges"] = (ranges,)
-    return known[0]
+        known = vars(mask)["ranges"] = _ranges_of(mask, examples, queries, keys)
+    return known
 
 
-def _ranges_of(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRanges | None:
-    first, last = np.zeros(queries, dtype=int), np.full(queries, keys)
+def _ranges_of(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRanges:
+    ends = []
     for start in range(0, queries, ROWS):
         rows = slice(start, min(start + ROWS, queries))
         part = mask_block(mask, slice(0, examples), rows)
         seen = part > floor_of(part.dtype) / 2  # [example, head, query, key]
-        empty = ~seen.any(-1)
-        seen = seen.any(1).any(0).expand(rows.stop - rows.start, -1)
-        sees_none = empty.any(1).any(0).expand(len(seen)).cpu().numpy()
-        ends = seen.shape[-1] - seen.flip(-1).to(torch.uint8).argmax(-1)
-        first[rows] = np.where(sees_none, 0, seen.to(torch.uint8).argmax(-1).cpu().numpy())
-        last[rows] = np.where(sees_none, keys, ends.cpu().numpy())
-    return KeyRanges(first, last, keys) if (first > 0).any() or (last < keys).any() else None
+        sees_none = ~seen.any(-1)
+        seen, clear = seen.any(1).any(0), (part == 0).all(1).all(0)
+        sees_none = sees_none.any(1).any(0)[:, None]
+        # [query, key]; a mask of one row is that of all queries
+        both = [part.expand(rows.stop - rows.start, -1).cpu().numpy() for part in (seen | sees_none, clear)]
+        ends.append((*_ends(both[0]), *_first_run(both[1])))
+    return KeyRanges(*(np.concatenate(parts) for parts in zip(*ends, strict=True)), keys=keys)
+
+
+def _ends(seen: Bool[np.ndarray, "query key"]) -> tuple[np.ndarray, np.ndarray]:
+    return seen.argmax(-1), seen.shape[-1] - seen[:, ::-1].argmax(-1)
+
+
+def _first_run(clear: Bool[np.ndarray, "query key"]) -> tuple[np.ndarray, np.ndarray]:
+    """The first key of each query where the mask is 0, and the next one where it is not; twice 0 for none."""
+    first = clear.argmax(-1)
+    after = ~clear & (np.arange(clear.shape[-1]) >= first[:, None])
+    last = np.where(after.any(-1), after.argmax(-1), clear.shape[-1])
+    return first, np.where(clear.any(-1), last, 0)
+
+
+def mask_parts(
+    mask: Tensor | None, ranges: KeyRanges | None, examples: slice, queries: slice, heads: slice
+) -> list[tuple[slice, Tensor]]:
+    """What a mask adds to the scores of a block, where it is not 0 throughout: columns of the block, and their mask.
+
+    It is kept for the other heads and layers that share the mask, up to `KEPT` numbers.
+    """
+    if mask is None or ranges is None:
+        return []
+    kept: dict[tuple, list[tuple[slice, Tensor]]] = vars(mask).setdefault("parts", {})
+    key = examples.start, queries.start, queries.stop, heads.start if mask.shape[1] > 1 else 0
+    if key not in kept:
+        start = ranges.of(queries).start
+        parts = [
+            (slice(keys.start - start, keys.stop - start), mask_block(mask, examples, queries, heads, keys))
+            for keys in ranges.masked(queries)
+        ]
+        known = vars(mask).setdefault("numbers", 0) + sum(part.numel() for _, part in parts)
+        if known > KEPT:
+            return parts
+        kept[key], vars(mask)["numbers"] = parts, known
+    return kept[key]
 
 
 def ranged_blocks(
-    ranges: KeyRanges | None, examples: int, heads: int, queries: int, keys: int, device: torch.device
+    ranges: KeyRanges | None,
+    examples: int,
+    heads: int,
+    queries: int,
+    keys: int,
+    device: torch.device,
+    *,
+    some_heads: bool = True,
+    group: int = 1,
 ) -> Iterator[tuple[slice, slice, slice, slice]]:
-    """The blocks of `blocks`, each with the keys that its queries see; of a narrow band, blocks with few rows."""
-    for block in _blocks(ranges, examples, heads, queries, keys, device):
+    """The blocks of `blocks`, each with the keys that its queries see, and as many rows as are cheap.
+
+    * `group`: heads that share their keys; a block has some of one group, or several whole groups.
+    """
+    for block in _blocks(ranges, examples, heads, queries, keys, device, some_heads, group):
         yield *block, ranges.of(block[2]) if ranges else slice(0, keys)
 
 
 def _blocks(
-    ranges: KeyRanges | None, examples: int, heads: int, queries: int, keys: int, device: torch.device
+    ranges: KeyRanges | None,
+    examples: int,
+    heads: int,
+    queries: int,
+    keys: int,
+    device: torch.device,
+    some_heads: bool,
+    group: int,
 ) -> Blocks:
-    window = ranges.width(1) if ranges else keys
-    rows = max(LEAST_ROWS, window)
-    if ranges is None or not heads or ranges.width(rows) > BAND * keys:
-        yield from blocks(examples, heads, queries, keys, device, some_heads=True)
+    cells, least = cells_of(device), least_rows()
+    if ranges is None or heads * queries * keys <= cells:
+        yield from blocks(examples, heads, queries, keys, device, some_heads=some_heads, group=group)
         return
-    side_by_side = max(1, cells_of(device) // (rows * ranges.width(rows)))
-    yield from tiles((examples, heads, queries), (1, side_by_side, rows))
+
+    def size(rows: int) -> tuple[float, int, int]:
+        """The cost of a layer in blocks of so many rows, the cells of the largest one, and its heads."""
+        widths = ranges.widths(rows)
+        together = heads_together(cells // (rows * max(widths)), heads, group) if some_heads else heads
+        number = -(-heads // together) * len(widths)
+        return heads * rows * sum(widths) + number * cells * BLOCK_COST, rows * max(widths) * together, together
+
+    choices = {min(rows, queries) for rows in (max(least, cells // keys), *_doubled(least, queries))}
+    sizes = {rows: size(rows) for rows in choices}
+    rows = min(sizes, key=lambda rows: (sizes[rows][1] > cells and rows > least, sizes[rows][0], -rows))
+    yield from tiles((examples, heads, queries), (1, sizes[rows][2], rows))
+
+
+def _doubled(least: int, most: int) -> Iterator[int]:
+    """The smaller number, and its doubles up to the larger one, which is the last."""
+    while least < most:
+        yield least
+        least *= 2
+    yield most

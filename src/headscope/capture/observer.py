@@ -1,6 +1,8 @@
 """Protocols of observers, which read attention, and interventions, which change it; the blocks of rows they receive."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 import torch
@@ -15,6 +17,9 @@ MOST_CORES = 8
 ACCELERATOR_ELEMENTS = 2**27
 # Fewer rows than this make slow matrix products; long inputs get larger blocks instead.
 LEAST_ROWS = 64
+# In `small_blocks`.
+FEW_ROWS = 3
+_small: ContextVar[bool] = ContextVar("small blocks", default=False)
 CPU = torch.device("cpu")
 
 
@@ -26,10 +31,9 @@ Blocks = Iterator[tuple[slice, slice, slice]]
 class Observer(Protocol):
     """A function that receives every block of every layer once: examples in order, queries in order within them.
 
-    An observer with a true attribute `some_heads` may receive a block of some heads: within examples heads are in
-    order, and queries within them. Another observer receives all heads at once. One with a true attribute
-    `key_ranges` receives only the keys that a query of the block may see, whose slice follows `heads`; the attention to
-    all others is 0.
+    An observer with a true attribute `key_ranges` may receive a block of some heads, and of the keys alone that some
+    query of the block sees: their slice follows `heads`, and the attention to all others is 0. Within examples heads
+    are in order, and queries within them. Another observer receives all heads and all keys.
     """
 
     def __call__(
@@ -50,7 +54,10 @@ class Observer(Protocol):
 
 
 class Intervention(Protocol):
-    """A function that receives blocks of attention as an observer does, and returns their replacements."""
+    """A function that receives blocks of attention as an observer does, and returns their replacements.
+
+    A block has all heads; with a true attribute `key_ranges`, only the keys that some query of the block sees.
+    """
 
     def __call__(
         self,
@@ -74,11 +81,19 @@ HIDDEN = -9e3
 
 
 def blocks(
-    examples: int, heads: int, queries: int, keys: int, device: torch.device = CPU, *, some_heads: bool = False
+    examples: int,
+    heads: int,
+    queries: int,
+    keys: int,
+    device: torch.device = CPU,
+    *,
+    some_heads: bool = False,
+    group: int = 1,
 ) -> Blocks:
     """The slices of examples, heads and queries that bound a block's size on a device.
 
-    `some_heads`: where one example is too large, divide its heads before its queries.
+    * `some_heads`: where one example is too large, divide its heads before its queries.
+    * `group`: heads that share their keys; see `heads_together`.
 
     >>> list(blocks(examples=4, heads=4, queries=128, keys=128))
     [(slice(0, 4, None), slice(0, 4, None), slice(0, 128, None))]
@@ -86,10 +101,22 @@ def blocks(
     [(slice(0, 1, None), slice(0, 64, None)), (slice(1, 2, None), slice(0, 64, None))]
     """
     cells = cells_of(device)
-    side_by_side = min(heads, max(1, cells // max(1, queries * keys))) if some_heads else heads
-    rows = max(LEAST_ROWS, cells // max(1, side_by_side * keys))
+    side_by_side = heads_together(cells // max(1, queries * keys), heads, group) if some_heads else heads
+    rows = max(least_rows(), cells // max(1, side_by_side * keys))
     together = max(1, rows // queries) if side_by_side == heads else 1
     yield from tiles((examples, heads, queries), (together, side_by_side, rows))
+
+
+def heads_together(most: int, heads: int, group: int = 1) -> int:
+    """At most so many of a layer's heads, but one at least: some of one group, or several whole groups.
+
+    >>> [heads_together(most, heads=12, group=4) for most in (0, 3, 4, 11, 99)]
+    [1, 2, 4, 8, 12]
+    """
+    most = max(1, min(most, heads))
+    if most >= group:
+        return most // group * group
+    return max(some for some in range(1, most + 1) if group % some == 0)
 
 
 def tiles(shape: tuple[int, int, int], size: tuple[int, int, int]) -> Blocks:
@@ -109,8 +136,25 @@ def tiles(shape: tuple[int, int, int], size: tuple[int, int, int]) -> Blocks:
                 )
 
 
+def least_rows() -> int:
+    """How many rows a block has at least."""
+    return FEW_ROWS if _small.get() else LEAST_ROWS
+
+
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """Within this context blocks have few rows of one head, so that a short input has many of them."""
+    token = _small.set(True)
+    try:
+        yield
+    finally:
+        _small.reset(token)
+
+
 def cells_of(device: torch.device) -> int:
     """How many cells of attention a block has on a device."""
+    if _small.get():
+        return 1
     if device.type != "cpu":
         return ACCELERATOR_ELEMENTS
     return BLOCK_ELEMENTS * min(MOST_CORES, torch.get_num_threads())

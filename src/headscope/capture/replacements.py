@@ -40,12 +40,13 @@ def uniform(
     >>> uniform(value, None, heads=1).flatten(), uniform(value, torch.tensor([[[[True, False, True]]]]), 1).flatten()
     (tensor([3.]), tensor([3.5000]))
     """
-    value = value.repeat_interleave(heads // max(1, value.shape[1]), dim=1)
     if mask is None:
-        return value.mean(2, keepdim=True).transpose(1, 2)  # [example, 1, head, width]
-    seen = seen_by(mask).to(value.dtype)
-    # [example, query, head, width]
-    return (seen / seen.sum(-1, keepdim=True).clamp_min(1) @ value).transpose(1, 2)
+        means = value.mean(2, keepdim=True)
+    else:
+        seen = seen_by(mask).to(value.dtype)
+        means = seen / seen.sum(-1, keepdim=True).clamp_min(1) @ value
+    # [example, key_head, query, width] -> [example, query, head, width]
+    return means.transpose(1, 2).repeat_interleave(heads // max(1, value.shape[1]), dim=2)
 
 
 def seen_by(mask: Tensor) -> Bool[Tensor, "example 1 query key"]:

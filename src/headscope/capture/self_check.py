@@ -1,10 +1,11 @@
 """The self-check at load: an exact capture of a model's attention, or a refusal rather than wrong numbers.
 
 On a short padded batch the captured attention must be that of transformers' eager implementation, layer
-by layer; its rows must sum to 1, and the outputs must be those of the eager model.
+by layer; its rows must sum to 1, and the outputs must be those of the eager model. Sliding windows are made shorter
+than the input for this time, so that they hide keys as in a long one.
 """
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -16,12 +17,16 @@ from transformers import PreTrainedModel
 
 from headscope.capture.attention_function import LAZY, WHOLE, observed
 from headscope.capture.eager import Seen, eager_pass, rows_sum_to_one
-from headscope.capture.observer import Intervention, Observer
+from headscope.capture.observer import Intervention, Observer, small_blocks
+from headscope.capture.short_windows import short_windows
 from headscope.capture.softmax_tap import tapped
 from headscope.capture.transformers_logging import quiet
 from headscope.capture.unsupported import REFUSED
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
+
+Place = tuple[slice, slice, slice, slice]
+ALL = slice(None)
 
 
 class Observe(Protocol):
@@ -41,9 +46,10 @@ CAPTURES: dict[str, Observe] = {
 TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 # Largest difference of a faster pass from a full one, as a fraction of the largest output (at least of 1).
 CLOSE = TOLERANCE | {torch.float32: 1e-5}
-# The check's short input gets the masks that long inputs get, too; with them, attention by blocks of some heads, whose
-# softmax rounds in another way: layers with very large weights enlarge that, and it may differ ten times as much.
-BY_HEADS = 10
+# The check's short input gets the masks that long inputs get, too; with them, attention by small blocks of some heads
+# and of the keys that they see, whose softmax rounds in another way: layers with very large weights enlarge that, and
+# it may differ ten times as much.
+BY_RANGES = 10
 TRIALS: dict[str, tuple[tuple[Observe, bool], ...]] = {
     "attention interface": ((observed, False), (partial(observed, name=LAZY), True)),
     "attention interface, whole masks": ((partial(observed, name=WHOLE), False), (partial(observed, name=WHOLE), True)),
@@ -60,15 +66,22 @@ class Capture:
 
 @dataclass
 class _Maps:
-    """An observer that keeps the blocks of each layer, each with its place [example, head, query]."""
+    """An observer that keeps the blocks of each layer, each with its place [example, head, query, key]."""
 
-    some_heads: bool
-    blocks: dict[int, list[tuple[tuple[slice, slice, slice], Tensor]]] = field(default_factory=dict)
+    key_ranges: bool
+    blocks: dict[int, list[tuple[Place, Tensor]]] = field(default_factory=dict)
 
     def __call__(
-        self, layer: int, attention: Tensor, examples: slice, queries: slice, entropy: object, heads: slice
+        self,
+        layer: int,
+        attention: Tensor,
+        examples: slice,
+        queries: slice,
+        entropy: object,
+        heads: slice,
+        keys: slice = ALL,
     ) -> None:
-        self.blocks.setdefault(layer, []).append(((examples, heads, queries), attention.clone()))
+        self.blocks.setdefault(layer, []).append(((examples, heads, queries, keys), attention.clone()))
 
     def layers(self, shape: torch.Size) -> list[Tensor]:
         """The maps of each layer, of a batch [example, token]; NaN where there was no block."""
@@ -83,7 +96,7 @@ def check(network: PreTrainedModel) -> Capture:
     kind = network.config.model_type
     if kind in REFUSED:
         raise HeadscopeError(f"model type '{kind}' {REFUSED[kind]}; use another model")
-    with torch.inference_mode(), quiet():
+    with torch.inference_mode(), quiet(), short_windows(network):
         inputs, expected = eager_pass(network, TOLERANCE[network.dtype])
         reasons = []
         for method in CAPTURES:
@@ -97,28 +110,29 @@ def check(network: PreTrainedModel) -> Capture:
 def _refusal(network: PreTrainedModel, inputs: dict[str, Tensor], expected: Seen, method: str) -> str | None:
     """The error of the first trial of a method that differs from the eager pass; None if none differs."""
     real = inputs["attention_mask"].bool()
-    for observe, some_heads in TRIALS.get(method, ((CAPTURES[method], False),)):
+    for observe, by_ranges in TRIALS.get(method, ((CAPTURES[method], False),)):
         try:
-            seen = _captured(network, inputs, observe, some_heads=some_heads)
+            seen = _captured(network, inputs, observe, by_ranges=by_ranges)
         except Exception as error:  # whatever a model does with an attention function that it does not know
             return f"{type(error).__name__}: {error}".splitlines()[0]
-        tolerance = TOLERANCE[network.dtype] * (BY_HEADS if some_heads else 1)
+        tolerance = TOLERANCE[network.dtype] * (BY_RANGES if by_ranges else 1)
         if reason := _compare(seen, expected, real, tolerance):
             return reason
     return None
 
 
-def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Observe, *, some_heads: bool) -> Seen:
-    maps = _Maps(some_heads)
-    with observe(network, maps):
+def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Observe, *, by_ranges: bool) -> Seen:
+    maps = _Maps(by_ranges)
+    with observe(network, maps), small_blocks() if by_ranges else nullcontext():
         output = network(**inputs)
     return Seen(maps.layers(inputs["input_ids"].shape), output[0])
 
 
-def _whole(blocks: list[tuple[tuple[slice, slice, slice], Tensor]], examples: int, tokens: int) -> Tensor:
-    count = max(heads.stop for (_, heads, _), _ in blocks)
+def _whole(blocks: list[tuple[Place, Tensor]], examples: int, tokens: int) -> Tensor:
+    count = max(heads.stop for (_, heads, _, _), _ in blocks)
     whole = blocks[0][1].new_full((examples, count, tokens, tokens), torch.nan)
     for place, attention in blocks:
+        whole[place[:3]] = 0
         whole[place] = attention
     return whole
 

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from headscope.capture.observer import Intervention, Observer, blocks
 from headscope.capture.spread import home
-from headscope.capture.watch import Watch, change, count, current, during_forward, show, some_heads, watching
+from headscope.capture.watch import Watch, by_ranges, change, count, current, during_forward, show, watching
 
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
 
@@ -42,9 +42,9 @@ class SoftmaxTap(TorchFunctionMode):
             scores = self._maps(scores).to(torch.promote_types(scores.dtype, torch.float32))
             scores = scores - scores.detach().amax(-1, keepdim=True)
             changed = change(watches, attention, slice(0, self.examples), slice(0, self.tokens), scores)
-        split = some_heads(watches)
+        split = by_ranges(watches)
         for examples, heads, queries in blocks(*attention.shape, device=attention.device, some_heads=split):
-            show(watches, changed[examples, heads, queries], examples, queries, None, heads)
+            show(watches, changed[examples, heads, queries], examples, queries, None, heads, slice(0, self.tokens))
         count(watches)
         return result if changed is attention else changed.reshape(result.shape).to(result.dtype)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
 
 from headscope.capture.observer import CPU, Intervention, Observer, RowEntropy
 
@@ -67,32 +66,26 @@ def show(
     queries: slice,
     entropy: RowEntropy | None,
     heads: slice,
-    keys: slice | None = None,
-    length: int = 0,
+    keys: slice,
 ) -> None:
-    """Show a block to the observer, if there is one; for what follows attention see `Observer`.
-
-    * `keys`: those that the block has, of `length` keys; None for all.
-    """
-    keys = None if keys == slice(0, length) else keys
+    """Show a block to the observer, if there is one; for what follows attention see `Observer`."""
     for watch in watches:
         if not watch.changes:
-            here = attention.to(watch.home, torch.float32)
-            rest: tuple[slice, ...] = (heads,)
-            if keys and getattr(watch.look, "key_ranges", False):
-                rest = (heads, keys)
-            elif keys:
-                here = pad(here, (keys.start, length - keys.stop))
-            _called(watch, here, examples, queries, entropy and _brought(entropy, watch.home), *rest)
+            here, parts = attention.to(watch.home, torch.float32), (heads, keys) if _takes_ranges(watch) else (heads,)
+            _called(watch, here, examples, queries, entropy and _brought(entropy, watch.home), *parts)
 
 
 def _brought(entropy: RowEntropy, home: torch.device) -> RowEntropy:
     return lambda: entropy().to(home)
 
 
-def some_heads(watches: Watches) -> bool:
-    """True if a block may have some of the heads of a layer."""
-    return all(getattr(watch.look, "some_heads", False) for watch in watches)
+def by_ranges(watches: Watches) -> bool:
+    """True if a block may have some of the keys of a layer, and for observers some of its heads."""
+    return all(map(_takes_ranges, watches))
+
+
+def _takes_ranges(watch: Watch) -> bool:
+    return getattr(watch.look, "key_ranges", False)
 
 
 def _called(watch: Watch, *block: Any) -> Any:

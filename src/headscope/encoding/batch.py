@@ -152,8 +152,8 @@ class Rows:
     """The attention of a block of queries to the keys, for some examples of a batch, in one layer.
 
     Padded keys have attention 0; padded queries are there and must not be counted. A block may have some of the heads.
-    `keys`: those that `attention` has; to all others it is 0. None for all keys.
     `row_entropy` computes the entropy of the rows from the scores; None where the model does not show them.
+    `heads`: of the layer; `keys`: those that `attention` has; to all others it is 0. None for all.
     """
 
     attention: Float[Tensor, "example head query key"]
@@ -161,6 +161,7 @@ class Rows:
     examples: slice
     queries: slice
     row_entropy: Callable[[], Float[Tensor, "example head query"]] | None = None
+    heads: slice | None = None
     keys: slice | None = None
 
     @cached_property
@@ -176,7 +177,7 @@ class Rows:
 
     def within(self, keys: Int[Tensor, "*dims"]) -> tuple[Int[Tensor, "*dims"], Bool[Tensor, "*dims"] | None]:
         """Where keys stand in the last axis of `attention` (0 for others), and which do; None if all do."""
-        if self.keys is None:
+        if self.keys is None or self._has_all_keys:
             return keys, None
         inside = (keys >= self.keys.start) & (keys < self.keys.stop)
         return torch.where(inside, keys - self.keys.start, 0), inside
@@ -184,9 +185,17 @@ class Rows:
     @cached_property
     def received(self) -> Float[Tensor, "example head group key"]:
         """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
-        if self.keys is None:
-            return self._received
-        return pad(self._received, (self.keys.start, self.batch.real.shape[1] - self.keys.stop))
+        return self.for_all_keys(self._received)
+
+    def for_all_keys(self, values: Float[Tensor, "*dims key"]) -> Float[Tensor, "*dims every_key"]:
+        """Values of the keys that the block has, and 0 for all others."""
+        if self.keys is None or self._has_all_keys:
+            return values
+        return pad(values, (self.keys.start, self.batch.real.shape[1] - self.keys.stop))
+
+    @property
+    def _has_all_keys(self) -> bool:
+        return self.attention.shape[-1] == self.batch.real.shape[1]
 
     @property
     def _received(self) -> Float[Tensor, "example head group key"]:
@@ -218,15 +227,21 @@ class Rows:
 
     def from_words(self, sources: Float[Tensor, "example word token"]) -> Float[Tensor, "example head word word"]:
         """Attention of each word to each word as in `between_words`, with `sources` as the weights of query tokens."""
-        members = self.batch.sum_of_pieces[self.examples, self.keys or slice(None)]
-        # [example, head_query, key] @ [example, key, word] -> [example, head, query, word]
-        to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
-        between = sources[self.examples, None, :, self.queries] @ to_words
+        between = self.between(sources, self.batch.sum_of_pieces)
         if self.batch.first_alike is None:
             return between
         # Sums over the same tokens may be rounded in different ways, and the first of equal words is to be the largest.
         first = self.batch.first_alike[self.examples]
         return between.take_along_dim(first[:, None, :, None], -2).take_along_dim(first[:, None, None], -1)
+
+    def between(
+        self, sources: Float[Tensor, "example word token"], targets: Float[Tensor, "example token word"]
+    ) -> Float[Tensor, "example head word word"]:
+        """This block's part of the attention of weighted sums of queries to sums of keys."""
+        members = targets[self.examples, self.keys or slice(None)]
+        # [example, head_query, key] @ [example, key, word] -> [example, head, query, word]
+        to_words = (self.attention.flatten(1, 2) @ members).unflatten(1, self.attention.shape[1:3])
+        return sources[self.examples, None, :, self.queries] @ to_words
 
     def sum_of_real(self, values: Float[Tensor, "example head query"]) -> Float[Tensor, "example head"]:
         """The sum of a value of each query over the real queries of the block."""

@@ -4,13 +4,12 @@ To a word it is the sum over the word's tokens, from a word the mean over them (
 tokens of each role, [CLS] and [SEP], are treated as one word.
 """
 
-from collections import defaultdict
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
+from headscope.encoding.block_parts import BlockParts
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 ROLES = tuple(TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
@@ -22,22 +21,17 @@ class WordAttention:
     """The attention of one batch, in `dtype`, collected block by block as an `Observer` is called."""
 
     def __init__(self, batch: Batch, dtype: torch.dtype = torch.float32):
-        self.batch, self.dtype, self.maps = batch, dtype, defaultdict(list)
+        self.maps = BlockParts(batch.real.shape[1], lambda part, rows: part.to(dtype))
         self.members = members(batch)
         self.sources = (self.members / self.members.sum(1, keepdim=True).clamp_min(1)).mT  # [example, word, query]
 
-    def add(self, layer: int, attention: Tensor, examples: slice, queries: slice) -> None:
+    def add(self, layer: int, rows: Rows) -> None:
         """Add a block; it becomes attention between words as soon as all queries of some examples are there."""
-        # [example, head and query, key] @ [example, key, word], then [example, head, query, word]
-        to_words = (attention.flatten(1, 2) @ self.members[examples]).unflatten(1, attention.shape[1:3])
-        part = self.sources[examples, None, :, queries] @ to_words
-        self.part = part if queries.start == 0 else self.part + part
-        if queries.stop == self.batch.real.shape[1]:
-            self.maps[layer].append(self.part.to(self.dtype))
+        self.maps.add(layer, rows, rows.between(self.sources, self.members))
 
     def whole(self) -> Float[Tensor, "example head word word"]:
         """The attention of all layers, whose heads stand in a row."""
-        return torch.cat([torch.cat(self.maps[layer]) for layer in sorted(self.maps)], dim=1).cpu()
+        return self.maps.joined().cpu()
 
 
 def members(batch: Batch) -> Float[Tensor, "example token word"]:

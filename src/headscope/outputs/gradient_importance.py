@@ -15,7 +15,7 @@ import xarray as xr
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.capture.interventions import gated
+from headscope.capture.interventions import Gated
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.encoding.batch import Batch, Values
@@ -121,7 +121,7 @@ def gate_gradients(
     Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
     model, gates = inputs.model, list[Tensor]()
-    with frozen(model.network), model.intervened(gated(gates)):
+    with frozen(model.network), model.intervened(Gated(gates)):
         for batch in batches(model, inputs.inputs, settings):
             shape, dtype = batch.real.shape, torch.promote_types(model.network.dtype, torch.float32)
             gates[:] = [

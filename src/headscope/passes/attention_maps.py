@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
-from torch import Tensor
 
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.passes.batches import by_length
-from headscope.passes.observing import observing
+from headscope.passes.observing import RowsObserver, observing
 from headscope.passes.settings import DEFAULTS, Settings
 
 
@@ -34,25 +33,26 @@ def attention_maps(
         for group in by_length(inputs, settings.batch_tokens, settings.seed):
             observe(group)
             settings.on_progress(len(group))
-    return [np.concatenate(rows)[: len(each.encoded)] for rows, each in zip(observer.rows, chosen, strict=True)]
+    return observer.maps
 
 
-class MapObserver:
+class MapObserver(RowsObserver):
     """An observer that copies the rows of the chosen heads."""
 
-    batch: Batch
-
     def __init__(self, chosen: Sequence[MapChoice]):
-        self.chosen, self.rows = chosen, [[] for _ in chosen]
+        self.chosen = chosen
+        self.maps = [np.zeros((len(choice.encoded),) * 2, np.float32) for choice in chosen]
 
     def start(self, batch: Batch) -> None:
         self.batch = batch
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        for place, index in enumerate(self.batch.index[examples].tolist()):
-            each = self.chosen[index]
-            if each.layer == layer:
-                self.rows[index].append(attention[place, each.head, :, : len(each.encoded)].cpu().numpy())
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`."""
+        for number, index in enumerate(self.batch.index[rows.examples].tolist()):
+            choice, first = self.chosen[index], rows.heads.start if rows.heads else 0
+            if choice.layer == layer and first <= choice.head < first + rows.attention.shape[1]:
+                own = self.maps[index][rows.queries, rows.keys or slice(None)]
+                own[:] = rows.attention[number, choice.head - first, : own.shape[0], : own.shape[1]].cpu().numpy()
 
     def finish(self) -> None:
-        """See `BatchObserver`; `rows` has the observations of all batches."""
+        """See `BatchObserver`; `maps` has the observations of all batches."""

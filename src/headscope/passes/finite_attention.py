@@ -25,7 +25,7 @@ class FiniteAttention:
 
     def __init__(self, model: Model, observer: Observer):
         self.model, self.observer, self.locating = model, observer, False
-        self.some_heads, self.key_ranges = (getattr(observer, name, False) for name in ("some_heads", "key_ranges"))
+        self.key_ranges = getattr(observer, "key_ranges", False)
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""

@@ -109,11 +109,22 @@ def quantised(
 class _MapKeeper:
     """An observer that copies all maps of one batch of inputs."""
 
+    key_ranges = True
+
     def __init__(self, heads: Sequence[int], inputs: int, side: int):
         self.maps = [np.zeros((inputs, each, side, side), np.float32) for each in heads]
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        self.maps[layer][examples, :, queries] = attention.float().cpu().numpy()
+    def __call__(
+        self,
+        layer: int,
+        attention: Tensor,
+        examples: slice,
+        queries: slice,
+        entropy: object,
+        heads: slice,
+        keys: slice,
+    ) -> None:
+        self.maps[layer][examples, heads, queries, keys] = attention.float().cpu().numpy()
 
 
 def _tokens(tokenizer: PreTrainedTokenizerBase, inputs: Sequence[Encoded]) -> dict[str, list[list[str]]]:

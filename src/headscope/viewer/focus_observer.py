@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.capture.observer import RowEntropy
 from headscope.encoding.batch import Batch, Rows
+from headscope.encoding.block_parts import BlockParts
 from headscope.linguistics.dependencies import ROOT, dependencies_of
 from headscope.measures import attention_to
-from headscope.passes.observing import MeasureObserver
+from headscope.passes.observing import MeasureObserver, RowsObserver
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 # A focus is a class of token or a relation; of examples without it there is no row.
@@ -22,14 +22,12 @@ FEW_TOKENS, SHORT = 12, "short: "
 DIRECTIONS = ("dependent to head", "head to dependent")
 
 
-class FocusObserver:
+class FocusObserver(RowsObserver):
     """Keep, of each example of a batch, the mean attention of each head to each focus; heads of all layers in a row.
 
     A class of token: the share of attention that it gets (`measures.attention_to`). A relation: the mean attention
     between the words that it links, from the dependent to the head and from the head to the dependent.
     """
-
-    batch: Batch
 
     def __init__(self) -> None:
         self.measure = MeasureObserver(MappingProxyType({"attention_to": attention_to}))
@@ -38,29 +36,14 @@ class FocusObserver:
         """Forget the batch before, and prepare the relations of this one."""
         self.batch = batch
         self.measure.start(batch)
-        self.parts: dict[int, list[Tensor]] = defaultdict(list)
+        self.between = BlockParts(batch.real.shape[1], self._of_links)
         self.links = _links(batch)
 
-    def __call__(
-        self,
-        layer: int,
-        attention: Tensor,
-        examples: slice,
-        queries: slice,
-        entropy: RowEntropy | None = None,
-        *_: object,
-    ) -> None:
-        """See `Observer`."""
-        rows = Rows(attention, self.batch, examples, queries, entropy)
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`."""
         self.measure.add(layer, rows)
         if self.links:
-            parts = self.parts[layer]
-            if queries.start == 0:
-                parts.append(rows.between_words)
-            else:
-                parts[-1] = parts[-1] + rows.between_words
-            if queries.stop == self.batch.real.shape[1]:
-                parts[-1] = self._of_links(parts[-1], examples)
+            self.between.add(layer, rows, rows.between_words)
 
     def finish(self) -> Focus:
         """The examples that have each focus, by their number in the corpus, and their values.
@@ -85,8 +68,7 @@ class FocusObserver:
         focus: Focus = {name: (number, shares[..., index]) for index, name in enumerate(TOKEN_CLASSES) if exists[index]}
         if not self.links:
             return focus
-        layers = [torch.cat(self.parts[layer]) for layer in sorted(self.parts)]
-        means = torch.cat(layers, dim=1).cpu().numpy()  # [pair, head, direction]
+        means = self.between.joined().cpu().numpy()  # [pair, head, direction]
         pairs = list(self.links)
         for relation in dict.fromkeys(relation for _, relation in pairs):
             rows = [row for row, (_, name) in enumerate(pairs) if name == relation]
@@ -96,14 +78,14 @@ class FocusObserver:
         return focus
 
     def _of_links(
-        self, between: Float[Tensor, "example head word word"], examples: slice
+        self, between: Float[Tensor, "example head word word"], rows: Rows
     ) -> Float[Tensor, "pair head direction"]:
         """The mean attention of the links of each pair of an example and a relation."""
         means = [torch.empty(0, between.shape[1], len(DIRECTIONS), device=between.device)]
         for (example, _), links in self.links.items():
-            if examples.start <= example < examples.stop:
+            if rows.examples.start <= example < rows.examples.stop:
                 dependent, head = torch.tensor(links, device=between.device).T  # [link] each
-                here = between[example - examples.start]
+                here = between[example - rows.examples.start]
                 both = torch.stack([here[:, dependent, head], here[:, head, dependent]], dim=-1)
                 means.append(both.mean(1)[None])
         return torch.cat(means)

@@ -9,13 +9,11 @@ from tempfile import TemporaryFile
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from torch import Tensor
 
-from headscope.capture.observer import RowEntropy
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.passes.observing import observing
+from headscope.passes.observing import RowsObserver, observing
 from headscope.viewer import tiles
 from headscope.viewer.text_tokens import TextTokens
 from headscope.viewer.tiles import LEVELS, Tile
@@ -104,11 +102,8 @@ def text_maps(model: Model, text: TextTokens) -> TextMaps:
     return TextMaps(text, heads, observer.maximum, observer.levels)
 
 
-class _MapWriter:
+class _MapWriter(RowsObserver):
     """An observer that writes the maps of one input as bytes, block by block."""
-
-    batch: Batch
-    some_heads = True
 
     def __init__(
         self, maximum: Float[np.ndarray, "layer head query"], levels: UInt8[np.ndarray, "layer head query key"]
@@ -118,20 +113,14 @@ class _MapWriter:
     def start(self, batch: Batch) -> None:
         self.batch = batch
 
-    def __call__(
-        self,
-        layer: int,
-        attention: Tensor,
-        examples: slice,
-        queries: slice,
-        entropy: RowEntropy | None,
-        heads: slice,
-    ) -> None:
-        rows = attention[0]
-        maximum = rows.amax(-1)  # [head, query]
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`."""
+        attention, heads, keys = rows.attention[0], rows.heads or slice(None), rows.keys or slice(None)
+        maximum = attention.amax(-1)  # [head, query]
         share = LEVELS / torch.where(maximum > 0, maximum, 1)
-        self.maximum[layer, heads, queries] = maximum.cpu().numpy()
-        torch.from_numpy(self.levels[layer, heads, queries]).copy_((rows * share[..., None]).round_())
+        self.maximum[layer, heads, rows.queries] = maximum.cpu().numpy()
+        levels = torch.from_numpy(self.levels[layer, heads, rows.queries, keys])
+        levels.copy_((attention * share[..., None]).round_())
 
     def finish(self) -> None:
         """See `BatchObserver`; `maximum` and `levels` are complete."""

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,8 +16,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope import catalog
-from headscope.encoding.batch import Batch, Values
-from headscope.passes.observing import MeasureObserver
+from headscope.encoding.batch import Batch, Rows, Values
+from headscope.passes.observing import MeasureObserver, RowsObserver
 
 NAME = "divergence"
 # Numbers of a block of all heads: short enough for the processor's caches, and for threads to share an example.
@@ -29,7 +28,7 @@ NOWHERE = 2.0**-120
 KEPT = 0.999
 
 
-class DivergenceObserver:
+class DivergenceObserver(RowsObserver):
     """An observer of all layers of a batch that gives each example's divergence of each pair of heads.
 
     Pairs are those of `np.triu_indices(heads, 1)`, heads of all layers in a row.
@@ -37,8 +36,6 @@ class DivergenceObserver:
     * `heads`: the number of heads of each layer; `measures`: names of measures that are read off in the same pass.
     * `as_coded`: as Clark et al.'s code: attention is smoothed first, and rows are summed instead of averaged.
     """
-
-    batch: Batch
 
     def __init__(self, heads: tuple[int, ...], measures: Iterable[str] = (), *, as_coded: bool = False):
         self.ends, self.as_coded = np.cumsum([0, *heads]).tolist(), as_coded
@@ -51,13 +48,14 @@ class DivergenceObserver:
         self.batch, self.maps = batch, None
         self.collector.start(batch)
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *details: Any) -> None:
-        """See `Observer`."""
-        self.collector(layer, attention, examples, queries, *details)
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`."""
+        self.collector.add(layer, rows)
         if self.maps is None:
             size, keys = self.batch.real.shape
-            self.maps = attention.new_empty(size, self.ends[-1], keys, keys)
-        self.maps[examples, self.ends[layer] : self.ends[layer + 1], queries] = attention
+            self.maps = rows.attention.new_zeros(size, self.ends[-1], keys, keys)
+        of_layer = self.maps[:, self.ends[layer] : self.ends[layer + 1]]
+        of_layer[rows.examples, rows.heads or slice(None), rows.queries, rows.keys or slice(None)] = rows.attention
 
     def finish(self) -> dict[str, Values]:
         """The values of the measures, and `divergence`: [example, pair]."""
@@ -70,7 +68,9 @@ class DivergenceObserver:
 
     def _pairs(self, maps: Float[Tensor, "head query key"], length: int) -> Float[np.ndarray, " pair"]:
         smoothed = maps * KEPT + (1 - KEPT) / length if self.as_coded else maps
-        sums = divergences(smoothed.flatten(1))  # [head, cell]
+        cells = smoothed.flatten(1)  # [head, cell]
+        seen = (cells > 0).any(0)
+        sums = divergences(cells if seen.all() else cells[:, seen])  # a causal mask hides half of them
         return sums if self.as_coded else sums / length
 
 

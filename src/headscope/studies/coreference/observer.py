@@ -4,27 +4,28 @@ Clark et al. 2019, section 4.3: the head word of a mention looks at the head wor
 attends to most is the antecedent. Attention to a word is the sum over its tokens, from a word the mean over them.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
+from headscope.encoding.block_parts import BlockParts
+from headscope.passes.observing import RowsObserver
 from headscope.studies.coreference.cases import Case
 from headscope.studies.coreference.scores import AntecedentPredictions, predictions
 
 
-class MentionObserver:
+class MentionObserver(RowsObserver):
     """Keep, of the attention of a batch, only the mentions whose antecedent each attention head predicts.
 
     * `cases`: the cases of each example, by its id.
     * `toward`: whether the attention to the first candidate is kept too.
     * `counts`: number of cases left out, because some of their words have no token in the input.
     """
-
-    batch: Batch
 
     def __init__(
         self, cases: Mapping[str, tuple[Case, ...]], *, toward: bool = False, counts: Counter[str] | None = None
@@ -35,8 +36,7 @@ class MentionObserver:
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare the mentions of this one."""
         self.batch = batch
-        self.right: dict[int, list[Tensor]] = defaultdict(list)
-        self.first: dict[int, list[Tensor]] = defaultdict(list)
+        self.answers = BlockParts(batch.real.shape[1], self._read)
         readable = batch.has_token.tolist()
         self.kept = [
             [kept for case in self.cases[example.id] if (kept := self._with_tokens(case, has_token))]
@@ -69,20 +69,24 @@ class MentionObserver:
             # [example, token, candidate]
             self.targets = self.batch.sum_of_pieces.mT[examples, torch.from_numpy(target)].mT
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        """See `Observer`; a layer is read as soon as all queries of some examples are there."""
-        if not self.allowed.shape[1]:
-            return
-        part = self.sources[examples, None, :, queries] @ attention
-        self.part = part if queries.start == 0 else self.part + part
-        if queries.stop == self.batch.real.shape[1]:
-            weights = self.part @ self.targets[examples, None]  # [example, head, case, target]
-            allowed, right = self.allowed[examples, None], self.is_right[examples, None].expand(weights.shape)
-            pointed_at = weights.masked_fill(~allowed, -1).max(-1, keepdim=True).indices
-            self.right[layer].append(right.gather(-1, pointed_at)[..., 0])
-            if self.toward:
-                first = self.at_first[examples, None, :, None].expand(*weights.shape[:-1], 1)
-                self.first[layer].append(weights.gather(-1, first)[..., 0])
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`; mentions are read as soon as all queries of some examples are there."""
+        if self.allowed.shape[1]:
+            part = self.sources[rows.examples, None, :, rows.queries] @ rows.attention
+            self.answers.add(layer, rows, rows.for_all_keys(part))
+
+    def _read(
+        self, summed: Float[Tensor, "example head case key"], rows: Rows
+    ) -> Float[Tensor, "example head case answer"]:
+        """1 where the antecedent is predicted, else 0; where wanted also the attention to the first candidate."""
+        weights = summed @ self.targets[rows.examples, None]  # [example, head, case, target]
+        allowed, right = self.allowed[rows.examples, None], self.is_right[rows.examples, None].expand(weights.shape)
+        pointed_at = weights.masked_fill(~allowed, -1).max(-1, keepdim=True).indices
+        answers = [right.gather(-1, pointed_at).to(weights.dtype)]
+        if self.toward:
+            first = self.at_first[rows.examples, None, :, None].expand(*weights.shape[:-1], 1)
+            answers.append(weights.gather(-1, first))
+        return torch.cat(answers, dim=-1)
 
     def finish(self) -> AntecedentPredictions:
         """The predictions about the mentions of the batch."""
@@ -93,7 +97,9 @@ class MentionObserver:
         ]
         rows = np.array(numbers, dtype=np.int64).reshape(-1, 3)  # [case, 3]
         cases = [case for kept in self.kept for case in kept]
-        return predictions(cases, rows[:, [2, 1]], _picked(self.right, rows) > 0, _picked(self.first, rows))
+        answers = _picked(self.answers, rows)  # [case, head, answer]
+        toward = answers[..., -1] if self.toward else np.zeros((len(cases), 0), dtype=np.float32)
+        return predictions(cases, rows[:, [2, 1]], answers[..., 0] > 0, toward)
 
     def _with_tokens(self, case: Case, readable: list[bool]) -> Case | None:
         """The case as far as its words have tokens; None, and counted, where too few words have."""
@@ -109,10 +115,10 @@ class MentionObserver:
         return None
 
 
-def _picked(parts: Mapping[int, list[Tensor]], rows: np.ndarray) -> np.ndarray:
-    """Values of each case [case, head], heads of all layers in a row."""
-    if not parts:
-        return np.zeros((len(rows), 0), dtype=np.float32)
-    whole = torch.cat([torch.cat(parts[layer]) for layer in sorted(parts)], dim=1)
-    example, row = torch.from_numpy(rows[:, :2]).to(whole.device).unbind(-1)
-    return whole[example, :, row].cpu().numpy()
+def _picked(parts: BlockParts, rows: np.ndarray) -> Float[np.ndarray, "case head answer"]:
+    """The answers of each case, heads of all layers in a row."""
+    if not parts.layers:
+        return np.zeros((len(rows), 0, 1), dtype=np.float32)
+    answers = parts.joined()
+    example, row = torch.from_numpy(rows[:, :2]).to(answers.device).unbind(-1)
+    return answers[example, :, row].cpu().numpy()

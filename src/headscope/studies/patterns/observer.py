@@ -8,10 +8,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, Values
+from headscope.encoding.batch import Batch, Rows, Values
+from headscope.encoding.block_parts import BlockParts
 from headscope.encoding.encoded import Encoded
 from headscope.passes.accumulators import Tallies, added
-from headscope.passes.observing import observing
+from headscope.passes.observing import RowsObserver, observing
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.resampling_buffer import Buffer
 from headscope.passes.shards import Fold
@@ -22,15 +23,13 @@ Classify = Callable[[Float[Tensor, "map channel row column"]], Float[Tensor, "ma
 Natural = Callable[[Float[Tensor, "example head pattern"]], Float[Tensor, "example head pattern"]]
 
 
-class PatternObserver:
-    """An observer that classifies each head's map of each example of the batch, a layer at a time.
+class PatternObserver(RowsObserver):
+    """An observer that classifies each head's map of each example of the batch.
 
     Its values are `share`, the probability of each pattern at its natural rate; `counted`, 1 for the most probable
     pattern and 0 for the others; and `share_total`, the mean share of an example's heads. Examples that are too short
     or too long for the classifier have none.
     """
-
-    batch: Batch
 
     def __init__(self, classify: Classify, natural: Natural = lambda probability: probability):
         self.classify, self.natural = classify, natural
@@ -38,29 +37,24 @@ class PatternObserver:
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
         self.batch = batch
-        self.parts: list[Float[Tensor, "example head 2 row column"]] = []
-        self.layers: list[Float[Tensor, "example head pattern"]] = []
+        self.probabilities = BlockParts(batch.real.shape[1], self._classified, merged)
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        """See `Observer`; after its last block a layer is classified."""
-        part = pooled(attention, self.batch.token_class[examples], queries.start)
-        if queries.start == 0:
-            self.parts.append(part)
-        else:
-            self.parts[-1] = merged(self.parts[-1], part)
-        if (examples.stop, queries.stop) == tuple(self.batch.real.shape):
-            self.layers.append(self._classified())
-            self.parts = []
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`; maps are classified as soon as all of their queries are there."""
+        classes, first_key = self.batch.token_class[rows.examples], rows.keys.start if rows.keys else 0
+        self.probabilities.add(layer, rows, pooled(rows.attention, classes, rows.queries.start, first_key))
 
-    def _classified(self) -> Float[Tensor, "example head pattern"]:
-        grid = grids(torch.cat(self.parts), self.batch.token_class)
+    def _classified(
+        self, cells: Float[Tensor, "example head 2 row column"], rows: Rows
+    ) -> Float[Tensor, "example head pattern"]:
+        grid = grids(cells, self.batch.token_class[rows.examples])
         # [map, channel, row, column], then [example, head, pattern]
         return self.classify(grid.flatten(0, 1)).unflatten(0, grid.shape[:2])
 
     @property
     def probability(self) -> Float[Tensor, "example head pattern"]:
         """The probability of each pattern; heads of all layers in a row."""
-        return torch.cat(self.layers, dim=1)
+        return self.probabilities.joined()
 
     @property
     def valid(self) -> Bool[Tensor, " example"]:

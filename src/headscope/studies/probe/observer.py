@@ -7,11 +7,10 @@ from functools import partial
 import numpy as np
 import torch
 from jaxtyping import Float16
-from torch import Tensor
 
 from headscope.corpora import Corpus
 from headscope.corpora.trees import require_trees
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoder import Words
 from headscope.encoding.treebank_batch import sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
@@ -19,18 +18,16 @@ from headscope.linguistics.parsed_sentences import Parsed
 from headscope.models import Model
 from headscope.passes.captured_treebanks import Read
 from headscope.passes.kept_arrays import ArrayStore
-from headscope.passes.observing import observing
+from headscope.passes.observing import RowsObserver, observing
 from headscope.passes.passes import Attributes, Pass
 from headscope.passes.settings import Settings
 
 
-class TreebankObserver:
+class TreebankObserver(RowsObserver):
     """An observer of the sentences of a batch and of the attention between their words.
 
     `counts`: of sentences and words that cannot be parsed, see `parsed_sentences.parsed`.
     """
-
-    batch: Batch
 
     def __init__(self, counts: Counter[str] | None = None):
         self.counts = Counter() if counts is None else counts
@@ -39,9 +36,9 @@ class TreebankObserver:
         """Forget the batch before, and expect this one."""
         self.batch, self.attention = batch, WordAttention(batch, torch.float16)
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        """See `Observer`."""
-        self.attention.add(layer, attention, examples, queries)
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`."""
+        self.attention.add(layer, rows)
 
     def finish(self) -> tuple[list[Parsed], list[Float16[np.ndarray, "word word head"]]]:
         """Return the sentences of the batch, and their attention; [CLS] and [SEP] come before the words."""

@@ -16,8 +16,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
 from headscope.linguistics.sentence import Example, Link
+from headscope.passes.observing import RowsObserver
 from headscope.studies.relations.link_attention import Baselines, LinkAttention, baselines
 
 # A link, the same elsewhere, with another source, with another target.
@@ -35,15 +36,13 @@ class LinkRow(NamedTuple):
     compared: bool
 
 
-class LinkObserver:
+class LinkObserver(RowsObserver):
     """Keep the largest attention of any pair of tokens of each relation of each example.
 
     * `seed`: of the baselines.
     * `as_coded`: pair the tokens of source and target one by one.
     * `counts`: of links whose ends have no tokens, or the same one.
     """
-
-    batch: Batch
 
     def __init__(self, seed: int = 0, *, as_coded: bool = False, counts: Counter[str] | None = None):
         self.seed, self.as_coded = seed, as_coded
@@ -61,25 +60,29 @@ class LinkObserver:
         ]
         self.cells = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)  # [cell, 4]
         self.ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
-        self.largest: dict[int, Float[Tensor, "row head direction"]] = {}
+        # By layer and the first of some heads.
+        self.largest: dict[tuple[int, int], Float[Tensor, "row head direction"]] = {}
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        """See `Observer`: the parts of a layer add to the maxima of those before."""
-        if layer not in self.largest:
-            self.largest[layer] = attention.new_zeros(KINDS * len(self.rows), attention.shape[1], 2)
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`: the blocks of a layer add to the maxima of those before."""
+        examples, queries, heads = rows.examples, rows.queries, (layer, rows.heads.start if rows.heads else 0)
+        if heads not in self.largest:
+            self.largest[heads] = rows.attention.new_zeros(KINDS * len(self.rows), rows.attention.shape[1], 2)
         example, row, *ends = self.cells[self.ends[examples.start] : self.ends[examples.stop]].unbind(-1)
         for direction, (query, key) in enumerate((ends, reversed(ends))):
+            key, seen = rows.within(key)
             inside = (query >= queries.start) & (query < queries.stop)
+            inside = inside if seen is None else inside & seen
             # [pair, head]
-            weights = attention[example[inside] - examples.start, :, query[inside] - queries.start, key[inside]]
-            maxima = self.largest[layer][..., direction]
+            weights = rows.attention[example[inside] - examples.start, :, query[inside] - queries.start, key[inside]]
+            maxima = self.largest[heads][..., direction]
             maxima.scatter_reduce_(0, row[inside, None].expand_as(weights), weights, "amax")
 
     def finish(self) -> LinkAttention:
         """The rows of the batch."""
-        layers = [self.largest[layer] for layer in sorted(self.largest)]
+        parts = [self.largest[heads] for heads in sorted(self.largest)]
         # [row, kind, head, direction]
-        whole = torch.cat(layers, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
+        whole = torch.cat(parts, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
         examples = np.array([row.example for row in self.rows], dtype=np.int64)
         compared = np.array([row.compared for row in self.rows], dtype=bool)
         return LinkAttention(

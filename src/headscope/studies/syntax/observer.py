@@ -6,7 +6,7 @@ most by its head), where W is attention between words, its diagonal left out. Wo
 prediction.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import chain
 
 import numpy as np
@@ -15,7 +15,9 @@ from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
+from headscope.encoding.block_parts import BlockParts
 from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
+from headscope.passes.observing import RowsObserver
 from headscope.studies.syntax.scores import HeadPredictions
 
 # Rounding of sums over tokens, as a share of attention: what differs by less is equal.
@@ -26,7 +28,7 @@ Heads = Int[Tensor, "example word"]
 Equals = UInt8[Tensor, "example head word direction"]
 
 
-class DependencyObserver:
+class DependencyObserver(RowsObserver):
     """Keep, of the attention of a batch, only the words whose syntactic head each attention head predicts.
 
     * `subtypes`: whether relations keep their subtypes.
@@ -35,15 +37,13 @@ class DependencyObserver:
     * `counts`: number of words left out, because they or their heads have no token in the input.
     """
 
-    batch: Batch
-
     def __init__(self, *, subtypes: bool = False, as_coded: bool = False, counts: Counter[str] | None = None):
         self.subtypes, self.as_coded = subtypes, as_coded
         self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare the words of this one."""
-        self.batch, self.equals = batch, defaultdict(list)
+        self.batch, self.equals = batch, BlockParts(batch.real.shape[1], self._count)
         self.candidates = _candidates(batch)
         self.words = self._with_tokens(batch)
         self.syntactic_heads = torch.full(batch.has_token.shape, ROOT, device=batch.real.device)
@@ -52,21 +52,19 @@ class DependencyObserver:
             [word.head for word in chain(*self.words)], dtype=torch.long, device=batch.real.device
         )
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        """See `Observer`; a layer is read as soon as all queries of some examples are there."""
-        rows = Rows(attention, self.batch, examples, queries)
-        part = rows.from_words(self.batch.first_of_pieces) if self.as_coded else rows.between_words
-        self.part = part if queries.start == 0 else self.part + part
-        if queries.stop == self.batch.real.shape[1]:
-            count = _first if self.as_coded else _equals
-            equals = count(self.part, self.candidates[examples, None], self.syntactic_heads[examples])
-            self.equals[layer].append(equals)
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`; words are counted as soon as all queries of some examples are there."""
+        between = rows.from_words(self.batch.first_of_pieces) if self.as_coded else rows.between_words
+        self.equals.add(layer, rows, between)
+
+    def _count(self, between: Between, rows: Rows) -> Equals:
+        count = _first if self.as_coded else _equals
+        return count(between, self.candidates[rows.examples, None], self.syntactic_heads[rows.examples])
 
     def finish(self) -> HeadPredictions:
         """The predictions about the words of the batch."""
-        layers = [torch.cat(self.equals[layer]) for layer in sorted(self.equals)]
         example, word = _rows(self.words, self.batch.real.device)
-        equals = torch.cat(layers, dim=1)[example, :, word]
+        equals = self.equals.joined()[example, :, word]
         words = list(chain(*self.words))
         numbers = np.array([word[:4] for word in words], dtype=np.int64).reshape(-1, 4)  # [word, field]
         inputs = example.cpu().numpy()

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from torch import Tensor
 
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.treebank_batch import sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
 from headscope.linguistics.parsed_sentences import ROOT, Parsed
+from headscope.passes.observing import RowsObserver
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.trees.parses import (
     attachments,
@@ -28,14 +28,12 @@ from headscope.studies.trees.scores import DISTANCES, FIXED, METRICS, ROOTS, SIM
 Maps = Float[np.ndarray, "sentence head node node"]
 
 
-class TreeObserver:
+class TreeObserver(RowsObserver):
     """Parse the sentences of a batch by its attention, and keep only counts; see `TreeRows`.
 
     * `heads`: number of heads of each layer; `bias`: to the right, of phrases; `seed`: of random trees.
     * `counts`: of sentences and words that cannot be parsed, see `parsed_sentences.parsed`.
     """
-
-    batch: Batch
 
     def __init__(self, heads: tuple[int, ...], *, bias: float = 0.0, seed: int = 0, counts: Counter[str] | None = None):
         self.means, self.bias, self.seed = means_of(heads), bias, seed
@@ -45,9 +43,9 @@ class TreeObserver:
         """Forget the batch before, and expect this one."""
         self.batch, self.attention = batch, WordAttention(batch)
 
-    def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        """See `Observer`."""
-        self.attention.add(layer, attention, examples, queries)
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`."""
+        self.attention.add(layer, rows)
 
     def finish(self) -> TreeRows:
         """The counts of the sentences of the batch; sentences of equal length are parsed together."""

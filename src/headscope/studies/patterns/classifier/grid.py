@@ -31,23 +31,26 @@ def pool(
 
 
 def pooled(
-    attention: Float[Tensor, "example head query key"], token_class: Int[Tensor, "example token"], start: int = 0
+    attention: Float[Tensor, "example head query key"],
+    token_class: Int[Tensor, "example token"],
+    start: int = 0,
+    first_key: int = 0,
 ) -> Float[Tensor, "example head 2 row column"]:
     """The maximum and the sum of each cell over a block of rows of some maps; see `merged`.
 
     * `token_class`: those of the whole inputs; -1 for padding, which may hold anything as a query and 0 as a key.
-    * `start`: the number of the block's first query.
+    * `start`, `first_key`: the numbers of the block's first query and key; attention to other keys is 0.
     """
     real = token_class[:, start : start + attention.shape[2]] >= 0
     if not real.all():
         attention = attention * real[:, None, :, None]
     sides = windows(token_class)
     if len(set(sides)) == 1:
-        return _pooled(attention, sides[0], start)
+        return _pooled(attention, sides[0], start, first_key)
     cells = attention.new_empty(*attention.shape[:2], 2, SIZE, SIZE)
     for side in set(sides):
         chosen = torch.tensor([each == side for each in sides], device=attention.device)
-        cells[chosen] = _pooled(attention[chosen], side, start)
+        cells[chosen] = _pooled(attention[chosen], side, start, first_key)
     return cells
 
 
@@ -86,14 +89,14 @@ def windows(token_class: Int[Tensor, "example token"]) -> list[int]:
 
 
 def _pooled(
-    attention: Float[Tensor, "example head query key"], side: int, start: int
+    attention: Float[Tensor, "example head query key"], side: int, start: int, first_key: int
 ) -> Float[Tensor, "example head 2 row column"]:
     """Pool a block of rows of maps whose cells have sides of `side` tokens; see `pooled`."""
     examples, heads, queries, _ = attention.shape
     lead = start % side
     first, rows = min(start // side, SIZE), -(-(lead + queries) // side)  # beyond the grid there is padding alone
-    keys = side * SIZE - attention.shape[3]
-    attention = pad(attention, (0, keys, lead, rows * side - queries - lead))
+    keys = side * SIZE - first_key - attention.shape[3]
+    attention = pad(attention, (first_key, keys, lead, rows * side - queries - lead))
     windowed = attention.reshape(examples, heads, rows, side, -1)  # [example, head, row, query in row, key]
     both = torch.stack([windowed.amax(3), windowed.sum(3)], dim=2)
     both = both.reshape(
