@@ -17,6 +17,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import torch
 import xarray as xr
@@ -34,7 +35,12 @@ Case = Callable[[int], xr.Dataset]
 def of_treebank(study: str, corpus: Corpus, factor: float, seed: int) -> xr.Dataset:
     """The result of a model with random weights, whose queries and keys are multiplied by a factor."""
     tokenizer = load("minilm").tokenizer
-    sizes = {"num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 64, "intermediate_size": 128}
+    sizes: dict[str, Any] = {
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "hidden_size": 64,
+        "intermediate_size": 128,
+    }
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = BertModel(BertConfig(vocab_size=len(tokenizer), **sizes)).eval()

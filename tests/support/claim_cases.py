@@ -156,7 +156,7 @@ def alike(seed: int) -> PreTrainedModel:
 
 def cone(seed: int) -> PreTrainedModel:
     """A model whose second layer adds the same long vector to all tokens."""
-    network = tiny_bert(seed, num_hidden_layers=2)
+    network: Any = tiny_bert(seed, num_hidden_layers=2)
     with torch.no_grad():
         network.encoder.layer[1].output.LayerNorm.bias.fill_(3)
         network.encoder.layer[1].output.LayerNorm.bias[::2] = -3
@@ -165,7 +165,7 @@ def cone(seed: int) -> PreTrainedModel:
 
 def unread(seed: int) -> PreTrainedModel:
     """A classifier whose heads look at [SEP], of which nothing is read."""
-    network = planted_classifier()
+    network: Any = planted_classifier()
     vocabulary = tiny_tokenizer().get_vocab()
     with torch.no_grad():
         for layer in network.bert.encoder.layer:
@@ -178,7 +178,8 @@ def carrying(head: Head, pieces: Iterable[str]) -> Network:
     """A network whose head 1-2 writes into the hidden state at which of some pieces it looks."""
 
     def made(seed: int) -> PreTrainedModel:
-        network, vocabulary = planted({(1, 2): head}), tiny_tokenizer().get_vocab()
+        network: Any = planted({(1, 2): head})
+        vocabulary = tiny_tokenizer().get_vocab()
         attention, first = network.encoder.layer[0].attention, WIDTH
         with torch.no_grad():
             for number, piece in enumerate(sorted(set(pieces))):
