@@ -26,11 +26,11 @@ def _judges(path: Path) -> bool:
 
 @pytest.mark.parametrize("study", CASES)
 def test_a_claim_holds_of_what_is_planted(study: str) -> None:
-    result = run(study, seed=1)
+    result = run(study, seed=0)
     assert is_found(study, result), claimed(result)
 
 
 @pytest.mark.parametrize(("study", "noise"), NOISES)
 def test_no_claim_holds_of_noise(study: str, noise: str) -> None:
-    told = claimed(run(study, seed=1, noise=noise))
+    told = claimed(run(study, seed=0, noise=noise))
     assert [topic for topic, verdict in told.items() if verdict == "holds"] == []
