@@ -19,8 +19,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from fuzz.bounds import BOUNDS
 from fuzz.mutations import mutate
@@ -59,6 +57,7 @@ from support.planted_task import planted_classifier, planted_task
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.unlabelled import folder as map_folder
+from support.written import parquet
 
 OCCUPATIONS = {"male_occupations.txt": b"cook\nguard\n", "female_occupations.txt": b"nurse\nbaker\n"}
 
@@ -106,11 +105,9 @@ def suite_file(name: str, content: bytes, beside: Mapping[str, bytes] = {}) -> T
     return Target(lambda folder: content, take)
 
 
-def parquet() -> bytes:
+def small_table() -> bytes:
     """A small table."""
-    file = io.BytesIO()
-    pq.write_table(pa.table({"text": ["It rained.", "We slept."] * 5, "label": list(range(10))}), file)
-    return file.getvalue()
+    return parquet(text=["It rained.", "We slept."] * 5, label=list(range(10)))
 
 
 def result_file(folder: Path) -> bytes:
@@ -538,7 +535,7 @@ TARGETS: Mapping[str, Target] = {
     "table, tsv": corpus_file("x.tsv", TSV),
     "table, csv": corpus_file("x.csv", b'text,label\n"It rained, a lot",no\nWe slept,yes\n'),
     "table, jsonl": corpus_file("x.jsonl", JSONL),
-    "table, parquet": corpus_file("x.parquet", parquet()),
+    "table, parquet": corpus_file("x.parquet", small_table()),
     "conllu": corpus_file("x.conllu", _sample("stories.conllu")),
     "conllu, pairs": corpus_file("x.conllu", _sample("pairs.conllu")),
     "conll2012": corpus_file("x.v4_gold_conll", CONLL),

@@ -5,9 +5,9 @@ import pytest
 import xarray as xr
 from scipy.stats import norm
 
-from headscope.report.study_page import study_page
 from headscope.statistics.interval_tests import q_above, q_changed, surely
 from support.compare_result import compare_result
+from support.findings import texts_of
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
 
@@ -53,21 +53,17 @@ def test_missing_values_are_not_tested_and_without_intervals_there_is_no_test() 
     assert q_above(xr.DataArray([0.9], dims=["head"]), 0.5) is None and surely(None, "heads") == ""
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_heads_above_a_limit_are_said_with_correction_and_the_median_head() -> None:
     result = profile_result()
     result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
     result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1}] = [0.495, 0.515]
     median = float(result["attention_offset"].sel(offset=-1).median())
-    text = told(result)["Previous token"]
+    text = texts_of(result)["Previous token"]
     assert f"1 beyond chance (q < 0.05, {HEADS}); the median head gives {median:.2f}" in text
 
 
 def test_features_and_links_are_said_with_correction() -> None:
-    texts = told(profile_result())
+    texts = texts_of(profile_result())
     assert (
         "over 72 heads and features" in texts["Linguistic features"] and ", q <0.0001" in texts["Linguistic features"]
     )
@@ -75,15 +71,15 @@ def test_features_and_links_are_said_with_correction() -> None:
 
 
 def test_patterns_of_heads_are_said_with_correction_cases_and_the_median_head() -> None:
-    texts = told(patterns_result())
+    texts = texts_of(patterns_result())
     assert "1 beyond chance (q < 0.05, Benjamini-Hochberg over 20 heads and patterns)" in texts["Vertical"]
     assert "in the median head 0.25 of the maps" in texts["Vertical"] and "n = 60" in texts["Vertical"]
     assert "beyond chance" not in texts["Near-even block"]
-    assert "beyond chance" not in told(patterns_result(("RTE", "MRPC")))["Vertical"]
+    assert "beyond chance" not in texts_of(patterns_result(("RTE", "MRPC")))["Vertical"]
 
 
 def test_changes_are_said_with_correction() -> None:
-    text = told(compare_result())["Breadth"]
+    text = texts_of(compare_result())["Breadth"]
     assert "beyond chance (q < 0.05, Benjamini-Hochberg over 12 heads)" in text
-    wide = told(compare_result(spread=5.0))["Breadth"]
+    wide = texts_of(compare_result(spread=5.0))["Breadth"]
     assert ", 0 beyond chance" in wide

@@ -1,11 +1,16 @@
 """Corpora written for a test."""
 
 import gzip
+import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from headscope.corpora import Corpus, Options, read
-from headscope.linguistics.sentence import Example
+from headscope.linguistics.sentence import Example, Question
 
 DEFAULTS = Options()
 
@@ -17,6 +22,20 @@ def corpus(name: str, content: str | bytes, options: Options = DEFAULTS) -> Corp
         path = Path(folder) / name
         path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
         return read(path, options)
+
+
+def parquet(**columns: Any) -> bytes:
+    """A table as a Parquet file."""
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def question(example: Example) -> Question:
+    """What is asked of the only sentence of an example."""
+    found = example.first[0].question
+    assert found is not None
+    return found
 
 
 def texts(examples: Corpus | list[Example]) -> list[list[str]]:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from headscope.corpora import Options, read
 from headscope.corpora.parsing.passages import words
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example, Question
-from support.written import corpus
+from support.written import corpus, question
 
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
 TEXT = 'Ann met Mary-Lou Ray, and "she" slept.'
@@ -25,13 +24,6 @@ def row(**changes: str) -> str:
         "A-coref": "FALSE", "B": "Mary-Lou Ray", "B-offset": "8", "B-coref": "TRUE", "URL": "none",
     }  # fmt: skip
     return "\t".join((fields | {name.replace("_", "-"): value for name, value in changes.items()}).values())
-
-
-def question(example: Example) -> Question:
-    """What is asked of the only sentence of an example."""
-    found = example.first[0].question
-    assert found is not None
-    return found
 
 
 def read_gap(*rows: str, options: Options = GAP, header: str = HEADER):

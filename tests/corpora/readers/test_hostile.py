@@ -18,7 +18,7 @@ from headscope.corpora.parsing.json_text import first_repeated
 from headscope.corpora.parsing.limits import LONGEST_TEXT, MOST_COLUMNS
 from headscope.corpora.readers import table
 from headscope.errors import HeadscopeError
-from support.written import corpus, texts
+from support.written import corpus, parquet, texts
 
 DIGITS = "9" * 5000
 UNIT = '<lexUnit name="x.v" frame="F"/>'
@@ -30,12 +30,6 @@ def refused(name: str, content: str | bytes, message: str, **options) -> None:
         with pytest.raises(HeadscopeError, match=None if skip_bad else message) as error:
             corpus(name, content, Options(skip_bad=skip_bad, **options))
         assert len(str(error.value).splitlines()) == 1
-
-
-def parquet(**columns) -> bytes:
-    file = io.BytesIO()
-    pq.write_table(pa.table(columns), file)
-    return file.getvalue()
 
 
 def word(number: object, head: object, misc: str = "_") -> str:

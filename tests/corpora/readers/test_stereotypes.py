@@ -7,7 +7,7 @@ import pytest
 
 from headscope.corpora import Corpus, Options, read
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example, Question
+from support.written import question
 
 PRO = """1 [The developer] argued with the designer because [he] slept.
 
@@ -22,13 +22,6 @@ def winobias(folder: Path, pro: str = PRO, anti: str = ANTI, **options) -> Corpu
     (folder / "male_occupations.txt").write_text("developer\nchief\n")
     (folder / "female_occupations.txt").write_text("designer")
     return read(folder, Options(kind="winobias", task="type1", **options))
-
-
-def question(example: Example) -> Question:
-    """What is asked of the only sentence of an example."""
-    found = example.first[0].question
-    assert found is not None
-    return found
 
 
 def test_the_brackets_are_the_right_candidate_and_the_pronoun(tmp_path: Path) -> None:

@@ -5,15 +5,13 @@ import io
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from support.written import corpus, texts
+from support.written import corpus, parquet, texts
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(str.strip)
 LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\r\n"), min_size=1).filter(str.strip)
@@ -21,12 +19,6 @@ LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t
 
 def rows(found):
     return [(*(segment[0].text for segment in each.segments), each.label) for each in found]
-
-
-def parquet(columns) -> bytes:
-    file = io.BytesIO()
-    pq.write_table(pa.table(columns), file)
-    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +125,7 @@ def test_labels_stay_as_written():
 
 
 def test_parquet_has_types():
-    content = parquet({"text": ["a", "b", None], "label": [1, 2, 3], "score": [1.5, 2.0, None]})
+    content = parquet(text=["a", "b", None], label=[1, 2, 3], score=[1.5, 2.0, None])
     assert rows(corpus("x.parquet", content)) == [("a", "1"), ("b", "2")]
     found = corpus("x.parquet.gz", content, Options(columns="text,,score"))
     assert rows(found) == [("a", 1.5), ("b", 2.0)]
@@ -177,13 +169,13 @@ def test_what_is_written_as_csv_is_read(table):
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1))
 def test_what_is_written_as_parquet_is_read(table):
     premise, hypothesis, label = map(list, zip(*table, strict=True))
-    found = corpus("x.parquet", parquet({"premise": premise, "hypothesis": hypothesis, "label": label}))
+    found = corpus("x.parquet", parquet(premise=premise, hypothesis=hypothesis, label=label))
     assert rows(found) == [(first.strip(), second.strip(), label) for first, second, label in table]
 
 
 def test_the_tables_of_a_folder_are_one_corpus(tmp_path: Path):
     for name, text in (("b.parquet", "It rained."), ("a.parquet", "We stayed in."), ("notes.md", "")):
-        (tmp_path / name).write_bytes(parquet({"text": [text, f"{text} Again."]}) if text else b"#")
+        (tmp_path / name).write_bytes(parquet(text=[text, f"{text} Again."]) if text else b"#")
     read_ = read(f"table:{tmp_path}")
     assert [example.id for example in read_] == ["a.parquet:1", "a.parquet:2", "b.parquet:1", "b.parquet:2"]
     assert read_.files and read(str(tmp_path), kind="table").sha256 == read_.sha256

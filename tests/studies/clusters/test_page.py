@@ -9,6 +9,7 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, OFFSETS, TOKEN_CLASSES
+from support.findings import texts_of
 
 # Six heads on a line: two pairs near each other, and one head far from all; 2-3 is not there.
 PLACES = {(1, 1): 0.0, (1, 2): 0.0625, (1, 3): 0.625, (2, 1): 0.25, (2, 2): 0.3125}
@@ -61,25 +62,21 @@ def result() -> xr.Dataset:
     return result_of()
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_the_claim_about_layers_has_its_interval_and_its_doubt(result: xr.Dataset) -> None:
-    text = told(result)["Within a layer"]
+    text = texts_of(result)["Within a layer"]
     assert "same layer diverge by 0.250 [0.188, 0.312] nats" in text and "a gap of 0.125 [0.062, 0.188]" in text
     assert "p = 0.2, from heads put into layers at random: which may be chance" in text and "n = 40 examples" in text
     sure = result.assign(layer_gap_p_value=result["layer_gap_p_value"] * 0 + 0.001)
-    assert "chance" not in told(sure)["Within a layer"]
-    assert "are not nearer" in told(result.assign(layer_gap=result["layer_gap"] * -1))["Within a layer"]
+    assert "chance" not in texts_of(sure)["Within a layer"]
+    assert "are not nearer" in texts_of(result.assign(layer_gap=result["layer_gap"] * -1))["Within a layer"]
     assert (
-        told(result)["By layer"]
+        texts_of(result)["By layer"]
         == "Heads of one layer are most alike in layer 2 (0.062 nats), least in layer 1 (0.38)."
     )
 
 
 def test_clusters_are_said_with_what_their_heads_do(result: xr.Dataset) -> None:
-    texts = told(result)
+    texts = texts_of(result)
     assert texts["Clusters"].startswith("3 clusters; 1-3 is alone in a cluster.")
     assert "0.750 [0.688, 0.812]" in texts["Clusters"]
     assert texts["Cluster 1"].startswith(
@@ -92,15 +89,15 @@ def test_clusters_are_said_with_what_their_heads_do(result: xr.Dataset) -> None:
 
 
 def test_the_nearest_and_the_most_remote_heads(result: xr.Dataset) -> None:
-    texts = told(result)
+    texts = texts_of(result)
     assert texts["Most alike"].startswith("1-1 and 1-2 (0.062), 2-1 and 2-2 (0.062)")
     assert texts["Most alike"].endswith("least alike are 1-1 and 1-3 (0.62 nats).")
     assert texts["Most remote"].startswith("Mean divergence from all other heads: 1-3 (0.47)")
 
 
 def test_one_example_is_said_to_be_one(result: xr.Dataset) -> None:
-    assert "Limits" not in told(result)
-    assert told(result.assign_attrs(n_examples=1))["Limits"].startswith("There is only one example")
+    assert "Limits" not in texts_of(result)
+    assert texts_of(result.assign_attrs(n_examples=1))["Limits"].startswith("There is only one example")
 
 
 def test_the_table_has_a_line_for_each_cluster(result: xr.Dataset) -> None:

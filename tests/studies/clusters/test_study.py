@@ -1,7 +1,6 @@
 """Heads that do the same are one cluster, whatever layer they are in; and the study as a whole."""
 
 import json
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -11,13 +10,13 @@ import xarray as xr
 from typer.testing import CliRunner
 
 import headscope
-from headscope import Corpus, HeadscopeError, Settings, results
+from headscope import HeadscopeError, Settings, results
 from headscope.front.cli.app import application
-from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import NUMBERS
 from headscope.studies.clusters import study
 from support.planted import looks_at_offset, looks_at_piece, planted
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.typed import corpus_of
 
 QUICK = Settings(resamples=20, batch_tokens=100)
 KINDS = {
@@ -30,11 +29,6 @@ KINDS = {
 TEXTS = ("the cat saw a bird .", "a dog ran .", "she was in the garden , at night .", "it is old .")
 
 
-def corpus_of(texts: tuple[str, ...]) -> Corpus:
-    examples = [Example(str(number), (Sentence(text),)) for number, text in enumerate(texts)]
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
-
-
 @pytest.fixture(scope="module")
 def model() -> headscope.Model:
     return headscope.wrap(planted(KINDS), tiny_tokenizer())
@@ -42,7 +36,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return study.run(model, corpus_of(TEXTS), QUICK)
+    return study.run(model, corpus_of(*TEXTS), QUICK)
 
 
 def kind(layer: int, head: int) -> str:
@@ -106,7 +100,7 @@ def test_within_and_between_layers_are_means_of_pairs(result: xr.Dataset) -> Non
 
 def test_heads_of_a_layer_that_are_all_alike_are_a_gap_beyond_chance() -> None:
     alike = {(1, head): looks_at_offset(-1) for head in (1, 2, 3, 4)}
-    result = study.run(headscope.wrap(planted(alike), tiny_tokenizer()), corpus_of(TEXTS), QUICK)
+    result = study.run(headscope.wrap(planted(alike), tiny_tokenizer()), corpus_of(*TEXTS), QUICK)
     assert float(result["within_layer"]) == pytest.approx(0, abs=1e-6) and float(result["layer_gap"]) > 0.1
     assert (result["layer_gap_ci"] > 0.1).all() and float(result["layer_gap_p_value"]) < 0.06
 
@@ -117,26 +111,26 @@ def test_behaviour_says_what_was_planted(result: xr.Dataset) -> None:
 
 
 def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = study.run(model, corpus_of(TEXTS), Settings(resamples=20, batch_tokens=1))
+    again = study.run(model, corpus_of(*TEXTS), Settings(resamples=20, batch_tokens=1))
     xr.testing.assert_allclose(
         again.drop_vars(["position", "stress"]), result.drop_vars(["position", "stress"]), atol=1e-5
     )
 
 
 def test_as_coded_is_a_sum_over_tokens() -> None:
-    model, corpus = headscope.wrap(tiny_bert(), tiny_tokenizer()), corpus_of(TEXTS[:1])
+    model, corpus = headscope.wrap(tiny_bert(), tiny_tokenizer()), corpus_of(*TEXTS[:1])
     mean, total = (study.run(model, corpus, QUICK, as_coded=as_coded) for as_coded in (False, True))
     np.testing.assert_allclose(total["divergence"], mean["divergence"] * total.attrs["n_tokens"], rtol=0.05)
     assert "summed" in total["divergence"].units and mean["divergence"].units == "nats"
     np.testing.assert_allclose(
         total["divergence"],
-        study.run(model, corpus_of(TEXTS[:1] * 3), QUICK, as_coded=True)["divergence"] / 3,
+        study.run(model, corpus_of(*TEXTS[:1] * 3), QUICK, as_coded=True)["divergence"] / 3,
         rtol=1e-5,
     )
 
 
 def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> None:
-    result = study.run(model, corpus_of(TEXTS[:1]), QUICK, clusters=2)
+    result = study.run(model, corpus_of(*TEXTS[:1]), QUICK, clusters=2)
     assert set(np.unique(result["cluster"])) == {1, 2} and int(result["divergence_n_examples"]) == 1
     assert result["layer_gap"].notnull() and result["layer_gap_ci"].isnull().all()
 
@@ -154,7 +148,7 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [0, 9])
 def test_a_number_of_clusters_that_cannot_be_is_refused(model: headscope.Model, number: int) -> None:
     with pytest.raises(HeadscopeError, match=f"clusters {number}: the model has 8 heads"):
-        study.run(model, corpus_of(TEXTS), QUICK, clusters=number)
+        study.run(model, corpus_of(*TEXTS), QUICK, clusters=number)
 
 
 def saved(folder: Path, study: str, variables: dict[str, xr.DataArray], sha256: str = "") -> Path:
@@ -194,7 +188,7 @@ def known_relations() -> dict[str, xr.DataArray]:
 def test_patterns_and_relations_come_from_other_results(model: headscope.Model, tmp_path: Path, task: bool) -> None:
     patterns = saved(tmp_path / "patterns", "patterns", shares(task))
     syntax = saved(tmp_path / "syntax", "syntax", known_relations())
-    result = study.run(model, corpus_of(TEXTS), QUICK, patterns=patterns, syntax=syntax)
+    result = study.run(model, corpus_of(*TEXTS), QUICK, patterns=patterns, syntax=syntax)
     assert result["dominant"].values.tolist() == [["block", "diagonal", "block", "block"], ["block"] * 4]
     assert result["best_relation"].sel(layer=2, head=1) == "obj", "gains 40 points, det 30"
     assert (result["best_relation"].sel(layer=1) == "").all(), "not special"
@@ -205,8 +199,8 @@ def test_patterns_and_relations_come_from_other_results(model: headscope.Model, 
 def test_results_of_other_models_and_other_studies_are_refused(model: headscope.Model, tmp_path: Path) -> None:
     other = saved(tmp_path / "other", "patterns", shares(), sha256="1")
     with pytest.raises(HeadscopeError, match=r"is of model 'other', not 'in memory' .* run 'headscope patterns'"):
-        study.run(model, corpus_of(TEXTS), QUICK, patterns=other)
+        study.run(model, corpus_of(*TEXTS), QUICK, patterns=other)
     with pytest.raises(HeadscopeError, match="has a result of 'patterns'; name one that 'headscope syntax' wrote"):
-        study.run(model, corpus_of(TEXTS), QUICK, syntax=other)
+        study.run(model, corpus_of(*TEXTS), QUICK, syntax=other)
     with pytest.raises(HeadscopeError, match="does not exist"):
-        study.run(model, corpus_of(TEXTS), QUICK, syntax=tmp_path / "nowhere")
+        study.run(model, corpus_of(*TEXTS), QUICK, syntax=tmp_path / "nowhere")

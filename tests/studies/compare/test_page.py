@@ -4,21 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.report.tables import top_heads
 from support.compare_result import CHANGE, compare_result
-
-
-def told(result: xr.Dataset) -> dict[str, str]:
-    """The findings of a result by topic."""
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
+from support.findings import texts_of
 
 
 def test_layers_are_ranked_and_the_last_two_named() -> None:
-    text = told(compare_result())["Layers"]
+    text = texts_of(compare_result())["Layers"]
     assert text.startswith(
         "Compared with before, the attention of after changed most in layer 4 (0.30 [0.29, 0.31]), "
         "layer 3 (0.12 [0.11, 0.13]), layer 2 (0.050 [0.040, 0.060]), layer 1 (0.020 [0.010, 0.030])"
@@ -28,7 +23,7 @@ def test_layers_are_ranked_and_the_last_two_named() -> None:
 
 
 def test_other_layers_that_changed_most_are_no_last_two() -> None:
-    text = told(compare_result(change=CHANGE[[0, 3, 1, 2]]))["Layers"]
+    text = texts_of(compare_result(change=CHANGE[[0, 3, 1, 2]]))["Layers"]
     assert "changed most in layer 2 (0.30" in text
     assert "The last two layers did not change most" in text
 
@@ -36,19 +31,19 @@ def test_other_layers_that_changed_most_are_no_last_two() -> None:
 def test_a_layer_without_a_value_has_no_rank() -> None:
     result = compare_result()
     result["layer_similarity"][{"layer": -1}] = np.nan
-    text = told(result)["Layers"]
+    text = texts_of(result)["Layers"]
     assert "changed most in layer 3 (0.12" in text and "nan" not in text and "last two" not in text
 
 
 def test_a_rank_within_the_intervals_is_said_to_be_unsure() -> None:
     change = CHANGE.copy()
     change[1] = change[2] - 0.005
-    assert "(the intervals of layer 3 and layer 2 overlap)" in told(compare_result(change=change))["Layers"]
-    assert "overlap" not in told(compare_result())["Layers"]
+    assert "(the intervals of layer 3 and layer 2 overlap)" in texts_of(compare_result(change=change))["Layers"]
+    assert "overlap" not in texts_of(compare_result())["Layers"]
 
 
 def test_heads_that_changed_most_are_named() -> None:
-    texts = told(compare_result())
+    texts = texts_of(compare_result())
     assert texts["Heads"].startswith("Changed most: 4-2 (0.40 [0.39, 0.41]), 4-3 (0.30 ")
     assert "heads with a similarity below 0.9: 5 of 12" in texts["Heads"]
     assert "Largest in 4-2 (0.20 [0.19, 0.21])" in texts["Jensen-Shannon divergence"]
@@ -73,38 +68,38 @@ def test_layers_and_heads_that_are_not_apart_are_not_said_to_have_changed_most()
 def test_rises_and_falls_are_counted_by_their_intervals() -> None:
     result = compare_result()
     array = result["difference_attention_to"].sel(model="after", token_class="sep")
-    text = told(result)["Attention to separators"]
+    text = texts_of(result)["Attention to separators"]
     up, down = int((array > 0.01).sum()), int((array < -0.01).sum())
     assert f"The interval lies above 0 in {up} and below 0 in {down} of 12 heads" in text
     largest = array.stack(place=("layer", "head"))[int(abs(array).values.argmax())]
     layer, head = largest["place"].item()
     assert f"Largest changes: {layer}-{head} (" in text
-    assert told(result)["Breadth"].startswith("On average over heads")
+    assert texts_of(result)["Breadth"].startswith("On average over heads")
 
 
 def test_linguistic_features_are_told_together() -> None:
     result = compare_result()
     result["difference_feature_attention"].loc[{"layer": 2, "head": 1, "feature": "verb"}] = -0.75
-    assert "the largest change is verb in 2-1 (-0.75" in told(result)["Linguistic features"]
+    assert "the largest change is verb in 2-1 (-0.75" in texts_of(result)["Linguistic features"]
 
 
 def test_models_that_are_the_same_say_nothing_else() -> None:
-    texts = told(compare_result(change=np.zeros((4, 3))))
+    texts = texts_of(compare_result(change=np.zeros((4, 3))))
     assert list(texts.values()) == ["The attention of after is that of before: all similarities are 1."]
 
 
 def test_restored_layers_say_which_change_is_sure() -> None:
-    text = told(compare_result(restored=True))["Restored layers"]
+    text = texts_of(compare_result(restored=True))["Restored layers"]
     assert "The fine-tuned model has accuracy (0.85 [0.84, 0.86]) on mrpc" in text
     assert "the score changes by: 1 layer (-0.005 [-0.015, 0.005]), 2 layers (-0.100 [-0.11, -0.090])." in text
     assert "The change is beyond chance with 2 layers." in text
-    unsure = told(compare_result(restored=True, spread=0.2))["Restored layers"]
+    unsure = texts_of(compare_result(restored=True, spread=0.2))["Restored layers"]
     assert "Every interval of a change includes 0." in unsure
-    assert "Restored layers" not in told(compare_result())
+    assert "Restored layers" not in texts_of(compare_result())
 
 
 def test_several_models_are_told_one_after_the_other() -> None:
-    topics = list(told(compare_result("epoch 1", "epoch 2")))
+    topics = list(texts_of(compare_result("epoch 1", "epoch 2")))
     assert topics[0] == "epoch 1: layer 4 changed most" and "epoch 2: layers" in topics
     assert len(topics) % 2 == 0
 

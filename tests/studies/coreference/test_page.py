@@ -8,12 +8,9 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.study_page import study_page
 from support.coreference_result import gap_result, result_of, stereotype_result
+from support.findings import texts_of
 
 RESULTS = {"documents": result_of, "gap": gap_result, "stereotypes": stereotype_result}
-
-
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
 
 
 def cells(table) -> dict[str, list]:
@@ -21,7 +18,7 @@ def cells(table) -> dict[str, list]:
 
 
 def test_the_best_head_is_said_with_its_baselines() -> None:
-    text = told(result_of())["The chosen head"]
+    text = texts_of(result_of())["The chosen head"]
     assert "Head 2-3 was chosen on one half. It finds an antecedent of 75.0% [68.8, 81.2] of 250 mentions" in text
     assert "It gains +25.0 [18.8, 31.2] points over the nearest mention of the same head word" in text
     assert "nearest mention 25.0% [18.8, 31.2], nearest mention of the same head word 50.0%" in text
@@ -64,20 +61,20 @@ def test_gender_and_stereotypes_are_claimed_only_beyond_chance() -> None:
 
 
 def test_special_heads_are_counted_with_the_tests_that_were_made() -> None:
-    text = told(result_of())["Special heads"]
+    text = texts_of(result_of())["Special heads"]
     assert text.startswith("1 head of 6 beats nearest and head match by at least 10 points")
     assert (
         "Benjamini-Hochberg over 18 heads and kinds): 2-3 (75%). Counts of heads grow with the data: here 500 mentions."
         in text
     )
     plain = result_of().assign(special=result_of()["special"] * 0)
-    assert told(plain)["Special heads"].startswith("No head of 6") and "2-3" not in told(plain)["Special heads"]
+    assert texts_of(plain)["Special heads"].startswith("No head of 6") and "2-3" not in texts_of(plain)["Special heads"]
 
 
 def test_kinds_of_mentions_are_told_apart_where_there_are_several() -> None:
-    assert "pronoun: 2-3 75.0% [68.8, 81.2]" in told(result_of())["By kind of mention"]
-    assert "n = 150; proper" in told(result_of())["By kind of mention"]
-    assert "By kind of mention" not in told(gap_result())
+    assert "pronoun: 2-3 75.0% [68.8, 81.2]" in texts_of(result_of())["By kind of mention"]
+    assert "n = 150; proper" in texts_of(result_of())["By kind of mention"]
+    assert "By kind of mention" not in texts_of(gap_result())
 
 
 def test_the_table_is_that_of_the_paper_with_the_papers_numbers() -> None:
@@ -94,7 +91,7 @@ def test_the_table_is_that_of_the_paper_with_the_papers_numbers() -> None:
 
 
 def test_of_gap_f1_is_told_by_gender() -> None:
-    text = told(gap_result())["Gender"]
+    text = texts_of(gap_result())["Gender"]
     assert "masculine 0.750, feminine 0.500, overall 0.625. The nearest name has 0.250 there." in text
     assert "F1 of feminine over masculine pronouns is 0.60 [0.54, 0.66]; that of the nearest name is 1.50" in text
     assert "0 are better on feminine and 1 on masculine" in text
@@ -111,12 +108,12 @@ def test_of_gap_f1_is_told_by_gender() -> None:
 
 def test_a_result_of_gap_without_held_out_baselines_names_their_passages() -> None:
     saved = gap_result().drop_vars([name for name in gap_result() if str(name).startswith("chosen_baseline_")])
-    assert "The nearest name has 0.500 on all passages." in told(saved)["Gender"]
+    assert "The nearest name has 0.500 on all passages." in texts_of(saved)["Gender"]
     assert "Nearest, on that other half" not in cells(study_page(saved).tables()[1])
 
 
 def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:
-    texts = told(stereotype_result())
+    texts = texts_of(stereotype_result())
     assert texts["Stereotypes in attention"].startswith("In 1 of 6 heads the occupation gets more attention")
     assert "in 1 the reverse (q < 0.05 each, n = 240 pairs)" in texts["Stereotypes in attention"]
     assert "Largest gaps: 2-1 (-0.50 [-0.56, -0.44]), 1-2 (0.25 [0.19, 0.31])." in texts["Stereotypes in attention"]
@@ -163,7 +160,7 @@ def test_the_page_has_it_all(name: str, tmp_path: Path) -> None:
 def test_a_baseline_that_never_chooses_is_left_out() -> None:
     result = gap_result()
     result["baseline_accuracy"].loc[{"baseline": "head_match"}] = 0
-    assert "same head word 50.0%" not in told(result)["The chosen head"] and "Head match" not in cells(
+    assert "same head word 50.0%" not in texts_of(result)["The chosen head"] and "Head match" not in cells(
         study_page(result).tables()[0]
     )
     bars = study_page(result).figures()[0].chart.to_dict()

@@ -9,6 +9,7 @@ import xarray as xr
 from headscope import report, results
 from headscope.figures.export import svg
 from headscope.report.study_page import study_page
+from support.findings import texts_of
 
 TASKS = {"RTE": ["accuracy"], "MRPC": ["accuracy", "f1"], "STS-B": ["pearson", "spearman"]}
 SCORES = {"pretrained": 0.4, "random": 0.5, "frozen": 0.6, "finetuned": 0.8}
@@ -45,12 +46,8 @@ def table(tasks: dict[str, list[str]] = TASKS, inits: tuple[str, ...] = tuple(SC
     return results.check(whole)
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_findings_say_what_was_planted() -> None:
-    texts = told(table())
+    texts = texts_of(table())
     assert texts["Gain of fine-tuning"].startswith("Fine-tuning adds 40.0 points on average over 3 tasks")
     assert "fine-tuned 0.80 [0.75, 0.85]; a constant answer 0.50." in texts["MRPC"]
     assert texts["MRPC"].startswith("Accuracy: ") and texts["STS-B"].startswith("Pearson: ")
@@ -70,14 +67,14 @@ def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
     where = {"init": "random", "task": "STS-B", "metric": "pearson"}
     for name in ("score", "score_ci"):
         result[name].loc[where] -= 0.4
-    texts = told(result)
+    texts = texts_of(result)
     assert "costs 10.0 points" in texts["Gain of fine-tuning"]
     assert "On STS-B the score is below that of the pre-trained model without fine-tuning." in texts["Random weights"]
 
 
 def test_a_single_run_says_no_more_than_it_has() -> None:
     result = table({"birds": ["accuracy"]}, ("finetuned",), seeds=1)
-    assert set(told(result)) == {"birds", "How models were chosen"}
+    assert set(texts_of(result)) == {"birds", "How models were chosen"}
     assert [figure.name for figure in study_page(result).figures()] == [
         "score",
         "train_loss-birds",
@@ -118,7 +115,7 @@ def test_random_weights_score_higher_or_lower_never_minus_lower(random: float, w
         f"From random weights the score is {words} on average over 2 tasks. Mean over 2 seeds."
     )
     assert found.topic == "It cannot be told whether pre-training helps" and "3 seeds are wanted" in found.text
-    assert f"RTE {words}, QNLI {words}." in told(result)["Random weights"]
+    assert f"RTE {words}, QNLI {words}." in texts_of(result)["Random weights"]
 
 
 def verdicts(result: xr.Dataset) -> dict[str, str | None]:

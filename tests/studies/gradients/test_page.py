@@ -9,6 +9,7 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, TOKEN_CLASSES
+from support.findings import texts_of
 
 GRADIENT = [0.5, 0.125, 0.25, 1.0]  # by token class; twice as much in layer 1
 ATTENTION = [0.25, 0.5, 0.125, 0.125]
@@ -51,17 +52,13 @@ def result() -> xr.Dataset:
     return result_of()
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_the_loss_is_named_first(result: xr.Dataset) -> None:
-    text = told(result)["The loss"]
+    text = texts_of(result)["The loss"]
     assert text.startswith("Masked words: in nats. ") and text.endswith("by layer: 1: 2.00, 2: 1.00. n = 40 examples.")
 
 
 def test_what_attention_is_worth_stands_beside_how_much_there_is(result: xr.Dataset) -> None:
-    texts = told(result)
+    texts = texts_of(result)
     assert "layer 1: 0.50 [0.44, 0.56] (0.25); layer 2: 0.50 [0.44, 0.56] (0.25)." in texts["Attention to [CLS]"]
     assert texts["Attention to [SEP]"].endswith("(0.50). Clearly below 0.2 in layers 1, 2.")
     assert "Surely" not in texts["Attention to [CLS]"]
@@ -75,7 +72,7 @@ def test_what_attention_is_worth_stands_beside_how_much_there_is(result: xr.Data
 
 def test_a_class_that_the_tokenizer_does_not_have_is_left_out() -> None:
     result = result_of(sep=False)
-    texts = told(result)
+    texts = texts_of(result)
     assert not [topic for topic in texts if "[SEP]" in topic] and "[SEP] nan" not in "".join(texts.values())
     assert not [column for column in study_page(result).tables()[0].columns if "[SEP]" in column.words]
     assert "worth-sep" not in [figure.name for figure in study_page(result).figures()]
@@ -112,7 +109,7 @@ def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
 
 
 def test_the_page_names_the_class_of_masked_tokens(result: xr.Dataset) -> None:
-    assert "asked token" not in told(result)["The loss"]  # saved before there was a choice
-    other, original = (told(result.assign_attrs(masked_class=kind))["The loss"] for kind in ("other", "original"))
+    assert "asked token" not in texts_of(result)["The loss"]  # saved before there was a choice
+    other, original = (texts_of(result.assign_attrs(masked_class=kind))["The loss"] for kind in ("other", "original"))
     assert "in nats. Masked tokens count as other tokens. Mean" in other
     assert "A masked token counts to the class of its original token." in original

@@ -1,7 +1,6 @@
 """The study `gradients`: its result, what it makes of a model's head, and its command."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +11,14 @@ from transformers import BertForMaskedLM, BertForSequenceClassification
 from typer.testing import CliRunner
 
 import headscope
-from headscope import Corpus, HeadscopeError, Settings
+from headscope import HeadscopeError, Settings
 from headscope.corpora import Options, read
 from headscope.front.cli.app import application
-from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.gradients import study
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.typed import corpus_of
 
 QUICK = Settings(resamples=50)
-
-
-def corpus_of(*texts: str) -> Corpus:
-    examples = [Example(str(number), (Sentence(text),)) for number, text in enumerate(texts)]
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.report.study_page import study_page
+from support.findings import verdicts_of
 
 TASKS = ("one", "two", "three")
 
@@ -41,32 +42,30 @@ def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300, 
     return whole.map(lambda array: array.assign_attrs(long_name="x", units="share", source="x"), keep_attrs=True)
 
 
-def verdicts(result: xr.Dataset) -> dict[str, str | None]:
-    return {finding.topic: finding.verdict for finding in study_page(result).highlights()}
-
-
 @pytest.mark.parametrize("paired", [True, False])
 def test_planted_gain_and_fall_hold(paired: bool) -> None:
-    told = verdicts(planted(0.2, 0.15, paired=paired))
+    told = verdicts_of(planted(0.2, 0.15, paired=paired))
     assert told["Layers add to the embeddings for 3 tasks of 3"] == "holds"
     assert told["The last layer is worse for 3 of 3 tasks to which layers add"] == "holds"
     assert told["Centres of gravity"] is None
 
 
 def test_no_difference_fails_or_is_undecided() -> None:
-    assert verdicts(planted(-0.05, 0.0, half=0.005))["Layers add nothing to the embeddings"] == "fails"
-    unsure = verdicts(planted(0.01, 0.02, half=0.05))
+    assert verdicts_of(planted(-0.05, 0.0, half=0.005))["Layers add nothing to the embeddings"] == "fails"
+    unsure = verdicts_of(planted(0.01, 0.02, half=0.05))
     assert unsure["It cannot be told whether layers add to the embeddings"] == "undecided"
-    assert verdicts(planted(0.2, 0.0, half=0.005))["The last layer is as good as the others"] == "fails"
-    assert verdicts(planted(0.2, 0.02, half=0.05))["It cannot be told whether the last layer is worse"] == "undecided"
+    assert verdicts_of(planted(0.2, 0.0, half=0.005))["The last layer is as good as the others"] == "fails"
+    assert (
+        verdicts_of(planted(0.2, 0.02, half=0.05))["It cannot be told whether the last layer is worse"] == "undecided"
+    )
 
 
 def test_a_fall_of_what_layers_never_had_is_no_claim() -> None:
-    assert not [topic for topic in verdicts(planted(-0.05, 0.15)) if "last layer" in topic]
+    assert not [topic for topic in verdicts_of(planted(-0.05, 0.15)) if "last layer" in topic]
 
 
 def test_cases_of_a_few_sentences_are_no_claim() -> None:
-    assert "holds" not in verdicts(planted(0.2, 0.15, sentences=5)).values()
+    assert "holds" not in verdicts_of(planted(0.2, 0.15, sentences=5)).values()
 
 
 def test_random_weights_of_one_seed_are_no_claim() -> None:

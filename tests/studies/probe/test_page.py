@@ -10,6 +10,7 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, DIRECTIONS
+from support.findings import texts_of
 
 UAS = {
     "right_branching": 0.25,
@@ -66,21 +67,17 @@ def result() -> xr.Dataset:
     return result_of()
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_scores_are_said_with_the_best_baseline(result: xr.Dataset) -> None:
-    text = told(result)["Dependency parsing"]
+    text = texts_of(result)["Dependency parsing"]
     assert "attention alone finds the syntactic head of 50.0% [48.4, 51.6] of 1,234 words" in text
     assert "with words as well, 75.0% [73.4, 76.6]" in text
     assert "(distances and words) finds 37.5% [35.9, 39.1]." in text
-    learned = told(result)["Beside random weights"]
+    learned = texts_of(result)["Beside random weights"]
     assert "12.5% [10.9, 14.1] from attention alone, 18.8% [17.2, 20.3] with words" in learned
 
 
 def test_heads_are_named_with_their_contribution(result: xr.Dataset) -> None:
-    texts = told(result)
+    texts = texts_of(result)
     assert ": 2-3 (0.75 [0.73, 0.77]), " in texts["Heads, from the dependent to its head"]
     assert "(0.062 [0.047, 0.078])" in texts["Heads, from the head to its dependent"]
     few = texts["Concentration"]
@@ -91,7 +88,7 @@ def test_heads_are_named_with_their_contribution(result: xr.Dataset) -> None:
 
 
 def test_relations_of_few_words_are_left_out(result: xr.Dataset) -> None:
-    text = told(result)["Relations"]
+    text = texts_of(result)["Relations"]
     assert (
         "highest for obj (75%) and lowest for nsubj (25%). The gain from words is largest for nsubj." in text
         and "list" not in text
@@ -99,13 +96,13 @@ def test_relations_of_few_words_are_left_out(result: xr.Dataset) -> None:
 
 
 def test_what_it_was_trained_on_is_said(result: xr.Dataset) -> None:
-    text = told(result)["Limits"]
+    text = texts_of(result)["Limits"]
     assert "3,136 sentences of ud/train.conllu, and scored on 2,001 others" in text
     assert "glove.txt, with 95% of the words" in text and "at most 0.2 points" in text
 
 
 def test_without_random_weights_and_with_one_seed_nothing_is_said_of_them() -> None:
-    texts = told(result_of(random=False, seeds=1))
+    texts = texts_of(result_of(random=False, seeds=1))
     assert "Beside random weights" not in texts and "means over 1 seeds" not in texts["Limits"]
     assert "standard deviation" not in texts["Limits"]
     main = study_page(result_of(random=False, seeds=1)).tables()[0]

@@ -4,17 +4,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.report.study_page import study_page
+from support.findings import texts_of
 from support.profile_result import profile_result
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    """The findings of a result by topic."""
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_planted_heads_are_named_with_value_interval_and_examples() -> None:
-    texts = told(profile_result())
+    texts = texts_of(profile_result())
     assert "1 of 12, 2-3 (0.88 [0.86, 0.89])" in texts["Previous token"]
     assert "1 of 12, 3-1 (0.94 [0.93, 0.95])" in texts["Separators"]
     assert "Broadest: 1-1 (3.19 [3.18, 3.20])" in texts["Broad and focused"]
@@ -28,15 +23,15 @@ def test_planted_heads_are_named_with_value_interval_and_examples() -> None:
 def test_without_such_a_head_the_highest_is_named_and_not_counted() -> None:
     result = profile_result()
     highest = float(result["attention_offset"].sel(offset=1).max())
-    assert "none of 12; the highest is" in told(result)["Next token"]
-    assert f"({highest:.2f} [" in told(result)["Next token"]
+    assert "none of 12; the highest is" in texts_of(result)["Next token"]
+    assert f"({highest:.2f} [" in texts_of(result)["Next token"]
 
 
 def test_mean_and_uniform_share_are_compared() -> None:
     result = profile_result()
     attention = result["attention_to"].sel(token_class="sep")
     above = int((attention - 0.01 > 0.1).sum())
-    text = told(result)["Separators"]
+    text = texts_of(result)["Separators"]
     assert f"gives {float(attention.mean()):.2f} of its attention to [SEP]" in text
     assert f"{float(attention.mean()) / 0.1:.1f} times uniform attention (0.10)" in text
     assert f"{above} heads lie above it by the 95% interval" in text
@@ -46,14 +41,14 @@ def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:
     result = profile_result()
     result["attention_offset"].loc[{"layer": 1, "head": 1, "offset": -1}] = 0.505
     result["attention_offset_ci"].loc[{"layer": 1, "head": 1, "offset": -1, "bound": "lower"}] = 0.495
-    assert "2 of 12" in told(result)["Previous token"]
-    assert "for 1 of these the interval includes 0.5" in told(result)["Previous token"]
+    assert "2 of 12" in texts_of(result)["Previous token"]
+    assert "for 1 of these the interval includes 0.5" in texts_of(result)["Previous token"]
 
 
 def test_a_feature_that_stands_out_is_named_first() -> None:
     result = profile_result()
     result["feature_attention"].loc[{"layer": 4, "head": 2, "feature": "neg"}] = 0.75
-    assert told(result)["Linguistic features"].startswith(
+    assert texts_of(result)["Linguistic features"].startswith(
         "Heads that differ most from the median head: negation in 4-2 (0.75"
     )
 
@@ -61,13 +56,13 @@ def test_a_feature_that_stands_out_is_named_first() -> None:
 def test_a_link_that_may_be_a_position_says_so() -> None:
     result = profile_result()
     result["token_attention"].loc[{"layer": 2, "head": 3, "relation": "verb_to_subject"}] = 0.75
-    texts = told(result)
+    texts = texts_of(result)
     assert "Head 2-3 always attends to the previous token" in texts["Verb → subject"]
     assert "whatever it is" not in texts["Subject → verb"]
 
 
 def test_a_model_without_special_tokens_has_no_findings_about_them() -> None:
-    texts = told(profile_result(special=False))
+    texts = texts_of(profile_result(special=False))
     assert texts["Separators"] == "Not measured: the tokenizer has no [SEP]."
     assert texts["Start token"] == "Not measured: the tokenizer has no [CLS]."
     assert not {"Separator to separator", "Breadth of [CLS]", "[CLS] in the last layer"} & set(texts)
@@ -81,7 +76,7 @@ def test_a_study_without_findings_gets_the_highest_and_lowest_heads() -> None:
         np.array([[0.5, 0.25], [0.75, 0.125]])[..., None], axes, list(axes), attrs={"long_name": "score"}
     )
     result = xr.Dataset({"head_score": score, "share": ("metric", [0.5])}, attrs={"study": "a study to come"})
-    texts = told(result)
+    texts = texts_of(result)
     assert texts["Score: F1"].startswith("Highest in 2-1 (0.75), 1-1 (0.50), 1-2 (0.25); lowest in 2-2 (0.12)")
     assert texts["Share"] == "Largest: metric F1 (0.50); smallest: metric F1 (0.50)."
 
@@ -89,4 +84,4 @@ def test_a_study_without_findings_gets_the_highest_and_lowest_heads() -> None:
 @pytest.mark.parametrize("study", ["../profile", "_words", "os", ""])
 def test_a_study_is_never_a_path_or_another_module(study: str) -> None:
     result = profile_result(study=study)
-    assert "Previous token" not in told(result)
+    assert "Previous token" not in texts_of(result)

@@ -16,6 +16,7 @@ from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
 from headscope.studies.relations.link_attention import DIRECTIONS
 from headscope.studies.relations.page import card as head_part
+from support.findings import texts_of
 
 # Sentences; attention of links, elsewhere and from other words in head 2-3, source to target; whether it is special.
 RELATIONS = {
@@ -114,12 +115,8 @@ def result() -> xr.Dataset:
     return result_of()
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_heads_above_the_percentile_are_told_with_what_the_baselines_get_in_them(result: xr.Dataset) -> None:
-    text = told(result)["Above the 99th percentile"]
+    text = texts_of(result)["Above the 99th percentile"]
     assert "1-1 (0.50 [0.47, 0.53]; 0.50 [0.47, 0.53] elsewhere, 0.062 [0.031, 0.094] from other words)" in text
     assert "From target to source, above 0.062: no head." in text
     assert "This is no test: 1 of 6 heads lies above it in any model." in text
@@ -135,13 +132,13 @@ def test_as_many_heads_as_the_page_says_lie_above_the_percentile(result: xr.Data
     chosen = {"relation": "all", "direction": "source_to_target"}
     wide["link_attention"].loc[chosen] = values.reshape(2, -1)
     wide["percentile"].loc[chosen] = np.nanpercentile(values, 99)
-    from_source, _, rest = told(wide)["Above the 99th percentile"].partition("From target to source")
+    from_source, _, rest = texts_of(wide)["Above the 99th percentile"].partition("From target to source")
     assert f"This is no test: {above} of {heads} heads" in rest
     assert len(re.findall(r"\d-\d+ \(", from_source)) == above
 
 
 def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
-    text = told(result)["Special heads"]
+    text = texts_of(result)["Special heads"]
     assert (
         text.startswith("1 head of 6 gives the links")
         and f"over {2 * 3 * 5 * 3} heads, relations and directions" in text
@@ -150,11 +147,11 @@ def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Data
         "Relations with a special head: 2 of 3 with at least 50 sentences: all, Agent. Counts of heads grow with "
         "the data: here 500 sentences."
     )
-    assert "untrained" in text and "untrained" not in told(result_of(untrained=False))["Special heads"]
+    assert "untrained" in text and "untrained" not in texts_of(result_of(untrained=False))["Special heads"]
 
 
 def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr.Dataset) -> None:
-    texts = told(result)
+    texts = texts_of(result)
     all_links = "0.38 [0.34, 0.41] for links, 0.25 [0.22, 0.28] elsewhere, 0.19 [0.16, 0.22] from other words"
     assert (
         all_links in texts["All links"]
@@ -168,15 +165,16 @@ def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr
     assert "Relations with fewer than 50 sentences have a separate table: 1." in texts["Limits"]
     assert "heads of random weights gain on them, too. A gain is that over both baselines." in texts["Limits"]
     assert "0.094 on average and at most 0.094" in texts["Untrained model"]
-    assert "one by one" not in texts["Limits"] and "one by one" in told(result_of(as_coded=True))["Limits"]
+    assert "one by one" not in texts["Limits"] and "one by one" in texts_of(result_of(as_coded=True))["Limits"]
 
 
 def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
     expected = "600 of 9,000. Dropped, in this order: 400 sentences without a link, 8,000 sentences of more than"
-    assert told(result)["Examples kept"].startswith(expected)
+    assert texts_of(result)["Examples kept"].startswith(expected)
     whole = result.assign_attrs(filter=json.dumps({"read": 60, "dropped": {}, "kept": 60}))
     assert (
-        "Examples kept" not in told(whole) and len(study_page(whole).tables()) == len(study_page(result).tables()) - 1
+        "Examples kept" not in texts_of(whole)
+        and len(study_page(whole).tables()) == len(study_page(result).tables()) - 1
     )
 
 

@@ -9,6 +9,7 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, DIRECTIONS
+from support.findings import texts_of
 
 # Words, baseline, its offset, the chosen head's accuracy; head 2-3 is best in all but "conj", and special for "obj".
 RELATIONS = {
@@ -72,19 +73,15 @@ def result() -> xr.Dataset:
     return result_of()
 
 
-def told(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_the_best_head_of_all_is_said_with_its_baseline(result: xr.Dataset) -> None:
-    text = told(result)["All relations"]
+    text = texts_of(result)["All relations"]
     assert "2-3 (dep → head)" in text and "37.5% [31.2, 43.8] of 250 words" in text
     assert "fixed word (+1) picks 25.0% [18.8, 31.2]: a gain of +12.5 [6.2, 18.8] points" in text
     assert "held-out sentences" in text
 
 
 def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
-    text = told(result)["Special heads"]
+    text = texts_of(result)["Special heads"]
     assert text.startswith("1 head of 6 beats the best fixed word") and "over 72 heads, relations" in text
     assert "Relations with a special head: 1 of 3 with at least 50 words: obj. Head 2-3" in text
 
@@ -123,14 +120,14 @@ def test_a_position_that_is_the_baseline_is_said_in_words(result: xr.Dataset) ->
     for position, cell, words in ((1, "first", "the first word"), (-4, "word 4 from the end", "word 4 from the end")):
         at = result.assign(chosen_offset=result["chosen_offset"] * np.nan)
         at = at.assign(chosen_position=result["chosen_position"].fillna(position))
-        assert f"fixed word ({cell}) picks 25.0%" in told(at)["All relations"]
+        assert f"fixed word ({cell}) picks 25.0%" in texts_of(at)["All relations"]
         assert f"always picking {words} is right" in " ".join(finding.text for finding in study_page(at).highlights())
         ((_, cells), *_) = study_page(at).tables()[0].rows
         assert [each[0] for each in cells if each][3] == f"25.0 ({cell})"
 
 
 def test_relations_are_told_apart_by_whether_a_head_surely_knows_them(result: xr.Dataset) -> None:
-    texts = told(result)
+    texts = texts_of(result)
     known = "obj in 2-3 (dep → head): 87.5% [81.2, 93.8], fixed word (-2) has 25.0% [18.8, 31.2], n = 50 words."
     assert texts["Relations whose chosen head is special"] == known
     assert texts["Relations whose chosen head is not special"].endswith("cop (+25), punct (+6).")
@@ -143,7 +140,7 @@ def test_relations_are_told_apart_by_whether_a_head_surely_knows_them(result: xr
 
 def test_without_a_special_head_none_is_named(result: xr.Dataset) -> None:
     plain = result.assign(special=result["special"] * 0, q_value=result["q_value"] * 0 + 1)
-    texts = told(plain)
+    texts = texts_of(plain)
     assert (
         texts["Special heads"].startswith("No head of 6")
         and "special head: 0 of 3 with at least 50 words" in texts["Special heads"]
@@ -152,7 +149,7 @@ def test_without_a_special_head_none_is_named(result: xr.Dataset) -> None:
 
 
 def test_as_coded_says_what_was_scored_on_what_it_was_chosen_on() -> None:
-    texts = told(result_of(as_coded=True))
+    texts = texts_of(result_of(as_coded=True))
     assert "on the same sentences" in texts["All relations"] and "too high" in texts["Limits"]
     assert "chosen and scored on the same sentences" in study_page(result_of(as_coded=True)).tables()[0].caption
 
