@@ -6,14 +6,18 @@ import shlex
 import shutil
 from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 from typer.testing import CliRunner
+from xarray import Dataset
 
 import headscope
 from headscope.front.cli.app import application
+from headscope.report import write
 from headscope.results.vocabulary import PATTERNS
+from headscope.storage.files import write_atomically
 from headscope.studies.patterns import commands as patterns_commands
 from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from support import tiny_families
@@ -77,9 +81,22 @@ def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(patterns_commands, "RECIPE", TINY)
     monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
     monkeypatch.setattr("headscope.web.serve.serve_on", lambda *given: None)
+    monkeypatch.setattr("headscope.report.write", write_once)
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, MagicMock())
     return tmp_path
+
+
+DRAWN: set[frozenset[str]] = set()
+
+
+def write_once(result: Dataset, directory: Path, **options: Any) -> Path:
+    """Write the page of a result, or an empty one where a result of the same variables has had a page."""
+    variables = frozenset({str(result.attrs["study"]), *map(str, result.variables)})
+    if variables in DRAWN:
+        return write_atomically(directory / "report.html", "")
+    DRAWN.add(variables)
+    return write(result, directory, **options)
 
 
 def run(command: str) -> str:

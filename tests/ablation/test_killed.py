@@ -1,9 +1,10 @@
 """A sweep that is killed at random moments, and started again, ends with the same numbers to the bit."""
 
-import os
-import subprocess
-import sys
+import warnings
 from collections.abc import Callable
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess as Process
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,25 +31,32 @@ def swept(model: Path, task: Path, journal: Path, on_progress: Callable[[int], N
     return sweep(task_inputs(load(str(model), head=True), chosen, chosen.dev), settings)
 
 
-def started(*folders: Path) -> subprocess.Popen[bytes]:
-    tests = str(Path(__file__).parents[1])
-    path = os.pathsep.join([tests, *sys.path])
-    program = [sys.executable, __file__, *map(str, folders)]
-    environment = os.environ | {"PYTHONPATH": path}
-    return subprocess.Popen(program, env=environment, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def started(model: Path, task: Path, journal: Path, pipe: Connection | None = None) -> Process:
+    """A process that sweeps and saves the outputs; with a pipe it says when a batch is done, and waits to go on."""
+    process = get_context("fork").Process(target=sweep_and_save, args=(model, task, journal, pipe), daemon=True)
+    with warnings.catch_warnings():
+        # Python warns of other threads at a fork; the child uses none of theirs
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    return process
 
 
-def step(process: subprocess.Popen[bytes]) -> None:
+def sweep_and_save(model: Path, task: Path, journal: Path, pipe: Connection | None) -> None:
+    def report_and_wait(done: int) -> None:
+        if pipe:
+            pipe.send("done")
+            pipe.recv()
+
+    torch.set_num_threads(1)
+    pass_journal.SECONDS, pass_journal.TIMES = 0, 0
+    result = swept(model, task, journal, report_and_wait)
+    np.savez(journal.with_suffix(".npz"), plain=result.plain, heads=result.heads, layers=result.layers)
+
+
+def step(pipe: Connection) -> None:
     """Wait until the sweep has done a batch, and let it go on."""
-    assert process.stdout is not None and process.stdin is not None
-    assert process.stdout.readline() == b"done\n"
-    process.stdin.write(b"\n")
-
-
-def report_and_wait(done: int) -> None:
-    """Say that a batch is done, and wait for the test; once the test has closed the pipe, go on at once."""
-    print("done", flush=True)
-    sys.stdin.readline()
+    assert pipe.poll(60) and pipe.recv() == "done"
+    pipe.send("go on")
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
@@ -62,19 +70,20 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     file = journal / "pass-1"
     for _ in range(2):
-        process = started(model, task, journal)
+        ours, theirs = Pipe()
+        process = started(model, task, journal, theirs)
         for _ in range(random.randint(2, 9)):
-            step(process)
+            step(ours)
         while not (file.is_file() and file.stat().st_size > sizes[-1] + 1):
-            step(process)
+            step(ours)
         process.kill()  # it has just gone on, and is anywhere in a batch
-        process.communicate()
-        assert process.returncode == -9
+        process.join()
+        assert process.exitcode == -9
         sizes.append(file.stat().st_size)
     assert sizes[1] < sizes[2] < (tmp_path / "whole" / "pass-1").stat().st_size
     last = started(model, task, journal)
-    last.communicate()  # the pipe is closed
-    assert last.returncode == 0
+    last.join()
+    assert last.exitcode == 0
     with np.load(journal.with_suffix(".npz")) as found:
         for name in ("plain", "heads", "layers"):
             assert found[name].tobytes() == getattr(expected, name).tobytes()
@@ -84,11 +93,3 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
 def outputs_in(file: Path) -> list[Any]:
     """All parts in a file, however many lines they take."""
     return [part for record in list(read_lines(file))[1:] if record for part in record["part"]["state"]]
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    pass_journal.SECONDS, pass_journal.TIMES = 0, 0
-    model, task, journal = map(Path, sys.argv[1:])
-    result = swept(model, task, journal, report_and_wait)
-    np.savez(journal.with_suffix(".npz"), plain=result.plain, heads=result.heads, layers=result.layers)

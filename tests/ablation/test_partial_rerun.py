@@ -71,14 +71,14 @@ SETS = np.vstack([np.eye(HEADS, dtype=bool), np.ones((1, HEADS), dtype=bool)])
 def test_every_head_and_layer_as_in_whole_passes(family: str, mode: str, networks: dict[str, Any]) -> None:
     network = network_of(family, networks)
     first = torch.zeros(2, 1, dtype=torch.long)
-    for rows in (None, first) if FAMILIES[family] else (None,):
-        for layer in range(LAYERS):
-            one = rerun(network, mode, rows)
-            for chosen, found in zip(SETS, disabled(one, layer, SETS), strict=True):
-                heads = np.zeros((LAYERS, HEADS), dtype=bool)
-                heads[layer] = chosen
-                expected = ablated(network, one.inputs, heads, mode, means())
-                torch.testing.assert_close(found, expected, rtol=1e-5, atol=2e-5)
+    for layer in range(LAYERS):
+        runs = [rerun(network, mode, rows) for rows in ((None, first) if FAMILIES[family] else (None,))]
+        for chosen, *found in zip(SETS, *(disabled(one, layer, SETS) for one in runs), strict=True):
+            heads = np.zeros((LAYERS, HEADS), dtype=bool)
+            heads[layer] = chosen
+            expected = ablated(network, runs[0].inputs, heads, mode, means())
+            for answers in found:
+                torch.testing.assert_close(answers, expected, rtol=1e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize("mode", ["uniform", "zero", "mean"])

@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -68,7 +69,11 @@ def arguments(study: str, models: Sequence[Path], out: Path) -> list[str]:
 
 def started(words: list[str]) -> int:
     """Start a command in a process of its own, with small shards and a checkpoint after each; return its number."""
-    if child := os.fork():
+    with warnings.catch_warnings():
+        # Python warns of other threads at a fork; the child uses none of theirs
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child:
         return child
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)

@@ -13,6 +13,7 @@ from headscope.front.cli.app import application
 from headscope.models import load
 from headscope.passes import Settings
 from headscope.passes.passes import Pass
+from support.tiny import save_tiny
 from support.written import corpus
 
 TREE = "1\tIt\t_\tPRON\t_\t_\t0\troot\t_\t_\n\n"
@@ -92,7 +93,16 @@ def test_what_intervals_are_over_is_said():
 def test_the_command_line_has_the_column(tmp_path):
     table = tmp_path / "x.tsv"
     table.write_text("text\treview\n" + "".join(f"It rained {n}.\t{n // 2}\n" for n in range(12)))
-    words = ["profile", "minilm", str(table), "--document", "review", "-o", str(tmp_path / "out"), "--no-figures"]
+    words = [
+        "profile",
+        str(save_tiny(tmp_path / "model")),
+        str(table),
+        "--document",
+        "review",
+        "-o",
+        str(tmp_path / "out"),
+        "--no-figures",
+    ]
     done = CliRunner().invoke(application(words), words)
     assert done.exit_code == 0, done.output
     page = (tmp_path / "out" / "report.html").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from support.every_study import Run, arguments, prepare, run
+from support.every_study import WHOLE_RESULTS, Run, arguments, prepare, run
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,10 @@ def cases(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
 
 @pytest.fixture(scope="session")
 def ended(cases: Path) -> Callable[[str, str], Run]:
-    """Run a study in a case of `support.every_study`, once for all processes of the tests."""
+    """Run a study in a case of `support.every_study`, once for all processes of the tests.
+
+    The pages of whole results are written by the tests of the contract.
+    """
 
     def once(study: str, case: str) -> Run:
         out = cases / "out" / case / study
@@ -34,7 +37,7 @@ def ended(cases: Path) -> Callable[[str, str], Run]:
         kept = out.with_suffix(".json")
         with FileLock(f"{out}.lock"):
             if not kept.exists():
-                done = asdict(run(*arguments(study, case, cases), out=out))
+                done = asdict(run(*arguments(study, case, cases), out=out, page=case != WHOLE_RESULTS))
                 kept.write_text(json.dumps(done | {"directory": str(out)}), encoding="utf-8")
             done = json.loads(kept.read_text(encoding="utf-8"))
         return Run(**done | {"directory": Path(done["directory"])})

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from transformers import (
@@ -17,6 +18,7 @@ from transformers import (
     GPT2LMHeadModel,
 )
 from typer.testing import CliRunner
+from xarray import Dataset
 
 from headscope import catalog
 from headscope.front.cli.app import application
@@ -47,6 +49,7 @@ ITEMS = (
     '{"sentence": "The river is [MASK].", "answer": "old", "phenomenon": "facts"}',
     '{"good": "He saw her.", "bad": "He saw she.", "phenomenon": "verbs", "condition": "active"}',
 )
+WHOLE_RESULTS = "annotated"  # the case whose results have all variables; their pages are written without torch
 JSON = "two examples"  # the case whose command prints JSON
 FEW = {"one example": 1, "two examples": 2}
 # Options with which a study writes all its variables, in the first case; coreference has more for other corpora.
@@ -92,7 +95,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
         models = [model if "/" in model else f"{model}-words"]
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if "models" in takes else source
-    options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == "annotated" else ())
+    options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
     options = [each.format(folder=folder) for each in options] + (["--json"] if case == JSON else [])
     return [
         catalog.command_name(study),
@@ -105,17 +108,21 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     ]
 
 
-def run(*given: str | Path, out: Path | None = None) -> Run:
-    """Run a command; figures are in its page, and not saved as files.
+def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
+    """Run a command; figures are in its page, and not saved as files. Without `page` there is none.
 
     Raises whatever the command raises that is not an exit.
     """
     words = [*map(str, given), *(["-o", str(out)] if out else [])]
-    with patch(WITHOUT_FILES[0]):
+    with patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", _not_written):
         ended = CliRunner().invoke(application(words), words)
     if ended.exception and not isinstance(ended.exception, SystemExit):
         raise ended.exception
     return Run(ended.exit_code, ended.stdout, ended.stderr, out or Path())
+
+
+def _not_written(result: Dataset, directory: Path, **_: Any) -> Path:
+    return directory / "report.html"
 
 
 def prepare(folder: Path) -> Path:

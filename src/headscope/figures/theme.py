@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import altair as alt
@@ -48,8 +49,14 @@ CONFIG: dict[str, Any] = {
 
 def finished(chart: Any, title: str, description: str) -> Any:
     """The chart with its title, the description that screen readers speak, and the shared look."""
-    heading = alt.TitleParams(title, offset=12)
-    return chart.properties(title=heading, description=description).configure(**CONFIG)
+    # set, not added by Altair's methods: each of them copies and checks the whole chart
+    chart.title, chart.description, chart.config = alt.TitleParams(title, offset=12), description, _config()
+    return chart
+
+
+@cache
+def _config() -> alt.Config:
+    return alt.Config(**CONFIG)
 
 
 def conditional(channel: Callable[..., Any], test: Any, then: Any, otherwise: Any) -> Any:

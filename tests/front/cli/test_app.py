@@ -13,6 +13,9 @@ import headscope
 from headscope import catalog
 from headscope.front.cli import compute
 from headscope.front.cli.app import application
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+TOKENS = 200  # of the longest example of the sample
 
 
 def invoke(*arguments):
@@ -25,11 +28,18 @@ def line_of(result):
 
 
 @pytest.fixture(scope="module")
-def profiled(tmp_path_factory):
+def model(tmp_path_factory):
+    return str(
+        save_tiny(tmp_path_factory.mktemp("model"), tiny_bert(max_position_embeddings=TOKENS), tiny_tokenizer(TOKENS))
+    )
+
+
+@pytest.fixture(scope="module")
+def profiled(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("profiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "interactive", lambda: True)
-        return folder, invoke("profile", "minilm", "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
+        return folder, invoke("profile", model, "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
 
 
 def test_profile_writes_result_page_and_figures(profiled):
@@ -57,8 +67,10 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
     assert (folder / "report.html").is_file()
 
 
-def test_json_is_the_whole_result(tmp_path):
-    result = invoke("profile", "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures")
+def test_json_is_the_whole_result(model, tmp_path):
+    result = invoke(
+        "profile", model, "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures"
+    )
     whole = json.loads(result.stdout)
     entropy = whole["data_vars"]["entropy"]
     assert entropy["dims"] == ["layer", "head"]
@@ -117,21 +129,21 @@ def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, monkeypa
     assert "line 3" in line_of(result)
 
 
-def test_skip_bad_counts_and_says_what_was_left_out(tmp_path):
+def test_skip_bad_counts_and_says_what_was_left_out(model, tmp_path):
     table = tmp_path / "pairs.tsv"
     table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
     options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
-    result = invoke("profile", "minilm", str(table), *options)
+    result = invoke("profile", model, str(table), *options)
     assert result.exit_code == 0
     assert "left out, cut or unknown: 1 bad" in result.stdout
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_unknown_tokens_are_counted_and_said(workers, tmp_path):
+def test_unknown_tokens_are_counted_and_said(workers, model, tmp_path):
     texts = tmp_path / "texts.txt"
-    texts.write_text("A dog 😀.\nA cat.\nA 𒀀 and a 🦤.\n", encoding="utf-8")
+    texts.write_text("a dog 😀.\na cat.\na 𒀀 and a 🦤.\n", encoding="utf-8")
     options = ["-o", str(tmp_path / "out"), "--workers", workers, "--resamples", "20", "--no-figures"]
-    result = invoke("profile", "minilm", str(texts), *options)
+    result = invoke("profile", model, str(texts), *options)
     assert result.exit_code == 0, result.output
     assert "3 examples" in result.stdout and "left out, cut or unknown: 3 unknown tokens" in result.stdout
     assert json.loads(headscope.open_result(tmp_path / "out").attrs["skipped"]) == {"unknown tokens": 3}
@@ -149,7 +161,7 @@ def test_folder_that_cannot_be_written_to(tmp_path):
     assert "cannot be written: Not a directory; choose another folder with -o" in line_of(result)
 
 
-def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeypatch):
+def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, monkeypatch):
     class Stopping:
         def __init__(self, *_, **__):
             self.batches = 0
@@ -166,7 +178,7 @@ def test_interrupted_run_keeps_what_was_done_and_ends_with_130(tmp_path, monkeyp
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(compute, "progress_bar", Stopping)
-    result = invoke("profile", "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20", "--no-figures")
+    result = invoke("profile", model, "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20", "--no-figures")
     assert result.exit_code == 130
     assert 0 < headscope.open_result(tmp_path).attrs["n_examples"] < 282
     assert "interrupted after" in result.stdout
@@ -179,7 +191,7 @@ def test_wrong_usage_is_status_2():
 
 
 @pytest.mark.parametrize(("study", "limit"), [("syntax", "1"), ("coreference", "all")])
-def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, tmp_path):
+def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, model, tmp_path):
     """The chosen heads have no score then: no figure and no table of nothing, and no traceback."""
     path = tmp_path / "one.conllu"
     rows = ["1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\tEntity=(e1-animal-1)", "2\tran\trun\tVERB\t_\t_\t0\troot\t_\t_"]
@@ -199,7 +211,7 @@ def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, tmp_p
         "",
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
-    result = invoke(study, "minilm", str(path), "-o", str(tmp_path / "out"), "--limit", limit, "--resamples", "20")
+    result = invoke(study, model, str(path), "-o", str(tmp_path / "out"), "--limit", limit, "--resamples", "20")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "report.html").is_file()
     assert not (tmp_path / "out" / "figures" / "chosen.svg").exists()

@@ -26,6 +26,7 @@ from headscope.front.cli.app import application
 from headscope.front.cli.compute import _text
 from headscope.passes import shards
 from support import small_shards
+from support.pages import not_written
 from support.same import assert_same
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -46,6 +47,7 @@ def machines() -> Iterator[Cluster]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "EXAMPLES", small_shards.EXAMPLES)
     monkeypatch.setattr(compute, "ENTRY", "support.small_shards:work")
+    monkeypatch.setattr("headscope.report.write", not_written)
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +92,6 @@ def test_two_passes_with_a_killed_worker_and_a_lost_machine_give_the_bits_of_one
     monkeypatch.setattr(RayEngine, "wait", losing)
     assert_same(result_of(tmp_path / "ray", *words, *ray_options(machines)), one)
     assert len(messages) > 14
-
-
-def test_a_sweep_on_a_cluster_gives_the_bits_of_one_process(model: Path, machines: Cluster, tmp_path: Path) -> None:
-    words = ("ablate", model, "sample", "--limit", 8)
-    expected = result_of(tmp_path / "one", *words)
-    assert_same(result_of(tmp_path / "ray", *words, *ray_options(machines)), expected)
 
 
 def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_path: Path) -> None:

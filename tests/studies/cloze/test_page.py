@@ -1,0 +1,115 @@
+"""The page of `cloze` says what was planted: suites above chance or not, phenomena, baselines and controls."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report.study_page import study_page
+from support.findings import texts_of
+from support.made_result import made_result
+
+ACCURACY = {"agreement": 0.9, "islands": 0.5, "polarity": 0.2}
+CONDITIONS = {
+    "polarity: only_npi_licensor_present": 0.75,
+    "polarity: only_npi_scope": 0.25,
+    "agreement: attractor": 0.8,
+    "agreement: plain": 1.0,
+}
+
+
+def result_of(suite: float = 0.9, unigram: float = 0.5, n: int = 400) -> xr.Dataset:
+    """A result of one suite of three phenomena; words alone are right in `unigram`, shuffled words in 60%."""
+    accuracy = xr.DataArray(list(ACCURACY.values()), {"phenomenon": list(ACCURACY)}, name="accuracy")
+    own = accuracy * 0 + 0.9
+    series = {
+        "baseline": {"random weights": 0.5, "unigram": unigram},
+        "control": {"shuffled": 0.6, "truncated": 0.9},
+    }
+    others = {
+        f"accuracy_{dim}": xr.concat([own - 0.9 + score for score in scores.values()], xr.Variable(dim, list(scores)))
+        for dim, scores in series.items()
+    }
+    measured = {"accuracy": accuracy, "accuracy_by_lemma": accuracy, **others}
+    result = made_result(
+        "cloze", measured, {"chance": own - 0.4}, n=own.astype(int) * 0 + n, skipped='{"long": 3}', counted="{}"
+    )
+    result["accuracy_by_suite"] = xr.DataArray([suite], {"suite": ["blimp"]})
+    result["accuracy_by_suite_ci"] = xr.DataArray([[suite - 0.02, suite + 0.02]], dims=("suite", "bound"))
+    result["accuracy_by_suite_n_examples"] = xr.DataArray([n], dims="suite")
+    result["accuracy_by_condition"] = xr.DataArray(list(CONDITIONS.values()), {"condition": list(CONDITIONS)})
+    for name in ("accuracy_by_suite", "accuracy_by_condition"):
+        result[name].attrs |= {"long_name": name, "units": "share", "source": "made"}
+    return result.assign_attrs(suites=json.dumps({"blimp": list(ACCURACY)}))
+
+
+def judged(result: xr.Dataset) -> dict[str, str | None]:
+    """The verdict of each finding; highlights leave out what is not decided."""
+    return {finding.topic: finding.verdict for finding in study_page(result).findings()}
+
+
+@pytest.mark.parametrize(
+    ("suite", "n", "topic", "verdict"),
+    [
+        (0.9, 400, "Blimp: 90% right", "holds"),
+        (0.51, 400, "Blimp: not told from chance", "undecided"),
+        (0.4, 400, "Blimp: no better than chance", "fails"),
+        (0.9, 9, "Blimp: not told from chance", "undecided"),
+    ],
+)
+def test_a_suite_is_right_where_its_interval_lies_above_chance(suite: float, n: int, topic: str, verdict: str) -> None:
+    assert judged(result_of(suite, n=n))[topic] == verdict
+
+
+def test_phenomena_at_chance_and_below_it_are_named() -> None:
+    texts = texts_of(result_of())
+    assert texts["By phenomenon"].startswith("From polarity (20.0% [18.0, 22.0], n = 400) to agreement (90.0%")
+    assert texts["Chance"] == "1 phenomenon of 3 is not different from chance: islands."
+    assert texts["Below chance"] == "The wrong text is preferred in polarity: a bias for other properties of the texts."
+    assert "3 long" in texts["Limits"]
+
+
+def test_the_model_is_better_than_words_alone_only_where_it_is_surely() -> None:
+    def verdicts(unigram: float) -> dict[str, str | None]:
+        return judged(result_of(unigram=unigram))
+
+    assert verdicts(0.3)["Words alone: the model is better"] == "holds"
+    assert verdicts(0.8)["Words alone: it does as well"] == "fails"
+    assert verdicts(0.52)["Words alone: no sure difference"] == "undecided"
+    assert verdicts(0.3)["Near words: near words do as well"] == "fails"
+
+
+def test_polarity_items_are_said_by_condition_and_facts_are_ranked() -> None:
+    texts = [finding.text for finding in study_page(result_of()).findings() if finding.topic.startswith("Negative")]
+    assert [text.partition(" on average")[0] for text in texts] == [
+        "A licensor is there: 75.0% right",
+        "The item is in its scope: 25.0% right",
+    ]
+    facts = result_of()
+    facts["precision_at_10"] = facts["accuracy"] * 0 + 0.75
+    topics = texts_of(facts)
+    assert topics["Blimp: 90% right"].startswith("The answer comes first in 90")
+    assert topics["Facts"].startswith("The answer comes first in 53.3%, among the first ten in 75.0%")
+
+
+def test_the_table_has_a_row_for_each_phenomenon_with_chance_and_controls() -> None:
+    (table,) = study_page(result_of()).tables()
+    titles = [column.words for column in table.columns]
+    assert titles[:3] == ["Accuracy", "By lemma", "Chance"] and "Shuffled words" in titles and titles[-1] == "Items"
+    rows = {key[1]: [cell and cell[0] for cell in cells] for key, cells in table.rows}
+    assert list(rows) == list(ACCURACY) and rows["agreement"][:3] == ["90.0", "90.0", "50.0"]
+    assert rows["islands"][titles.index("Shuffled words")] == "60.0" and rows["polarity"][-1] == "400"
+
+
+def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> None:
+    result = result_of()
+    figures = {figure.name: figure for figure in study_page(result).figures()}
+    assert list(figures) == ["accuracy-blimp", "conditions-blimp"]
+    specification = json.dumps(figures["accuracy-blimp"].chart.to_dict())
+    for name in ("model", "chance", "words alone (unigram)", "shuffled words", "islands"):
+        assert name in specification
+    result["accuracy"].loc[{"phenomenon": "islands"}] = np.nan
+    (table,) = study_page(result).tables()
+    assert [key[1] for key, _ in table.rows] == ["agreement", "polarity"]
+    assert texts_of(result)["Chance"] == "All 2 phenomena differ from chance."

@@ -1,0 +1,100 @@
+"""The page of `geometry` says what was planted: a cone, what context changes, and a dimension that stands out."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report.study_page import study_page
+from support.findings import texts_of, verdicts_of
+from support.made_result import made_result
+
+LAYERS = {"layer": [1, 2, 3]}
+# By layer, after the embeddings.
+ANISOTROPY, CORRECTED = (0.1, 0.3, 0.5, 0.4), (0.9, 0.7, 0.4, 0.5)
+
+
+def result_of(
+    anisotropy: tuple[float, ...] = ANISOTROPY, corrected: tuple[float, ...] = CORRECTED, *, half: float = 0.02
+) -> xr.Dataset:
+    """A result of three layers; the first number of each variable is that of the embeddings."""
+    values = {
+        "anisotropy": anisotropy,
+        "self_similarity": corrected,
+        "self_similarity_corrected": corrected,
+        "intra_sentence": corrected,
+        "intra_sentence_corrected": corrected,
+        "explained_variance_corrected": (0.5, 0.4, 0.3, 0.2),
+        "norm": (10.0, 11.0, 12.0, 9.0),
+    }
+    measured = {name: xr.DataArray(list(each[1:]), LAYERS, name=name) for name, each in values.items()}
+    measured |= {f"embeddings_{name}": xr.DataArray(each[0]) for name, each in values.items()}
+    ranks = LAYERS | {"dimension_rank": [1, 2, 3]}
+    first = xr.DataArray([0.25, 0.5, 0.125], LAYERS)
+    shares = first * xr.DataArray([1.0, 0.5, 0.25], {"dimension_rank": [1, 2, 3]})
+    pairs = np.eye(3) * 0.5 + [[0.5, 0.25, 0.125], [0.25, 0.5, 0.375], [0.125, 0.375, 0.5]]
+    beside = {
+        "top_dimension": xr.DataArray(np.arange(9).reshape(3, 3) + 11, ranks),
+        "top_dimension_share": shares,
+        "embeddings_top_dimension_share": shares[0] * 0 + 0.125,
+        "anisotropy_without_top": xr.DataArray([0.2, 0.1, 0.3], LAYERS),
+        "outlier_dimensions": xr.DataArray([0, 2, 1], LAYERS),
+        "alignment": xr.DataArray(pairs, LAYERS | {"other_layer": [1, 2, 3]}),
+    }
+    return made_result("geometry", measured, beside, half=half, n=300)
+
+
+def test_the_layers_make_random_tokens_alike_up_to_the_layers_that_lead() -> None:
+    assert verdicts_of(result_of())["The layers make random tokens alike, up to layer 2"] == "holds"
+    flat = result_of((0.1, 0.11, 0.12, 0.11))
+    assert verdicts_of(flat)["The layers leave random tokens about as alike as the embeddings"] == "fails"
+    unsure = result_of(half=0.5)
+    assert verdicts_of(unsure)["It cannot be told whether the layers make random tokens alike"] == "undecided"
+
+
+def test_layers_that_cannot_be_told_from_the_first_are_named_with_it() -> None:
+    topics = verdicts_of(result_of((0.1, 0.3, 0.5, 0.49)))
+    assert topics["The layers make random tokens alike, up to layers 2 and 3"] == "holds"
+
+
+def test_context_changes_tokens_or_not() -> None:
+    assert verdicts_of(result_of())["Context changes tokens, down to layer 2"] == "holds"
+    assert verdicts_of(result_of(corrected=(0.9, 0.88, 0.87, 0.89)))["Context hardly changes tokens"] == "fails"
+    assert verdicts_of(result_of(half=0.6))["It cannot be told whether context changes tokens"] == "undecided"
+
+
+def test_findings_have_the_course_over_layers() -> None:
+    texts = texts_of(result_of())
+    assert texts["Anisotropy"] == (
+        "Mean cosine of two of 300 random tokens: 0.10 [0.080, 0.12] in the embeddings, 0.40 [0.38, 0.42] in the "
+        "last layer; lowest in layer 0 (0.10), highest in layer 2 (0.50)."
+    )
+    assert (
+        "In layer 2 dimensions 14, 15, 16 add 88% of the anisotropy; without them it is 0.10 instead of 0.50."
+        in (texts["Outlier dimensions"])
+    )
+    assert texts["Outlier dimensions"].endswith("0 to 2 in a layer.")
+    assert texts["Layers"] == (
+        "Hidden states change most from layer 1 to layer 2: their centred kernel alignment is 0.25; that of the first "
+        "and the last layer is 0.12."
+    )
+
+
+def test_the_largest_share_of_one_dimension_is_a_highlight() -> None:
+    highlights = {finding.topic: finding.text for finding in study_page(result_of()).highlights()}
+    expected = "In layer 2 dimension 14 makes 50% of the likeness of random tokens."
+    assert highlights["The largest share of one dimension"] == expected
+
+
+@pytest.mark.parametrize("missing", [(), ("anisotropy",), ("intra_sentence", "intra_sentence_corrected")])
+def test_table_and_figures_begin_with_the_embeddings_and_leave_out_what_is_missing(missing: tuple[str, ...]) -> None:
+    result = result_of()
+    result = result.assign({name: result[name] * np.nan for name in missing})
+    (table,) = study_page(result).tables()
+    assert [key[0] for key, _ in table.rows] == ["embeddings", "1", "2", "3"]
+    named = {column.key: [cells[at][0] for _, cells in table.rows] for at, column in enumerate(table.columns)}
+    assert not named.keys() & set(missing)
+    assert named["self_similarity_corrected"] == ["0.900", "0.700", "0.400", "0.500"]
+    figures = {figure.name: figure.chart.to_dict() for figure in study_page(result).figures()}
+    assert {"norm", "top_dimension_share", "alignment"} <= figures.keys()
+    (rows,) = figures["norm"]["datasets"].values()
+    assert {row["layer"]: row["value"] for row in rows} == {0: 10.0, 1: 11.0, 2: 12.0, 3: 9.0}
