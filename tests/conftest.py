@@ -24,7 +24,11 @@ CHROMIUM = (
 
 
 # One process runs all tests of a file: those of these files take longest, and must not come last.
-LONG = ("test_docs.py", "test_examples.py")
+LONG = (
+    *("test_docs.py", "front/cli/test_cluster.py", "studies/test_cases.py", "studies/test_contract.py"),
+    *("test_examples.py", "studies/test_partly_missing.py", "report/test_accessible.py", "viewer/test_widget.py"),
+    *("ablation/test_sweep.py", "studies/test_mutated_results.py", "front/cli/test_head.py", "viewer/test_keyboard.py"),
+)
 
 
 # Modules and tests stay: the garbage collector would look through them again and again, a fifth of their import.
@@ -43,8 +47,13 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of long files first."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    """Put the tests of long files first, the longest before all."""
+    items.sort(key=lambda item: LONG.index(name) if (name := _name(item)) in LONG else len(LONG))
+
+
+def _name(item: pytest.Item) -> str:
+    tests = Path(__file__).parent
+    return item.path.relative_to(tests).as_posix() if item.path.is_relative_to(tests) else ""
 
 
 @pytest.fixture(scope="session")

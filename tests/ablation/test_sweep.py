@@ -224,7 +224,7 @@ def test_stopped_anywhere_it_ends_with_the_same_numbers_to_the_bit(planted: Task
     parts, notices = list[int](), list[str]()
     whole = sweep(planted, Settings(batch_tokens=32, on_progress=parts.append), sets=sets)
     assert parts[0] == 0  # of a journal
-    for stop in range(1, len(parts), 7):
+    for stop in range(1, len(parts), 13):
         folder = tmp_path / f"journal {stop}"
         with pytest.raises(KeyboardInterrupt):
             sweep(planted, replace(kept(folder, interrupted_at(stop)), on_notice=notices.append), sets=sets)

@@ -1,0 +1,100 @@
+"""The page of `structure` says what was planted: trees in a layer beside baselines, by rank, and as pictures."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.report.study_page import study_page
+from support.findings import texts_of
+from support.made_result import made_result
+
+LAYERS = {"layer": [1, 2, 3]}
+SCORES = {"uuas": 0.6, "root_accuracy": 0.7, "distance_spearman": 0.8, "norm_spearman": 0.75}
+TREE = {"words": ["the", "cat", "sat"], "gold": [[0, 1], [1, 2]], "predicted": [[0, 2], [1, 2]]}
+
+
+def result_of(base: float = 0.4, *, half: float = 0.02, n: int = 200, random: bool = True) -> xr.Dataset:
+    """A result of three layers, of which the second is chosen; the best baseline has `base` of every score."""
+    measured = {}
+    for name, score in SCORES.items():
+        measured[name] = xr.DataArray([score - 0.2, score, score - 0.1], LAYERS)
+        baselines = {"baseline": ["embeddings", "decay", "linear"]}
+        measured[f"{name}_baseline"] = xr.DataArray([base - 0.1, base, base - 0.2], baselines)
+        if random:
+            measured[f"{name}_random"] = xr.DataArray([0.3, 0.3, 0.3], LAYERS)
+    measured["uuas_by_rank"] = xr.DataArray([[0.2, 0.4], [0.3, 0.6], [0.1, 0.5]], LAYERS | {"probe_rank": [2, 8]})
+    beside = {}
+    if random:
+        measured["uuas_gain"] = measured["uuas"] - measured["uuas_random"]
+        beside["uuas_random_by_seed"] = xr.DataArray(np.full((3, 3), 0.3), LAYERS | {"seed": [0, 1, 2]})
+    result = made_result(
+        "structure",
+        measured,
+        beside,
+        half=half,
+        n=n,
+        chosen_layer=2,
+        test_sentences=n,
+        trees=json.dumps([TREE]),
+        training=json.dumps({"corpus": "bank", "sentences": 1200, "words": 9000}),
+        recipe=json.dumps({"ranks": [2, 8]}),
+    )
+    for name in SCORES:
+        result[f"{name}_n_examples"].attrs["units"] = "sentences"
+    return result
+
+
+def judged(result: xr.Dataset) -> dict[str, str | None]:
+    """The verdict of each finding of the first screen that is a claim, sure or not."""
+    page = study_page(result)
+    return {finding.topic: finding.verdict for finding in page.highlights() if finding.claim}
+
+
+def test_a_layer_holds_trees_where_it_is_surely_above_the_best_baseline() -> None:
+    planted = judged(result_of())
+    assert planted["Layer 2 holds most of the trees"] == "holds" and planted["70% of the roots are found"] == "holds"
+    assert planted["The last layer holds less"] == "holds" and planted["Training made the difference"] == "holds"
+    null = judged(result_of(0.8))
+    assert null["No more of the trees in a layer than in a baseline"] == "fails"
+    assert null["Roots are found no better than by a baseline"] == "fails"
+    assert not any("last layer" in topic for topic in null), "where no layer stands out, the last one is no topic"
+
+
+@pytest.mark.parametrize("result", [result_of(half=0.4), result_of(n=9)])
+def test_few_or_noisy_sentences_claim_nothing(result: xr.Dataset) -> None:
+    assert set(judged(result).values()) <= {"undecided"}
+
+
+def test_findings_have_scores_with_the_best_baseline_and_the_course() -> None:
+    texts = texts_of(result_of())
+    assert texts["Edges of the tree (UUAS)"] == (
+        "Layer 2: 60.0% [58.0, 62.0]. Best baseline (nearest embeddings): 40.0% [38.0, 42.0]. n = 200 sentences."
+    )
+    assert "differs from that of the same layer with random weights by +30.0" in texts["Beside random weights"]
+    assert texts["By layer"] == "Share of edges from the first layer to the last: 40%, 60%, 50%."
+    assert texts["Limits"].startswith("Probes of rank 2, 8 were trained on 1,200 sentences of bank and scored on 200")
+    assert "Beside random weights" not in texts_of(result_of(random=False))
+
+
+def test_the_table_has_layers_random_weights_baselines_and_the_paper() -> None:
+    (table,) = study_page(result_of()).tables()
+    rows = {key[0]: [cell and cell[0] for cell in cells] for key, cells in table.rows}
+    assert rows["layer 2"] == ["60.0", "70.0", "0.80", "0.75"]
+    assert rows["layer 2, random weights"][0] == "30.0" and rows["order of the words"][0] == "20.0"
+    assert rows["Order of the words (paper)"] == ["48.9", None, None, None]
+    assert {len(cells) for cells in rows.values()} == {len(table.columns)}
+
+
+def test_figures_have_scores_ranks_and_trees() -> None:
+    figures = {figure.name: figure.chart.to_dict() for figure in study_page(result_of()).figures()}
+    assert list(figures) == [*SCORES, "uuas_by_rank", "tree-1"]
+    rows = [row for data in figures["uuas"]["datasets"].values() for row in data]
+    series = {row["series"] for row in rows}
+    baselines = {"embeddings, without context", "nearest embeddings", "order of the words"}
+    assert series == {"hidden states", "random weights"} | baselines
+    by_rank = [row for data in figures["uuas_by_rank"]["datasets"].values() for row in data]
+    assert {(row["series"], row["probe_rank"]): row["value"] for row in by_rank}["layer 2", 8] == 0.6
+    edges = [row for data in figures["tree-1"]["datasets"].values() for row in data]
+    assert any("sat" in str(row.values()) for row in edges)
