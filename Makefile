@@ -8,13 +8,24 @@ JOBS ?= auto
 # "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 
-.PHONY: demo test check format bench chaos docs docs-figures fuzz lock audit licences clean
+.PHONY: demo test test-fast check format bench chaos docs docs-figures fuzz lock audit licences clean
 
 demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
 
 test: $(READY)  ## all tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
+# What a change most often breaks: names and catalogs, docstrings, measures, statistics, passes, results, command line,
+# and the page of every study.
+FAST := src $(addprefix tests/,support test_catalog.py test_errors.py test_names.py test_supply.py measures statistics \
+	storage linguistics encoding outputs passes results/test_files.py results/test_values.py models/test_load.py \
+	figures/test_charts.py report/test_claims.py report/test_page_parts.py studies/profile/test_study.py \
+	front/cli/test_json.py front/cli/test_terminal.py front/cli/test_usage.py) \
+	$(wildcard tests/front/test_*.py tests/studies/*/test_page.py)
+
+test-fast: $(READY)  ## a third of the tests, those that fail most often, in under 90 seconds on two cores
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(FAST)
 
 check: $(READY)  ## lint, types and import rules
 	$(BIN)/ruff check
