@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 from transformers import (
@@ -18,11 +17,10 @@ from transformers import (
     GPT2LMHeadModel,
 )
 from typer.testing import CliRunner
-from xarray import Dataset
 
 from headscope import catalog
 from headscope.front.cli.app import application
-from support.pages import WITHOUT_FILES
+from support.pages import WITHOUT_FILES, not_written
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 STUDIES = catalog.names("studies")
@@ -114,15 +112,11 @@ def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
     Raises whatever the command raises that is not an exit.
     """
     words = [*map(str, given), *(["-o", str(out)] if out else [])]
-    with patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", _not_written):
+    with patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", not_written):
         ended = CliRunner().invoke(application(words), words)
     if ended.exception and not isinstance(ended.exception, SystemExit):
         raise ended.exception
     return Run(ended.exit_code, ended.stdout, ended.stderr, out or Path())
-
-
-def _not_written(result: Dataset, directory: Path, **_: Any) -> Path:
-    return directory / "report.html"
 
 
 def prepare(folder: Path) -> Path:

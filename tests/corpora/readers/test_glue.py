@@ -107,8 +107,9 @@ def test_real_tasks(real_data, task, split, n_examples, n_labels):
     found = read(real_data / "glue", Options(kind="glue", task=task, split=split))
     assert found.n_examples == n_examples
     assert found.skipped == {}
-    assert n_labels is None or len(Counter(labels(found))) == n_labels
-    paired = {bool(example.second) for example in found}
+    examples = list(found)
+    assert n_labels is None or len(Counter(labels(examples))) == n_labels
+    paired = {bool(example.second) for example in examples}
     assert paired == {task not in ("CoLA", "SST-2")}
 
 

@@ -13,6 +13,7 @@ from headscope.cluster import on_ray
 from headscope.cluster.ray_liveness import Liveness
 from headscope.front.cli.app import application
 from headscope.passes import array_files, shards
+from support.pages import not_written
 from support.same import assert_same
 from support.threaded_ray import ThreadedRay
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -51,6 +52,7 @@ def test_workers_of_a_cluster_give_the_bits_of_one_process(
     ray = ThreadedRay()
     monkeypatch.setattr(on_ray, "require", lambda name: ray)
     monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 8)
     monkeypatch.setattr(array_files, "PIECE", 1000)
     monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 4)

@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from headscope import results
 from headscope.front.cli.app import application
+from support.pages import WITHOUT_FILES
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
 
@@ -110,7 +112,9 @@ def test_results_that_are_not_about_heads_are_said(tmp_path: Path) -> None:
 
 
 def test_report_of_a_folder_of_results_writes_each_page_and_all_cards(folder: Path) -> None:
-    script = "import sys, headscope.front.cli.app as cli; sys.argv = ['headscope', 'report', sys.argv[1]]\n"
+    script = (
+        "import sys, headscope.front.cli.app as cli; sys.argv = ['headscope', 'report', sys.argv[1], '--no-figures']\n"
+    )
     script += "try: cli.main()\nfinally: assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -118,7 +122,11 @@ def test_report_of_a_folder_of_results_writes_each_page_and_all_cards(folder: Pa
     assert done.stdout.split()[-1] == str(folder / "heads.html") and (folder / "heads.html").is_file()
 
 
-def test_control_characters_of_results_do_not_reach_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_of_results_do_not_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in WITHOUT_FILES:
+        monkeypatch.setattr(name, MagicMock())
     place = tmp_path / "a\x1b[31m  [red]"
     named: dict[str, Any] = {"model": "b\x1b[2J[bold]", "corpus": "c\x1b]0;title\x07.txt"}
     results.save(profile_result(**named), place / "one")
