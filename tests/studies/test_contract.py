@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from inspect import signature
 from pathlib import Path
 
 import pytest
+import xarray as xr
 from transformers import BertForMaskedLM
 
 import headscope
@@ -109,10 +111,16 @@ def asked(written: dict[str, list[Path]]) -> dict[str, list[str]]:
     return json.loads(ended.stdout)
 
 
+@cache
+def opened(folder: Path) -> xr.Dataset:
+    """A result, read once for all tests."""
+    return results.read(folder)
+
+
 @pytest.mark.parametrize("study", FOLDERS)
 def test_result_has_labels_units_and_provenance(study: str, written: dict[str, list[Path]]) -> None:
     for folder in written[study]:
-        result = results.check(results.read(folder))
+        result = results.check(opened(folder))
         assert result.attrs["study"] == study and result.attrs["headscope_version"] == headscope.__version__
         assert {name for name in results.means(result) if f"{name}_n_examples" in result}
 
@@ -123,7 +131,7 @@ def test_required_variables_tell_the_results_of_each_study_from_those_of_all_oth
     required = {study: set(catalog.constant("studies", study, "REQUIRED")) for study in FOLDERS}
     for study, folders in written.items():
         for folder in folders:
-            names = set(results.read(folder).data_vars)
+            names = set(opened(folder).data_vars)
             assert [each for each in FOLDERS if required[each] <= names] == [study]
 
 
@@ -133,7 +141,7 @@ def test_page_and_cards_need_no_torch(study: str, written: dict[str, list[Path]]
         assert str(folder) in asked
         page = (folder / "report.html").read_text(encoding="utf-8")
         assert len(page) > 10_000 and 'class="failed"' not in page
-        variables = results.read(folder).drop_vars(("typical_map", "typical_map_maximum"), errors="ignore")
+        variables = opened(folder).drop_vars(("typical_map", "typical_map_maximum"), errors="ignore")
         heads = any({"layer", "head"} <= set(variable.dims) for variable in variables.data_vars.values())
         assert len(list(folder.glob("head*.html"))) == (2 if heads else 0)
 
@@ -142,7 +150,7 @@ def test_page_and_cards_need_no_torch(study: str, written: dict[str, list[Path]]
 def test_page_asks_only_for_variables_that_the_study_writes(
     study: str, written: dict[str, list[Path]], asked: dict[str, list[str]]
 ) -> None:
-    names = {str(name) for folder in written[study] for name in results.read(folder).variables}
+    names = {str(name) for folder in written[study] for name in opened(folder).variables}
     absent = {name for folder in written[study] for name in asked[str(folder)] if not name.endswith(BESIDE)}
     assert sorted(absent - names - FRAME) == []
 
@@ -186,6 +194,6 @@ ONE_EXAMPLE = {
 
 @pytest.mark.parametrize("study", FOLDERS)
 def test_every_variable_has_values(study: str, written: dict[str, list[Path]]) -> None:
-    read = [results.read(folder) for folder in written[study]]
+    read = [opened(folder) for folder in written[study]]
     names = {name for result in read for name, array in result.data_vars.items() if bool(array.notnull().any())}
     assert {name for result in read for name in result.data_vars} - names <= ONE_EXAMPLE
