@@ -67,10 +67,10 @@ def test_table_that_cannot_be_printed_says_where_the_numbers_are(
     assert f"the numbers are saved in '{tmp_path / 'result.nc'}'" in message
 
 
-def test_patterns_of_inputs_that_are_too_short_have_a_page(model: str, tmp_path: Path) -> None:
+def test_patterns_of_inputs_that_are_too_short_have_a_page(tmp_path: Path) -> None:
     text = tmp_path / "words.txt"
     text.write_text(TEXTS["no feature"], encoding="utf-8")
-    status, table, message = run("patterns", model, str(text), "-o", str(tmp_path / "out"), "--no-figures")
+    status, table, message = run("patterns", "minilm", str(text), "-o", str(tmp_path / "out"), "--no-figures")
     assert status == 0, message
     assert "No input has enough tokens for a pattern; use longer texts." in table and "2 under 4 tokens" in table
     assert 'class="failed"' not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
