@@ -21,7 +21,7 @@ test: $(READY)  ## all tests
 FAST := src $(addprefix tests/,support test_catalog.py test_errors.py test_names.py test_supply.py measures statistics \
 	storage linguistics encoding outputs passes results/test_files.py results/test_values.py models/test_load.py \
 	figures/test_charts.py report/test_claims.py report/test_page_parts.py studies/profile/test_study.py \
-	front/cli/test_json.py front/cli/test_terminal.py front/cli/test_usage.py) \
+	front/cli/test_json.py front/cli/test_terminal.py front/cli/test_errors.py) \
 	$(wildcard tests/front/test_*.py tests/studies/*/test_page.py)
 
 test-fast: $(READY)  ## a third of the tests, those that fail most often, in under 90 seconds on two cores

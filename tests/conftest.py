@@ -25,7 +25,7 @@ CHROMIUM = (
 
 # One process runs all tests of a file: those of these files take longest, and must not come last.
 LONG = (
-    *("test_docs.py", "front/cli/test_cluster.py", "studies/test_cases.py", "studies/test_contract.py"),
+    *("test_docs.py", "front/cli/test_compute.py", "studies/test_cases.py", "studies/test_contract.py"),
     *("test_examples.py", "studies/test_partly_missing.py", "report/test_accessible.py", "viewer/test_widget.py"),
     *("ablation/test_sweep.py", "studies/test_mutated_results.py", "front/cli/test_head.py", "viewer/test_keyboard.py"),
 )
