@@ -89,17 +89,6 @@ def batch_of(inputs: Sequence[Encoded], exist: str = CLASSES) -> Batch:
     return collate(list(inputs), pad=0, class_exists=[c in exist for c in CLASSES], device=torch.device("cpu"))
 
 
-def maps_of(inputs: Sequence[Encoded], heads: int = 2, seed: int = 0) -> list[Map]:
-    """Random maps of some inputs, whose rows sum to 1."""
-    random = torch.Generator().manual_seed(seed)
-    return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
-
-
-def shown(found: Values) -> np.ndarray:
-    """Values with NaN where they are not valid."""
-    return torch.where(found.valid[:, None], found.values, torch.nan).numpy()
-
-
 def measured(
     measure: Any, maps: Sequence[Map], inputs: Sequence[Encoded], block: BlockSize = WHOLE, exist: str = CLASSES
 ) -> Values:
