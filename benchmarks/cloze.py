@@ -25,8 +25,7 @@ from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadMode
 import headscope
 from headscope import Settings
 from headscope.corpora.suites import Candidate, read_suites
-from headscope.outputs.words.logits import WordPredictor
-from headscope.outputs.words.text_scores import text_scores
+from headscope.outputs.words.predictor import WordPredictor, text_scores
 
 SIZES = {
     "base": {},

@@ -22,7 +22,8 @@ from headscope.encoding.encoder import Words
 from headscope.passes import Settings
 from headscope.passes.batches import by_length
 from headscope.passes.observing import MeasureObserver, observing
-from headscope.statistics.bootstrap import Tally, interval, poisson_draws, tally
+from headscope.statistics.bootstrap import Tally, poisson_draws, tally
+from headscope.statistics.intervals import interval
 from headscope.studies.syntax.observer import DependencyObserver
 
 SIZES = (6, 15, 24, 45, 86)

@@ -37,9 +37,9 @@ from headscope.encoding.encoder import Encoded
 from headscope.measures import SURFACE
 from headscope.models import Model
 from headscope.passes import Settings
+from headscope.passes.accumulators import Buffer
 from headscope.passes.batches import by_length
 from headscope.passes.observing import BatchObserver, MeasureObserver, observing
-from headscope.passes.resampling_buffer import Buffer
 
 LENGTH = 128
 BATCH_TOKENS = Settings().batch_tokens

@@ -27,8 +27,7 @@ from headscope import Model, load, read
 from headscope.corpora import Corpus, Options
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoder import Words
-from headscope.encoding.treebank_batch import sentences_of
-from headscope.linguistics.parsed_sentences import ROOT, Parsed
+from headscope.encoding.parsed_sentences import ROOT, Parsed, sentences_of
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
 from headscope.passes.passes import Pass

@@ -23,7 +23,7 @@ from benchmarks.memory import peak
 from transformers import BertConfig, BertModel
 
 from headscope import Model, Settings, catalog, load, read, wrap
-from headscope.cluster.messages import message_of, record_of
+from headscope.cluster.channel import message_of, record_of
 from headscope.passes.coverage import Coverage
 from headscope.passes.pass_journal import Checkpoints, PassJournal
 from headscope.passes.shards import TOGETHER, ReadShards

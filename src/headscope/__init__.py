@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from headscope.report.notebook import plot
     from headscope.results import read as open_result
     from headscope.results import save as save_result
-    from headscope.results.export import variable_table as tidy
+    from headscope.results.tables import variable_table as tidy
     from headscope.results.variables import Variable
     from headscope.testing.measure_laws import check_measure
 
@@ -64,7 +64,7 @@ _PUBLIC = {
     "read_task": ("corpora.tasks", "read"),
     "save_result": ("results", "save"),
     "show": ("front.views", "show"),
-    "tidy": ("results.export", "variable_table"),
+    "tidy": ("results.tables", "variable_table"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),
 }

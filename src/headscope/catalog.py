@@ -59,6 +59,15 @@ def constant(folder: str, name: str, constant: str) -> Any:
     return None
 
 
+def listed(folder: str, name: str) -> dict[str, str]:
+    """The module of each entry that a literal constant of the modules of a folder lists, by entry, in their order.
+
+    >>> listed("corpora/suites/readers", "SUITES")["lama"]
+    'facts'
+    """
+    return dict(sorted((entry, module) for module in names(folder) for entry in constant(folder, module, name) or ()))
+
+
 @cache
 def parsed(file: Path) -> ast.Module:
     """The code of a file; it is read once."""

@@ -23,7 +23,7 @@ import torch
 
 from chaos.ray_machines import HEAD, READING, STARTING, VICTIMS, Machines, children
 from headscope import results
-from headscope.cluster import ray_liveness
+from headscope.cluster import ray_cluster
 from headscope.front.cli import compute
 from headscope.front.cli.app import application
 from headscope.front.cli.compute import FOLDER
@@ -78,7 +78,7 @@ def started(words: list[str]) -> int:
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1)
     shards.EXAMPLES, pass_journal.SECONDS, pass_journal.TIMES = small_shards.EXAMPLES, 0, 0
-    ray_liveness.SECONDS, ray_liveness.RAYLET, ray_liveness.GCS = 0.05, 0, 0
+    ray_cluster.SECONDS, ray_cluster.RAYLET, ray_cluster.GCS = 0.05, 0, 0
     compute.ENTRY = "support.small_shards:work"
     status = 1
     try:

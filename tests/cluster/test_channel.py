@@ -1,14 +1,19 @@
 """A worker does the tasks that it is sent, and says how it fared; a closed connection ends it."""
 
+import json
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import pytest
 
-from headscope.cluster.channel import ChannelClosed, TaskChannel
-from headscope.cluster.messages import message_of, record_of
+from headscope.cluster.channel import LENGTH, PLACE, ChannelClosed, TaskChannel, message_of, record_of
 from headscope.errors import HeadscopeError
+from headscope.storage.codec import decode, encode
 from headscope.storage.lines import Record
+
+ARRAYS = {"a": np.eye(3)[:, 1:], "b": np.array(["é", ""]), "c": np.zeros((0, 2), np.uint8), "d": np.array(True)}
 
 
 class Listed:
@@ -85,3 +90,31 @@ def test_what_cannot_be_sent_closes_the_channel(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(connection, "send_bytes", send)
     with pytest.raises(ChannelClosed):
         TaskChannel(connection).ready()
+
+
+def test_arrays_come_back_to_the_bit() -> None:
+    record = record_of(message_of({"value": [encode(ARRAYS), encode(np.arange(4.0))], "size": 1}))
+    assert record is not None and record["size"] == 1
+    arrays, last = decode(record["value"][0], dict[str, np.ndarray]), decode(record["value"][1], np.ndarray)
+    for name, array in [*ARRAYS.items(), ("last", np.arange(4.0))]:
+        back = arrays.get(name, last)
+        assert back.dtype == array.dtype and back.shape == array.shape and back.tobytes() == array.tobytes()
+    last += 1  # arrays may be written to
+
+
+def test_a_damaged_message_is_none() -> None:
+    message = message_of({"value": encode(ARRAYS)})
+    for place in range(0, len(message), 7):
+        changed = bytearray(message)
+        changed[place] ^= 1
+        assert record_of(bytes(changed)) is None and record_of(message[:place]) is None
+
+
+@pytest.mark.parametrize("place", [[0], [0, 10**9], [-9, 0], "ab", [0, 8, 0], None, [[], 1], [0.5, 1]])
+def test_a_forged_place_is_no_array(place: Any) -> None:
+    text = json.dumps({"value": {"dtype": "<f8", "shape": [1], "data": {PLACE: place}}}).encode()
+    body = len(text).to_bytes(LENGTH) + text + bytes(16)
+    record = record_of(sha256(body).digest() + body)
+    if record is not None:
+        with pytest.raises(ValueError):
+            decode(record["value"], np.ndarray)

@@ -7,8 +7,7 @@ import pytest
 
 from headscope.cluster import on_ray
 from headscope.cluster.on_ray import RayEngine
-from headscope.cluster.ray_cluster import connect
-from headscope.cluster.ray_liveness import Liveness
+from headscope.cluster.ray_cluster import Liveness, connect
 from headscope.errors import HeadscopeError
 from support.threaded_ray import ThreadedRay
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from headscope.corpora import Options, marks, read
-from headscope.corpora import corpus as module
+from headscope.corpora import Options, read, stream
+from headscope.corpora import reading as module
 from headscope.errors import HeadscopeError
 from support.written import corpus, texts
 
@@ -87,7 +87,7 @@ def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "IN_MEMORY", 100)
-    monkeypatch.setattr(marks, "MOST", 100)
+    monkeypatch.setattr(stream, "MOST", 100)
 
     def peak(n: int) -> int:
         path = tmp_path / f"{n}.txt"

@@ -38,7 +38,7 @@ def test_a_text_that_is_read_from_its_middle_has_the_same_documents(tmp_path, mo
     path = tmp_path / "x.txt"
     path.write_text("\n\n".join(f"A {n}.\nB {n}." for n in range(40)))
     in_memory = documents(read(str(path)))
-    monkeypatch.setattr("headscope.corpora.corpus.IN_MEMORY", 0)
+    monkeypatch.setattr("headscope.corpora.reading.IN_MEMORY", 0)
     found = read(str(path))
     assert found.stream and [example.document for example in found.since(31)] == in_memory[31:]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from headscope.corpora import Corpus, Options, kept_check, read
-from headscope.corpora import corpus as module
-from headscope.corpora.parsing.cursor import Cursor
+from headscope.corpora import reading as module
+from headscope.corpora.parsing.lines import Cursor
 from headscope.errors import HeadscopeError
 from headscope.storage.lines import line_of, read_lines
 

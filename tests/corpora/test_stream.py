@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
-from headscope.corpora import corpus as module
-from headscope.corpora import marks as marks_module
-from headscope.corpora.parsing.cursor import Cursor
+from headscope.corpora import reading as module
+from headscope.corpora import stream as stream_module
+from headscope.corpora.parsing.lines import Cursor
 from headscope.errors import HeadscopeError
 
 REST = "\t_" * 7
@@ -128,7 +128,7 @@ def test_what_stands_before_an_example_is_not_read(tmp_path: Path, end: str, lin
 def test_of_a_large_corpus_few_places_are_kept(
     tmp_path: Path, lines_read: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(marks_module, "MOST", 8)
+    monkeypatch.setattr(stream_module, "MOST", 8)
     corpus = read(written(tmp_path, "x.txt", "A text.\n" * 100))
     assert corpus.stream and len(corpus.stream().marks.marks) <= 8
     for first in range(100):

@@ -128,13 +128,13 @@ def test_what_is_missing_is_named(given, inputs, changes, message):
 
 def test_a_run_that_goes_on_does_not_check_its_corpus_again(tmp_path, monkeypatch):
     """And the check that was kept is removed with the journal."""
-    from headscope.corpora import corpus, kept_check
+    from headscope.corpora import kept_check, reading
     from headscope.passes.observing import MeasureObserver
 
     kept, found = [], []
     keep, find, finish = kept_check.keep, kept_check.find, MeasureObserver.finish
-    monkeypatch.setattr(corpus, "IN_MEMORY", 2)
-    monkeypatch.setattr(corpus, "SECONDS", 0.0)
+    monkeypatch.setattr(reading, "IN_MEMORY", 2)
+    monkeypatch.setattr(reading, "SECONDS", 0.0)
     monkeypatch.setattr(kept_check, "keep", lambda folder, *more: (kept.append(folder), keep(folder, *more)))
     monkeypatch.setattr(kept_check, "find", lambda *given: found.append(find(*given)) or found[-1])
 

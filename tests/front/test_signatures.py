@@ -37,7 +37,7 @@ COMMANDS = '''"""Further commands."""
 
 from pathlib import Path
 
-from headscope.passes.arguments import Directory, ModelName, SeedSettings
+from headscope.passes.settings import Directory, ModelName, SeedSettings
 
 
 def sort(

@@ -28,17 +28,17 @@ from transformers import BertConfig
 from headscope import results
 from headscope.capture.transformers_logging import quiet
 from headscope.corpora import Options, read
-from headscope.corpora.parsing import limits, parquet_rows, xml
+from headscope.corpora.parsing import limits, parquet, xml
 from headscope.corpora.readers import table, winobias
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
-from headscope.models import pruned_checkpoint, size_bounds, tokenizer_growth
+from headscope.models import config, pruned_checkpoint, tokenizer
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
-from headscope.results import attributes, hdf5_guard, labels, values, vocabulary
+from headscope.results import netcdf, saved_check, vocabulary
 from headscope.studies.probe import word_vectors
 from headscope.viewer import text_tokens, view_state
-from headscope.web import json_body
+from headscope.web import requests
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_tokenizer
 
@@ -169,7 +169,7 @@ def _packed_parquet(size: int, folder: Path) -> object:
 
 def _page(size: int, folder: Path) -> object:
     """A page of one text, whose length stands before it in four bytes."""
-    with patch.object(parquet_rows, "LARGEST_PAGE", SMALL):
+    with patch.object(parquet, "LARGEST_PAGE", SMALL):
         return _corpus("x.parquet", _parquet("a" * (size - 4)), folder)
 
 
@@ -213,7 +213,7 @@ def _posted(size: int, _: Path) -> object:
 
     scope = {"type": "http", "headers": [(b"content-type", b"application/json")]}
     try:
-        return asyncio.run(json_body.json_body(Request(scope, receive)))
+        return asyncio.run(requests.json_body(Request(scope, receive)))
     except HTTPException as error:
         raise HeadscopeError(error.detail) from error
 
@@ -245,13 +245,13 @@ def _classes(size: int, folder: Path) -> object:
 
 def _made_numbers(size: int, folder: Path) -> object:
     """Numbers that a network makes."""
-    with _stored(0), size_bounds.bounded(_checkpoint(folder)):
+    with _stored(0), config.bounded(_checkpoint(folder)):
         return nn.Module().register_buffer("made", torch.empty(size, device="meta"))
 
 
 def _made_arrays(size: int, folder: Path) -> object:
     module = nn.Module()
-    with _stored(0), size_bounds.bounded(_checkpoint(folder)):
+    with _stored(0), config.bounded(_checkpoint(folder)):
         for number in range(size):
             module.register_buffer(f"made{number}", torch.empty(1, device="meta"))
 
@@ -259,7 +259,7 @@ def _made_arrays(size: int, folder: Path) -> object:
 @contextmanager
 def _stored(times: int) -> Iterator[None]:
     """Count the stored weights so many times, so that the bound does not depend on them."""
-    with patch.object(size_bounds, "TIMES", times):
+    with patch.object(config, "TIMES", times):
         yield
 
 
@@ -272,7 +272,7 @@ def _pruned_heads(size: int, _: Path) -> object:
 def _growth(size: int, folder: Path) -> object:
     step = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * size}
     (folder / "tokenizer.json").write_text(json.dumps({"normalizer": step}))
-    return tokenizer_growth.refuse_growth(folder, "model")
+    return tokenizer.refuse_growth(folder, "model")
 
 
 def _guarded(**variables: tuple[int, ...]) -> None:
@@ -281,18 +281,18 @@ def _guarded(**variables: tuple[int, ...]) -> None:
         for name, shape in variables.items():
             file.create_dataset(name, shape, "i1", chunks=shape and (1,))
         try:
-            hdf5_guard.refuse_hostile(file)
+            netcdf.refuse_hostile(file)
         except ValueError as error:
             raise HeadscopeError(str(error)) from error
 
 
 def _variable(size: int, _: Path) -> object:
-    with patch.object(hdf5_guard, "LARGEST_VARIABLE", SMALL):
+    with patch.object(netcdf, "LARGEST_VARIABLE", SMALL):
         return _guarded(many=(size,))
 
 
 def _all_variables(size: int, _: Path) -> object:
-    with patch.object(hdf5_guard, "LARGEST", SMALL):
+    with patch.object(netcdf, "LARGEST", SMALL):
         return _guarded(half=(size // 2,), rest=(size - size // 2,))
 
 
@@ -312,7 +312,7 @@ def _result() -> xr.Dataset:
 def _value(size: int, folder: Path) -> object:
     """A value that is `size` steps of a number above one that is SMALL of them below the largest."""
     result = _result()
-    result["entropy"][0, 0] = values.LARGEST + (size - SMALL) * np.spacing(values.LARGEST)
+    result["entropy"][0, 0] = saved_check.LARGEST + (size - SMALL) * np.spacing(saved_check.LARGEST)
     return results.read(results.save(result, folder).parent)
 
 
@@ -358,21 +358,21 @@ BOUNDS: Mapping[str, Bound] = {
     "condition": Bound(LABEL, limits.LONGEST_NAME, _condition),
     "mentions": Bound("mentions in a line of WinoBias", winobias.MOST_MENTIONS, _mentions),
     "numbers of a word": Bound("numbers of a word vector", word_vectors.MOST_NUMBERS, _numbers_of_a_word),
-    "request": Bound("body of a request to a local page", json_body.MOST_BYTES, _posted),
+    "request": Bound("body of a request to a local page", requests.MOST_BYTES, _posted),
     "text of the viewer": Bound("a text in the viewer", text_tokens.MOST_LETTERS, _written),
     "fields of a view": Bound("fields of a view's state", view_state.MOST_FIELDS, _fields),
-    "layers": Bound("layers in config.json", size_bounds.FEW_LAYERS, _layers),
-    "labels of a model": Bound("labels in config.json", size_bounds.FEW_LABELS, _classes),
-    "numbers of a model": Bound(MADE, size_bounds.MORE_NUMBERS, _made_numbers),
-    "arrays of a model": Bound(MADE, size_bounds.MORE_WEIGHTS, _made_arrays),
+    "layers": Bound("layers in config.json", config.FEW_LAYERS, _layers),
+    "labels of a model": Bound("labels in config.json", config.FEW_LABELS, _classes),
+    "numbers of a model": Bound(MADE, config.MORE_NUMBERS, _made_numbers),
+    "arrays of a model": Bound(MADE, config.MORE_WEIGHTS, _made_arrays),
     "heads before pruning": Bound("heads of a pruned model", pruned_checkpoint.MOST_IN_ALL, _pruned_heads),
-    "text of a tokenizer": Bound("text that a tokenizer makes", tokenizer_growth.MOST, _growth),
+    "text of a tokenizer": Bound("text that a tokenizer makes", tokenizer.MOST_GROWTH, _growth),
     "variable": Bound(RESULT, SMALL, _variable),
     "all variables": Bound(RESULT, SMALL, _all_variables),
-    "packed numbers": Bound("numbers of a result that another program", hdf5_guard.UNPACKED, _packed),
-    "variables": Bound("variables of a result", hdf5_guard.MOST_VARIABLES, _variables),
+    "packed numbers": Bound("numbers of a result that another program", netcdf.UNPACKED, _packed),
+    "variables": Bound("variables of a result", netcdf.MOST_VARIABLES, _variables),
     "value": Bound("a value of a result", SMALL, _value),
-    "words of a variable": Bound("words of a variable of a result", attributes.LONGEST, _words),
-    "text of a label": Bound(LABELS, labels.LONGEST, _text_of_a_label),
+    "words of a variable": Bound("words of a variable of a result", saved_check.LONGEST, _words),
+    "text of a label": Bound(LABELS, saved_check.LONGEST, _text_of_a_label),
     "number of a layer": Bound(LABELS, vocabulary.WHOLE_NUMBERS["layer"][1], _number_of_a_layer),
 }

@@ -20,7 +20,7 @@ from headscope.errors import HeadscopeError
 from headscope.front.api import study
 from headscope.models.devices import device_map
 from headscope.models.random_weights import untrained
-from headscope.passes.fingerprint import of_model
+from headscope.passes.provenance import of_model
 from support.adapted import adapted
 from support.fake_gpus import FIRST, SECOND, fake_gpus, on_both
 from support.tiny import save_tiny, tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary

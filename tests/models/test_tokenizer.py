@@ -13,8 +13,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models import load
 from headscope.models.checkpoint import locate
-from headscope.models.tokenizer import load_tokenizer
-from headscope.models.tokenizer_growth import growth
+from headscope.models.tokenizer import growth, load_tokenizer
 from support.tiny import save_tiny
 
 DOUBLED = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}

@@ -17,10 +17,10 @@ from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
-from headscope.passes import Pass, batches, resampling_buffer
+from headscope.passes import Pass, accumulators, batches
+from headscope.passes.accumulators import Buffer
 from headscope.passes.batches import by_length
 from headscope.passes.observing import MeasureObserver
-from headscope.passes.resampling_buffer import Buffer
 from headscope.statistics.bootstrap import Tally, merge
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -95,7 +95,7 @@ def test_shards_add_up_to_the_whole(model: Model, inputs: list[Encoded], whole: 
 def test_values_are_tallied_a_few_at_a_time(
     model: Model, inputs: list[Encoded], whole: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resampling_buffer, "TOGETHER", 5)
+    monkeypatch.setattr(accumulators, "TOGETHER", 5)
     assert_same(tallies_of(model, inputs), whole)
 
 
@@ -162,9 +162,9 @@ def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
             raise KeyboardInterrupt
         return tally(*arguments)
 
-    tally = resampling_buffer.tally
-    monkeypatch.setattr(resampling_buffer, "TOGETHER", 5)
-    monkeypatch.setattr(resampling_buffer, "tally", interrupted_tally)
+    tally = accumulators.tally
+    monkeypatch.setattr(accumulators, "TOGETHER", 5)
+    monkeypatch.setattr(accumulators, "tally", interrupted_tally)
     result = pass_over(model, inputs, replace(KEEPING, on_progress=done.append)).collect(MeasureObserver(MEASURES))
     assert {int(each.count.max()) for each in result.value.values()} == {sum(done)} == {result.coverage.inputs}
     assert_same(result.value, tallies_of(model, list(chain(*groups_of(inputs)[: len(done)]))))

@@ -14,8 +14,8 @@ import pytest
 
 from headscope import Model, Settings, catalog
 from headscope.corpora import Corpus, read
-from headscope.corpora import corpus as corpus_module
-from headscope.corpora.parsing.cursor import Cursor
+from headscope.corpora import reading as corpus_module
+from headscope.corpora.parsing.lines import Cursor
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.passes import Pass, shards

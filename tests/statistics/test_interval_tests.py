@@ -5,13 +5,14 @@ import pytest
 import xarray as xr
 from scipy.stats import norm
 
-from headscope.statistics.interval_tests import q_above, q_changed, surely
+from headscope.statistics.interval_tests import q_above, q_changed, q_no_worse, surely
 from support.compare_result import compare_result
 from support.findings import texts_of
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
 
 HEADS = "Benjamini-Hochberg over 12 heads"
+TOLERANCE, RUNS = 0.02, 2000
 
 
 def with_errors(means: list[float], errors: list[float]) -> xr.DataArray:
@@ -83,3 +84,33 @@ def test_changes_are_said_with_correction() -> None:
     assert "beyond chance (q < 0.05, Benjamini-Hochberg over 12 heads)" in text
     wide = texts_of(compare_result(spread=5.0))["Breadth"]
     assert ", 0 beyond chance" in wide
+
+
+def gains(losses: np.ndarray, won: float, n: int, random: np.random.Generator) -> xr.DataArray:
+    """Gains of heads of these true losses, with their intervals by the normal distribution."""
+    up, down = random.binomial(n, won, losses.shape), random.binomial(n, won + losses)
+    gain, changed = (up - down) / n, (up + down) / n
+    half = 1.96 * np.sqrt(np.maximum(changed - gain**2, 0) / n)
+    return xr.DataArray(gain, {"lower": ("head", gain - half), "upper": ("head", gain + half)}, ["head"])
+
+
+@pytest.mark.parametrize("n", [100, 400, 2000])
+@pytest.mark.parametrize("won", [0.0, 0.01, 0.05])
+def test_of_72_heads_that_lose_the_tolerance_one_is_called_free_in_at_most_5_percent_of_runs(n: int, won: float):
+    random, wrong = np.random.default_rng(n), 0
+    for _ in range(RUNS // 10):
+        q = q_no_worse(gains(np.full(72, TOLERANCE), won, n, random), TOLERANCE, n, of_answers=True)
+        assert q is not None
+        wrong += bool((q < 0.05).any())
+    assert wrong <= 0.075 * RUNS // 10  # 5%, and two standard errors of so many runs
+
+
+def test_heads_that_lose_nothing_are_found_with_enough_examples():
+    random = np.random.default_rng(0)
+    losses = np.repeat([0.0, 0.04], 36)
+    q = q_no_worse(gains(losses, 0.005, 3000, random), TOLERANCE, 3000, of_answers=True)
+    assert q is not None and (q[:36] < 0.05).all() and not (q[36:] < 0.05).any()
+
+
+def test_without_intervals_there_is_no_test():
+    assert q_no_worse(xr.DataArray([0.0], dims=["head"]), 0.01, 100, of_answers=True) is None

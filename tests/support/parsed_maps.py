@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from headscope.encoding.parsed_sentences import Parsed
 from headscope.encoding.word_attention import SPECIAL
-from headscope.linguistics.parsed_sentences import Parsed
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import NONE, Lexicon
 

@@ -12,8 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from headscope.errors import HeadscopeError
-from headscope.web.json_body import json_body
-from headscope.web.local_only import HEADERS, LocalOnly
+from headscope.web.requests import HEADERS, LocalOnly, json_body
 from headscope.web.serve import serve_locally
 
 

@@ -17,7 +17,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.passes.accumulators import listed
 from headscope.passes.batches import by_length
 from headscope.passes.coverage import Coverage
-from headscope.passes.fingerprint import of_machine, of_model
+from headscope.passes.provenance import of_machine, of_model
 from headscope.passes.read_parts import parts_by_workers
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards

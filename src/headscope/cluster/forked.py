@@ -14,10 +14,9 @@ from multiprocessing.connection import Connection, wait
 
 import torch
 
-from headscope.cluster.channel import ChannelClosed, Json, TaskChannel
+from headscope.cluster.channel import ChannelClosed, Json, TaskChannel, message_of, record_of
 from headscope.cluster.coordinator import ordered_values
 from headscope.cluster.engine import Tasks
-from headscope.cluster.messages import message_of, record_of
 from headscope.errors import HeadscopeError
 from headscope.storage.lines import Record
 

@@ -9,13 +9,11 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from headscope.cluster.channel import Json
+from headscope.cluster.channel import Json, message_of, record_of
 from headscope.cluster.coordinator import ordered_values
 from headscope.cluster.engine import Tasks
-from headscope.cluster.messages import message_of, record_of
 from headscope.cluster.ray_actor import RayActor
-from headscope.cluster.ray_cluster import THIS_MACHINE_ALONE, connect, failed_start, refuse_lacking
-from headscope.cluster.ray_liveness import liveness_of
+from headscope.cluster.ray_cluster import THIS_MACHINE_ALONE, connect, failed_start, liveness_of, refuse_lacking
 from headscope.errors import HeadscopeError
 from headscope.extras import require
 from headscope.storage.fingerprint import difference

@@ -10,9 +10,8 @@ from threading import Thread
 
 import torch
 
-from headscope.cluster.channel import ChannelClosed, Json, TaskChannel
+from headscope.cluster.channel import ChannelClosed, Json, TaskChannel, message_of
 from headscope.cluster.engine import Tasks
-from headscope.cluster.messages import message_of
 from headscope.errors import HeadscopeError
 
 # Messages that wait for the coordinator; they may have 16 MiB each.

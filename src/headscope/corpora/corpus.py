@@ -1,38 +1,17 @@
-"""A corpus: read and checked once as a whole, then iterated again and again.
+"""A corpus: examples that can be iterated again and again, with what is known of them."""
 
-A reader is a module of this folder. The first line of its docstring says what it reads, `SUFFIXES` are
-the file names that tell its kind, and `examples(source, options)` yields each `Example`, and `Bad` or
-`Skipped` for what is none. A reader whose source is not one file also has `locate(source, options)`,
-the sources to read. A reader that hands `options.cursor` to `lines` can be begun at any example.
-"""
-
-import os
-import time
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
-from hashlib import sha256
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
-from headscope import catalog
-from headscope.corpora import in_memory, kept_check, kinds
-from headscope.corpora.marks import Marks
-from headscope.corpora.options import DEFAULTS, Offsets, Options, with_keywords
-from headscope.corpora.reading import Sources
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example, number_of, segment_text
-from headscope.storage.files import opening, refuse_text
-from headscope.storage.source_files import SourceFiles, Stamps, source_files, stamps_of
+from headscope.linguistics.sentence import Example
+from headscope.storage.source_files import SourceFiles
 
-# Most examples of a corpus that is kept in memory, and most bytes of their texts.
-IN_MEMORY, BYTES_IN_MEMORY = 4_000, 1 << 24
 # With fewer documents, examples are resampled as if they were independent.
 LEAST_DOCUMENTS = 5
-# A check that takes longer is kept.
-SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +26,7 @@ class Corpus:
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
     * `stream`: `again` of a corpus that is not in memory; it goes to any example without reading those before it.
 
+    >>> from headscope.corpora import read
     >>> corpus = read("sample")
     >>> len(list(corpus)) == corpus.n_examples
     True
@@ -97,125 +77,20 @@ class Corpus:
         return f"Corpus('{self.name}', {self.n_examples} examples)"
 
 
-@opening()
-def read(
-    source: Any = "sample",
-    options: Options = DEFAULTS,
-    *,
-    offsets: Offsets | None = None,
-    kept: Path | None = None,
-    keep_from: float | None = None,
-    **keywords: Any,
-) -> Corpus:
-    """Read a corpus through once, so that whatever is wrong with it is said now.
-
-    * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus; or texts in memory: strings or pairs of
-      strings in a list, an array, a pandas Series or a generator, a pandas DataFrame, a `datasets.Dataset`. A corpus is
-      returned as it is.
-    * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
-    * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
-    * `kept`: a folder in which a check that took `keep_from` seconds (by default 5) is kept, and found when the same
-      files are read the same way.
-
-    Raises `HeadscopeError` naming the file that cannot be opened, or file and line of the first thing that cannot be
-    read.
-
-    >>> read("sample", limit=3)
-    Corpus('sample', 3 examples)
-    >>> read([("It rained.", "We stayed in.")])
-    Corpus('list', 1 examples)
-    """
-    if isinstance(source, Corpus):
-        return source
-    if isinstance(source, Generator | map | filter):
-        source = list(source)  # it can be read once only
-    options = with_keywords(options, keywords)
-    if options.limit is not None and options.limit < 1:
-        raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
-    options = replace(options, offsets=offsets or options.offsets)
-    if isinstance(source, str | Path):
-        refuse_text("corpus", str(source))
-        kind, address = kinds.tell(str(source), options)
-        if kind == "sample" and address != "sample":
-            raise HeadscopeError(f"corpus '{address}' is not the bundled sample; leave out the kind 'sample'")
-        reader = catalog.load("corpora/readers", kind)
-        sources = getattr(reader, "locate", kinds.existing)(address, options)
-        name, before = _name(address, sources), stamps_of(sources) if all(map(os.path.isfile, sources)) else None
-    else:
-        kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
-        before = None
-    streamed = Sources(reader.examples, sources, options)
-    if kept and before is not None and kept_check.any_in(kept):
-        files = _hashed(sources, before, name)
-        if check := kept_check.find(kept, kind, options, files):
-            return _streamed(name, files.sha256, check, files, streamed)
-    started, (corpus, check) = time.monotonic(), _checked(name, kind, before, streamed)
-    if (
-        kept
-        and corpus.files
-        and corpus.stream
-        and time.monotonic() - started >= (SECONDS if keep_from is None else keep_from)
-    ):
-        kept_check.keep(kept, kind, options, corpus.files, check)
-    return corpus
+def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:
+    """One corpus for the provenance of several: their names, and the hash of their hashes."""
+    sha256 = joint_sha256([corpus.sha256 for corpus in corpora])
+    return Corpus(", ".join(corpus.name for corpus in corpora), sha256, sum(map(len, corpora)), {}, lambda: iter(()))
 
 
-def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> tuple[Corpus, kept_check.Check]:
-    """A corpus that is read through once, and what was found.
-
-    * `before`: the state of its files, if it has some.
-    """
-    stream, marks, few, texts, text_bytes = Stream(sources), Marks(), list[Example](), sha256(), 0
-    documents = set[int]()
-    reading = stream.reading
-    for example in stream:
-        marks.note(stream.number, reading.source, reading.cursor)
-        content = _content(example)
-        documents.add(number_of(example.document))
-        if before is None:
-            texts.update(content)
-        text_bytes += len(content)
-        if stream.number <= IN_MEMORY and text_bytes <= BYTES_IN_MEMORY:
-            few.append(example)
-    n, skipped = stream.number, dict(reading.skipped)
-    if not n:
-        raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
-    files = _hashed(sources.sources, before, name) if before is not None else None
-    # an id is repeated only within the whole corpus, which then has to be read from its start
-    check = kept_check.check_of(
-        n, len(documents - {number_of("")}), skipped, text_bytes, Marks() if reading.repeated else marks
-    )
-    corpus = _streamed(name, files.sha256 if files else texts.hexdigest(), check, files, sources)
-    return (corpus if len(few) < n else replace(corpus, again=partial(iter, few), stream=None)), check
+def joint_sha256(hashes: Sequence[str]) -> str:
+    """The hash of several hashes; of one, itself."""
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def _streamed(name: str, digest: str, check: kept_check.Check, files: SourceFiles | None, sources: Sources) -> Corpus:
-    """A corpus that is read anew for each pass."""
-    again = partial(Stream, sources, check.marks())
-    return Corpus(
-        name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, again, check.n_documents
-    )
-
-
-def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:
-    """The files that were read, with their hash: a huge file that cannot be read is refused before it is hashed.
-
-    * `before`: their state when reading began. Raises `HeadscopeError` if it is no longer that.
-    """
-    files = source_files(sources)
-    if files.stamps != before:
-        raise HeadscopeError(f"corpus '{name}' has changed while it was read; start the same command again")
-    return files
-
-
-def _why(skipped: dict[str, int]) -> str:
-    return f" ({', '.join(f'{count} {reason}' for reason, count in skipped.items())})" if skipped else ""
-
-
-def _content(example: Example) -> bytes:
-    """The bytes that the hash of a corpus without files is made of."""
-    return "\0".join([*map(segment_text, example.segments), str(example.label)]).encode()
-
-
-def _name(address: str, sources: list[str]) -> str:
-    return "/".join(Path(sources[0]).parts[-2:]) if len(sources) == 1 and Path(sources[0]).is_file() else address
+def require_trees(corpus: Corpus, kinds: str = "CoNLL-U") -> None:
+    """Raise `HeadscopeError` if no sentence of a corpus has a dependency tree; `kinds` are treebanks that would do."""
+    if not any(sentence.heads for example in corpus for sentence in example.sentences):
+        raise HeadscopeError(
+            f"corpus '{corpus.name}' has no dependency trees; name a treebank ({kinds}), or parse it with --annotate"
+        )

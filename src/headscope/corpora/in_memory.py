@@ -20,13 +20,8 @@ def examples(source: Any, options: Options) -> Iterator[Example | Bad]:
 
     Raises `HeadscopeError` if the object is none of these, or has no column of text.
     """
-    name, chosen = type(source).__name__, None
-    for number, row in enumerate(_rows(source), 1):
-        chosen = chosen or columns.choose(list(row), options.columns, name, options.document)
-        try:
-            yield columns.example(name, number, row, chosen)
-        except Bad as bad:
-            yield bad
+    name = type(source).__name__
+    return columns.examples(_rows(source), options, source=name, name=name)
 
 
 def _rows(source: Any) -> Iterable[Mapping[str, Any]]:

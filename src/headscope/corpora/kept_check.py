@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from headscope.corpora.marks import Mark, Marks
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.cursor import FilePosition
+from headscope.corpora.parsing.lines import FilePosition
+from headscope.corpora.stream import Mark, Marks
 from headscope.storage.codec import decode, encode
 from headscope.storage.lines import line_of, read_lines, replace_lines
 from headscope.storage.source_files import SourceFiles

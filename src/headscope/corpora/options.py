@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from headscope.corpora.parsing.cursor import Cursor
+from headscope.corpora.parsing.lines import Cursor
 from headscope.errors import HeadscopeError, suggest
 
 Offsets = Callable[[str], list[tuple[int, int]]]

@@ -1,6 +1,11 @@
 """Problems that a reader yields beside examples: lines that cannot be read, and items left out on purpose."""
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 class Bad(Exception):
@@ -26,3 +31,16 @@ class Skipped:
 
     reason: str
     count: int = 1
+
+
+def parsed(items: Iterable[Item | Bad | Skipped], parse: Callable[[Item], Made]) -> Iterator[Made | Bad | Skipped]:
+    """Parse each item that is no problem; where `parse` raises `Bad`, yield that.
+
+    >>> list(parsed(["1", Skipped("empty"), "2"], int))
+    [1, Skipped(reason='empty', count=1), 2]
+    """
+    for item in items:
+        try:
+            yield item if isinstance(item, Bad | Skipped) else parse(item)
+        except Bad as bad:
+            yield bad

@@ -1,80 +1,157 @@
-"""The good examples of some sources, one after the other; what is wrong with an example is an error, or counted."""
+"""Reading of a corpus: it is checked once as a whole, so that it can be iterated again and again.
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+A reader is a module of this folder. The first line of its docstring says what it reads, `SUFFIXES` are
+the file names that tell its kind, and `examples(source, options)` yields each `Example`, and `Bad` or
+`Skipped` for what is none. A reader whose source is not one file also has `locate(source, options)`,
+the sources to read. A reader that hands `options.cursor` to `lines` can be begun at any example.
+"""
+
+import os
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from headscope.corpora.marks import Mark
-from headscope.corpora.options import Options
-from headscope.corpora.parsing.cursor import START, Cursor
-from headscope.corpora.parsing.storable import unstorable
-from headscope.corpora.problems import Bad, Skipped
+from headscope import catalog
+from headscope.corpora import in_memory, kept_check, kinds
+from headscope.corpora.corpus import Corpus
+from headscope.corpora.options import DEFAULTS, Offsets, Options, with_keywords
+from headscope.corpora.stream import Marks, Sources, Stream
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example, segment_text
+from headscope.linguistics.sentence import Example, number_of, segment_text
+from headscope.storage.files import opening, refuse_text
+from headscope.storage.source_files import SourceFiles, Stamps, source_files, stamps_of
+
+# Most examples of a corpus that is kept in memory, and most bytes of their texts.
+IN_MEMORY, BYTES_IN_MEMORY = 4_000, 1 << 24
 
 
-@dataclass(frozen=True)
-class Sources:
-    """Sources of one kind, how they are read, and the `examples` of their reader."""
-
-    read: Callable[[Any, Options], Iterable[Example | Bad | Skipped]]
-    sources: list[Any]
-    options: Options
+# A check that takes longer is kept.
+SECONDS = 5.0
 
 
-class SourceReader:
-    """Reads sources, and knows where it is.
+@opening()
+def read(
+    source: Any = "sample",
+    options: Options = DEFAULTS,
+    *,
+    offsets: Offsets | None = None,
+    kept: Path | None = None,
+    keep_from: float | None = None,
+    **keywords: Any,
+) -> Corpus:
+    """Read a corpus through once, so that whatever is wrong with it is said now.
 
-    * `source`: the number of the one that is open, -1 for none; `cursor`: the place in it.
-    * `skipped`: what was left out; `repeated`: whether that was so for an id of another example.
+    * `source`: a file, `KIND:SOURCE`, or "sample", the bundled corpus; or texts in memory: strings or pairs of
+      strings in a list, an array, a pandas Series or a generator, a pandas DataFrame, a `datasets.Dataset`. A corpus is
+      returned as it is.
+    * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
+    * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
+    * `kept`: a folder in which a check that took `keep_from` seconds (by default 5) is kept, and found when the same
+      files are read the same way.
+
+    Raises `HeadscopeError` naming the file that cannot be opened, or file and line of the first thing that cannot be
+    read.
+
+    >>> read("sample", limit=3)
+    Corpus('sample', 3 examples)
+    >>> read([("It rained.", "We stayed in.")])
+    Corpus('list', 1 examples)
     """
-
-    def __init__(self, sources: Sources):
-        self.sources, self.options = sources, sources.options
-        self.source, self.cursor = -1, Cursor()
-        self.skipped, self.repeated, self.ids = Counter[str](), False, set[str]()
-
-    def examples(self, mark: Mark) -> Iterator[Example]:
-        """The examples from a mark on."""
-        position, sources = mark.position, self.sources.sources
-        for self.source in range(mark.source, len(sources)):
-            self.cursor, position = Cursor(position), START
-            items = self.sources.read(sources[self.source], replace(self.options, cursor=self.cursor))
-            yield from self._good(items, _name(sources[self.source]))
-        self.source = -1
-
-    def _good(self, items: Iterable[Example | Bad | Skipped], source: str) -> Iterator[Example]:
-        numbered = f"{Path(source).name}:"
-        for item in items:
-            if isinstance(item, Skipped):
-                self.skipped[item.reason] += item.count
-            elif (problem := self._problem(item, numbered)) or isinstance(item, Bad):
-                if not self.options.skip_bad:
-                    remedy = "mend it, or leave such examples out with --skip-bad"
-                    raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
-                self.skipped["bad"] += 1
-            elif all([segment_text(segment).strip() for segment in item.segments]):
-                yield item
-            else:
-                self.skipped["empty"] += 1
-
-    def _problem(self, item: Example | Bad, numbered: str) -> str:
-        """The place and the problem of an item; "" for a good example, whose id joins `ids`.
-
-        * `numbered`: how an id begins that has the number of a line; it is unique, and need not be kept.
-        """
-        if isinstance(item, Bad):
-            return f"line {item.line}: {item.message}"
-        if item.id in self.ids:
-            self.repeated, wrong = True, "another example has this id"
-        else:
-            wrong = unstorable(item)
-        if not item.id.startswith(numbered):
-            self.ids.add(item.id)
-        return f"example '{item.id[:40]}': {wrong}" if wrong else ""
+    if isinstance(source, Corpus):
+        return source
+    if isinstance(source, Generator | map | filter):
+        source = list(source)  # it can be read once only
+    options = with_keywords(options, keywords)
+    if options.limit is not None and options.limit < 1:
+        raise HeadscopeError(f"corpus '{source}': limit {options.limit} leaves no example; use at least 1")
+    options = replace(options, offsets=offsets or options.offsets)
+    if isinstance(source, str | Path):
+        refuse_text("corpus", str(source))
+        kind, address = kinds.tell(str(source), options)
+        if kind == "sample" and address != "sample":
+            raise HeadscopeError(f"corpus '{address}' is not the bundled sample; leave out the kind 'sample'")
+        reader = catalog.load("corpora/readers", kind)
+        sources = getattr(reader, "locate", kinds.existing)(address, options)
+        name, before = _name(address, sources), stamps_of(sources) if all(map(os.path.isfile, sources)) else None
+    else:
+        kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
+        before = None
+    streamed = Sources(reader.examples, sources, options)
+    if kept and before is not None and kept_check.any_in(kept):
+        files = _hashed(sources, before, name)
+        if check := kept_check.find(kept, kind, options, files):
+            return _streamed(name, files.sha256, check, files, streamed)
+    started, (corpus, check) = time.monotonic(), _checked(name, kind, before, streamed)
+    if (
+        kept
+        and corpus.files
+        and corpus.stream
+        and time.monotonic() - started >= (SECONDS if keep_from is None else keep_from)
+    ):
+        kept_check.keep(kept, kind, options, corpus.files, check)
+    return corpus
 
 
-def _name(source: Any) -> str:
-    return source if isinstance(source, str) else type(source).__name__
+def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> tuple[Corpus, kept_check.Check]:
+    """A corpus that is read through once, and what was found.
+
+    * `before`: the state of its files, if it has some.
+    """
+    stream, marks, few, texts, text_bytes = Stream(sources), Marks(), list[Example](), sha256(), 0
+    documents = set[int]()
+    reading = stream.reading
+    for example in stream:
+        marks.note(stream.number, reading.source, reading.cursor)
+        content = _content(example)
+        documents.add(number_of(example.document))
+        if before is None:
+            texts.update(content)
+        text_bytes += len(content)
+        if stream.number <= IN_MEMORY and text_bytes <= BYTES_IN_MEMORY:
+            few.append(example)
+    n, skipped = stream.number, dict(reading.skipped)
+    if not n:
+        raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
+    files = _hashed(sources.sources, before, name) if before is not None else None
+    # an id is repeated only within the whole corpus, which then has to be read from its start
+    check = kept_check.check_of(
+        n, len(documents - {number_of("")}), skipped, text_bytes, Marks() if reading.repeated else marks
+    )
+    corpus = _streamed(name, files.sha256 if files else texts.hexdigest(), check, files, sources)
+    return (corpus if len(few) < n else replace(corpus, again=partial(iter, few), stream=None)), check
+
+
+def _streamed(name: str, digest: str, check: kept_check.Check, files: SourceFiles | None, sources: Sources) -> Corpus:
+    """A corpus that is read anew for each pass."""
+    again = partial(Stream, sources, check.marks())
+    return Corpus(
+        name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, again, check.n_documents
+    )
+
+
+def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:
+    """The files that were read, with their hash: a huge file that cannot be read is refused before it is hashed.
+
+    * `before`: their state when reading began. Raises `HeadscopeError` if it is no longer that.
+    """
+    files = source_files(sources)
+    if files.stamps != before:
+        raise HeadscopeError(f"corpus '{name}' has changed while it was read; start the same command again")
+    return files
+
+
+def _why(skipped: dict[str, int]) -> str:
+    return f" ({', '.join(f'{count} {reason}' for reason, count in skipped.items())})" if skipped else ""
+
+
+def _content(example: Example) -> bytes:
+    """The bytes that the hash of a corpus without files is made of."""
+    return "\0".join([*map(segment_text, example.segments), str(example.label)]).encode()
+
+
+def _name(address: str, sources: list[str]) -> str:
+    return "/".join(Path(sources[0]).parts[-2:]) if len(sources) == 1 and Path(sources[0]).is_file() else address

@@ -1,12 +1,140 @@
 """The examples of a corpus, read one after the other from any of them on."""
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from headscope.corpora.annotate import annotator
-from headscope.corpora.marks import Mark, Marks
-from headscope.corpora.reading import SourceReader, Sources
-from headscope.linguistics.sentence import Example
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.limits import unstorable
+from headscope.corpora.parsing.lines import START, Cursor, FilePosition
+from headscope.corpora.problems import Bad, Skipped
+from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, segment_text
+
+# Of a large corpus every other mark is dropped, again and again, so that there are never more.
+MOST = 2**13
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place behind so many examples of a corpus, in the file of a number."""
+
+    examples: int = 0
+    source: int = 0
+    position: FilePosition = START
+
+
+class Marks:
+    """Marks in their order, at least `step` examples apart; the first is the start of the corpus.
+
+    >>> marks = Marks()
+    >>> marks.note(3, 0, Cursor(FilePosition(offset=40, line=5)))
+    >>> marks.before(7).position.line, marks.before(2).position.line
+    (5, 0)
+    """
+
+    def __init__(self, marks: Sequence[Mark] = (Mark(),)):
+        self.marks, self.examples = list(marks), [mark.examples for mark in marks]
+        self.step, self.source, self.next = 1, 0, 1
+
+    def note(self, examples: int, source: int, cursor: Cursor) -> None:
+        """Note the place behind the last of so many examples; before it, if it is the first of its file.
+
+        The cursor of a reader without places stays at the start of the file.
+        """
+        if source > self.source:
+            self.source = source
+            self._add(Mark(examples - 1, source))
+        if examples >= self.next and cursor.line:
+            self._add(Mark(examples, source, cursor.position))
+
+    def before(self, examples: int) -> Mark:
+        """The last mark that is not behind more than so many examples."""
+        return self.marks[bisect_right(self.examples, examples) - 1]
+
+    def _add(self, mark: Mark) -> None:
+        if mark.examples >= self.next:
+            self.examples.append(mark.examples)
+            self.marks.append(mark)
+            self.next = mark.examples + self.step
+        if len(self.marks) > MOST:
+            self._thin()
+
+    def _thin(self) -> None:
+        noted, self.examples, self.marks, self.step = self.marks, [0], [Mark()], 2 * self.step
+        self.next = self.step
+        for mark in noted:
+            self._add(mark)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Sources of one kind, how they are read, and the `examples` of their reader."""
+
+    read: Callable[[Any, Options], Iterable[Example | Bad | Skipped]]
+    sources: list[Any]
+    options: Options
+
+
+class SourceReader:
+    """Reads sources, and knows where it is.
+
+    * `source`: the number of the one that is open, -1 for none; `cursor`: the place in it.
+    * `skipped`: what was left out; `repeated`: whether that was so for an id of another example.
+    """
+
+    def __init__(self, sources: Sources):
+        self.sources, self.options = sources, sources.options
+        self.source, self.cursor = -1, Cursor()
+        self.skipped, self.repeated, self.ids = Counter[str](), False, set[str]()
+
+    def examples(self, mark: Mark) -> Iterator[Example]:
+        """The examples from a mark on."""
+        position, sources = mark.position, self.sources.sources
+        for self.source in range(mark.source, len(sources)):
+            self.cursor, position = Cursor(position), START
+            items = self.sources.read(sources[self.source], replace(self.options, cursor=self.cursor))
+            yield from self._good(items, _name(sources[self.source]))
+        self.source = -1
+
+    def _good(self, items: Iterable[Example | Bad | Skipped], source: str) -> Iterator[Example]:
+        numbered = f"{Path(source).name}:"
+        for item in items:
+            if isinstance(item, Skipped):
+                self.skipped[item.reason] += item.count
+            elif (problem := self._problem(item, numbered)) or isinstance(item, Bad):
+                if not self.options.skip_bad:
+                    remedy = "mend it, or leave such examples out with --skip-bad"
+                    raise HeadscopeError(f"corpus '{source}', {problem}; {remedy}")
+                self.skipped["bad"] += 1
+            elif all([segment_text(segment).strip() for segment in item.segments]):
+                yield item
+            else:
+                self.skipped["empty"] += 1
+
+    def _problem(self, item: Example | Bad, numbered: str) -> str:
+        """The place and the problem of an item; "" for a good example, whose id joins `ids`.
+
+        * `numbered`: how an id begins that has the number of a line; it is unique, and need not be kept.
+        """
+        if isinstance(item, Bad):
+            return f"line {item.line}: {item.message}"
+        if item.id in self.ids:
+            self.repeated, wrong = True, "another example has this id"
+        else:
+            wrong = unstorable(item)
+        if not item.id.startswith(numbered):
+            self.ids.add(item.id)
+        return f"example '{item.id[:40]}': {wrong}" if wrong else ""
+
+
+def _name(source: Any) -> str:
+    return source if isinstance(source, str) else type(source).__name__
 
 
 class Stream(Iterator[Example]):

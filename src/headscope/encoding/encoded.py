@@ -1,5 +1,7 @@
 """One input of a model, with the class of each token: annotations reach tokens through the tokenizer's offsets."""
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -8,13 +10,13 @@ from jaxtyping import Int
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
-from headscope.encoding.alignment import located, pieces
 from headscope.linguistics.features import NUMBER, features, links
-from headscope.linguistics.sentence import Example, segment_text
+from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.results.vocabulary import TOKEN_CLASSES
 
 CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}
 NO_PIECES = np.empty((0, 2), dtype=np.int64)
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Encoded:
     * `inputs`: what the model is called with, each [token].
     * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`.
     * `features`: rows (feature, token); `links`: rows (relation, query token, key token).
-    * `example`: what it is an input of, and `pieces`: rows (word, token), see `alignment.pieces`; only where the
+    * `example`: what it is an input of, and `pieces`: rows (word, token), see `pieces`; only where the
       words are asked for.
     """
 
@@ -46,6 +48,23 @@ class Encoded:
     def unit(self) -> int:
         """The number of what is resampled as a whole: its document if that is known, else itself."""
         return self.index if self.document is None else self.document
+
+
+class Tokens:
+    """The tokens of one segment of an input."""
+
+    def __init__(self, encoding: Encoding, segment: int):
+        numbers = [token for token, of in enumerate(encoding.sequence_ids) if of == segment]
+        self.first = numbers[0] if numbers else 0
+        offsets = encoding.offsets  # made anew at each access
+        self.starts = [offsets[token][0] for token in numbers]
+        self.ends = [offsets[token][1] for token in numbers]
+
+    def covering(self, span: Span, base: int) -> range:
+        """The tokens that share a character with the span [start, end), counted from `base`."""
+        first = bisect_right(self.ends, span[0] + base)
+        last = bisect_left(self.starts, span[1] + base)
+        return range(self.first + first, self.first + max(first, last))
 
 
 def encoded(
@@ -118,3 +137,26 @@ def _annotations(example: Example, encoding: Encoding) -> tuple[list[tuple[int, 
             ends = (tokens.covering(sentence.words[word], base) for word in (source, target))
             link_rows += [(relation, query, key) for query, key in product(*ends)]
     return feature_rows, link_rows
+
+
+def located(example: Example, encoding: Encoding) -> Iterator[tuple[Sentence, Tokens, int]]:
+    """Each sentence of an example, the tokens of its segment, and where in the segment's text it begins."""
+    for number, sentences in enumerate(example.segments):
+        tokens, base = Tokens(encoding, number), 0
+        for sentence in sentences:
+            yield sentence, tokens, base
+            base += len(sentence.text) + 1
+
+
+def pieces(example: Example, encoding: Encoding) -> Int[np.ndarray, "piece_row 2"]:
+    """Rows (word, token): the tokens of each word, in order; words are numbered through all sentences, from 0.
+
+    A word that the tokenizer drops, or that is cut off, has no row. Words that share characters share tokens, and so
+    do those that the tokenizer joins.
+    """
+    rows, before = [], 0
+    for sentence, tokens, base in located(example, encoding):
+        for word, span in enumerate(sentence.words, before):
+            rows += [(word, token) for token in tokens.covering(span, base)]
+        before += len(sentence.words)
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)

@@ -187,7 +187,7 @@ def _read(source: str, options: Any, offsets: Any, **kept: Any) -> Any:
 
 def model(given: Given, made: Given) -> Any:
     """A loaded model, with its task head if there is a task; where there might be one, with a head for masked words."""
-    from headscope.models.masked_lm import has_words_head
+    from headscope.models.words_head import has_words_head
 
     checkpoint = _checkpoint(given)
     return _loaded(checkpoint, given, scores_task(made) and (task_of(made) is not None or has_words_head(checkpoint)))

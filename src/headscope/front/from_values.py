@@ -21,7 +21,7 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
     Raises `HeadscopeError` for an object that stands for no model.
     """
     from headscope.models import Model, load, wrap
-    from headscope.models.masked_lm import has_words_head
+    from headscope.models.words_head import has_words_head
 
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(value).__mro__]
     if isinstance(value, Model):

@@ -1,6 +1,6 @@
 """The inputs of studies by their types: the options that each is made from, and how it is made.
 
-The type is the annotation of a parameter as it is written in the signature. From `passes/arguments.py` are the names of
+The type is the annotation of a parameter as it is written in the signature. From `passes/settings.py` are the names of
 types that play a part of their own, such as `Training`. A function has at most one input of a type.
 """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.models.stored_weights import stored_weights
+from headscope.models.weights import stored_weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,9 +22,22 @@ MERGE = "merge it into its model with peft (merge_and_unload) and save_pretraine
 START = "base_model.model."
 
 
+ADAPTERS = ("adapter_config.json", "adapter_model.safetensors", "adapter_model.bin")
+
+
 def is_adapter(folder: Path) -> bool:
     """Whether a folder has an adapter and no model."""
     return (folder / CONFIG).is_file() and not (folder / "config.json").exists()
+
+
+def refuse_adapters(folder: Path, name: str) -> None:
+    """Raise `HeadscopeError` if adapter files lie beside the weights: they would not be read."""
+    present = [file for file in ADAPTERS if (folder / file).exists()]
+    if present:
+        raise HeadscopeError(
+            f"model '{name}': {', '.join(present)} would not be read; merge the adapter into the model with peft "
+            "(merge_and_unload) and save it again, or remove these files"
+        )
 
 
 def adapter_files(folder: Path) -> tuple[Path, ...]:

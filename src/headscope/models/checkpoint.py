@@ -9,10 +9,9 @@ from pathlib import Path
 from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
 from headscope.models.adapters import WEIGHTS as ADAPTER_WEIGHTS
-from headscope.models.adapters import adapter_files, base_of, is_adapter
+from headscope.models.adapters import adapter_files, base_of, is_adapter, refuse_adapters
 from headscope.models.hub import HUB_ID, download, package_folder
-from headscope.models.stored_weights import StoredWeight, stored_weights
-from headscope.models.weights import refuse_adapters, weight_files
+from headscope.models.weights import StoredWeight, stored_weights, weight_files
 from headscope.storage.files import opening, refuse_text
 from headscope.storage.source_files import SourceFiles, source_files
 

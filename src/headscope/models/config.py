@@ -1,10 +1,27 @@
-"""A model's configuration, read by transformers."""
+"""A model's configuration, held against the stored weights before memory is taken for its sizes."""
 
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.modules import module
 from transformers import AutoConfig, PreTrainedConfig
 
 from headscope.capture.transformers_logging import quiet, refusing
+from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.size_bounds import refuse_counts
+from headscope.models.weights import StoredWeight
+
+# Sizes for which transformers makes lists when it reads a configuration: layers, and the names of labels.
+LAYERS = re.compile(r"(n|num|encoder|decoder)_(\w+_)?layers?|attention_types")
+LABELS = "num_labels"
+# So many are never refused: layers may share weights, and a model without its head keeps its number of labels.
+FEW_LAYERS, FEW_LABELS = 100, 10_000
+# A network has at most so many times the stored numbers (embeddings that are tied later are made several times), and
+# so many more: a new head, and masks of all pairs of positions. The same for its weights.
+TIMES, MORE_NUMBERS, MORE_WEIGHTS = 4, 2**26, 1_000
 
 
 def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrainedConfig:
@@ -19,3 +36,90 @@ def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrai
         refusing(f"model '{checkpoint.name}': its config.json cannot be used", "mend it or use another model"),
     ):
         return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=remote_code)
+
+
+def refuse_counts(checkpoint: Checkpoint) -> None:
+    """Raise `HeadscopeError` for more layers or labels than the stored weights can have."""
+    name, stored = checkpoint.name, checkpoint.stored()
+    longest = _longest(stored)
+    for key, value in _sizes(checkpoint.config):
+        if LAYERS.fullmatch(key) and value > max(len(stored), FEW_LAYERS):
+            raise HeadscopeError(
+                f"model '{name}': {key} in config.json is {value}, and the weights are {len(stored)} arrays; correct it"
+            )
+        if key == LABELS and value > max(longest, FEW_LABELS):
+            raise HeadscopeError(_too_long(name, key, value, longest))
+
+
+@contextmanager
+def bounded(checkpoint: Checkpoint) -> Iterator[None]:
+    """Context in which networks are built; one that is far larger than the stored weights is refused.
+
+    Parameters and buffers are counted while they are made, before they are filled, so that this holds for any
+    architecture. transformers makes them without memory when it loads a checkpoint.
+    """
+    stored = checkpoint.stored()
+    numbers = TIMES * sum(weight.numbers for weight in stored.values()) + MORE_NUMBERS
+    weights = TIMES * len(stored) + MORE_WEIGHTS
+    made: dict[tuple[int, str], int] = {}
+    total = 0
+
+    def count(owner: nn.Module, part: str, values: Tensor | None) -> None:
+        nonlocal total
+        if values is None:
+            return
+        key = id(owner), part  # a weight that is tied or loaded takes the place of a former one
+        total += values.numel() - made.get(key, 0)
+        made[key] = values.numel()
+        if total > numbers:
+            raise HeadscopeError(_too_large(checkpoint, _longest(stored), part, values))
+        if len(made) > weights:
+            raise HeadscopeError(
+                f"model '{checkpoint.name}': config.json makes more than {weights} arrays, and the weights are "
+                f"{len(stored)}; correct its sizes"
+            )
+
+    handles = [
+        module.register_module_parameter_registration_hook(count),
+        module.register_module_buffer_registration_hook(count),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _too_large(checkpoint: Checkpoint, longest: int, part: str, values: Tensor) -> str:
+    """The line for a network that is too large: with the size in config.json that made the last array, if one did."""
+    sizes = [(value, key) for key, value in _sizes(checkpoint.config) if value in values.shape and value > longest]
+    if sizes:
+        value, key = max(sizes)
+        return _too_long(checkpoint.name, key, value, longest)
+    return (
+        f"model '{checkpoint.name}': by config.json the array '{part}' is {list(values.shape)}, and the longest "
+        f"side of the weights is {longest}; correct its sizes"
+    )
+
+
+def _too_long(name: str, key: str, value: int, longest: int) -> str:
+    return (
+        f"model '{name}': {key} in config.json is {value}, and the longest side of the weights is {longest}; correct it"
+    )
+
+
+def _longest(stored: Mapping[str, StoredWeight]) -> int:
+    return max((side for weight in stored.values() for side in weight.shape), default=0)
+
+
+def _sizes(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """The whole numbers in a configuration and its parts, with their keys; those of a list have the key of the list."""
+    left: list[tuple[str, Any]] = list(config.items())
+    while left:
+        key, value = left.pop()
+        if isinstance(value, dict):
+            left += value.items()
+        elif isinstance(value, list):
+            left += [(key, item) for item in value]
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield key, value

@@ -19,12 +19,11 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models.adapters import MERGE, merged, n_labels, shapes
 from headscope.models.checkpoint import Checkpoint, locate
-from headscope.models.config import load_config
+from headscope.models.config import bounded, load_config
 from headscope.models.devices import device_map, device_of, dtype_of, is_auto
 from headscope.models.hub import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
-from headscope.models.size_bounds import bounded
 from headscope.models.tokenizer import load_tokenizer, refuse_types_of_pairs
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 from headscope.storage.files import opening

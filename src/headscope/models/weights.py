@@ -1,12 +1,12 @@
-"""The weight files of a checkpoint: safetensors alone, inside its folder, hashed as they are read."""
+"""The weights of a checkpoint: safetensors alone, inside its folder, whole and finite."""
 
 import json
 from collections.abc import Container, Iterable, Mapping
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headscope.errors import HeadscopeError
-from headscope.models.stored_weights import StoredWeight
 
 if TYPE_CHECKING:
     from torch import nn
@@ -15,7 +15,21 @@ SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 # Buffers of older versions of transformers, which newer ones compute.
 COMPUTED = ("position_ids", "token_type_ids", "inv_freq", "masked_bias", "attn.bias", "attention.bias")
 FLOATS = ("F64", "F32", "F16", "BF16")
-ADAPTERS = ("adapter_config.json", "adapter_model.safetensors", "adapter_model.bin")
+
+
+class StoredWeight(NamedTuple):
+    """A weight in a file.
+
+    * `dtype`: as safetensors names it, such as F32.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it has."""
+        return prod(self.shape)
 
 
 def weight_files(folder: Path, name: str) -> tuple[Path, ...]:
@@ -54,14 +68,21 @@ def _shards(index: Path, name: str) -> list[Any]:
         ) from error
 
 
-def refuse_adapters(folder: Path, name: str) -> None:
-    """Raise `HeadscopeError` if adapter files lie beside the weights: they would not be read."""
-    present = [file for file in ADAPTERS if (folder / file).exists()]
-    if present:
-        raise HeadscopeError(
-            f"model '{name}': {', '.join(present)} would not be read; merge the adapter into the model with peft "
-            "(merge_and_unload) and save it again, or remove these files"
-        )
+def stored_weights(paths: Iterable[Path]) -> dict[str, StoredWeight]:
+    """The weights in files, by name.
+
+    Raises `safetensors.SafetensorError` if a file is cut, or its header is none.
+    """
+    from safetensors import safe_open  # here, since to find the files of a model needs no library
+
+    weights = {}
+    for path in paths:
+        path.open("rb").close()  # of a file that may not be read safetensors says that there is none
+        with safe_open(path, "np") as file:
+            for name in file.keys():
+                part = file.get_slice(name)
+                weights[name] = StoredWeight(part.get_dtype(), tuple(part.get_shape()))
+    return weights
 
 
 def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool, later: Container[str] = ()) -> None:

@@ -1,26 +1,50 @@
-"""Heads that predict words: masked ones from both sides, or the next one."""
+"""Heads that predict words, masked ones from both sides or the next one, by the names of their classes."""
 
-from transformers import PreTrainedModel
+from typing import Any
+
+from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headscope.errors import HeadscopeError
-from headscope.models.checkpoint import Checkpoint
-from headscope.models.masked_lm import has_masked_lm_head
+from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.model import Model
 
+MASKED = frozenset(MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
 CAUSAL = frozenset(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
+# The key in the configuration of a model whose head was trained by `pretrain-head`.
+ADAPTED = "headscope_adapted_head"
+
+
+def has_masked_lm_head(network: PreTrainedModel) -> bool:
+    """True for a network with a head for masked words."""
+    return type(network).__name__ in MASKED
 
 
 def is_causal(network: PreTrainedModel) -> bool:
     """True for a network with a head for the next word."""
-    return type(network).__name__ in CAUSAL and not has_masked_lm_head(network)
+    return type(network).__name__ in CAUSAL - MASKED
+
+
+def has_words_head(name: str | Checkpoint, *, revision: str | None = None, remote_code: bool = False) -> bool:
+    """True if the first architecture of a checkpoint has a head for masked words; see `load` for the arguments.
+
+    Raises `HeadscopeError` if there is no such checkpoint.
+
+    >>> has_words_head("minilm")
+    False
+    """
+    checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
+    return _architecture(checkpoint) in MASKED
 
 
 def predicts_words(checkpoint: Checkpoint) -> bool:
     """True if the first architecture of a checkpoint has a head for masked or next words."""
+    return _architecture(checkpoint) in MASKED | CAUSAL
+
+
+def _architecture(checkpoint: Checkpoint) -> str:
     named = checkpoint.config.get("architectures")
-    first = named[0] if isinstance(named, list) and named else None
-    return first in CAUSAL or first in MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()
+    return str(named[0]) if isinstance(named, list) and named else ""
 
 
 def refuse_without_words_head(model: Model) -> None:
@@ -33,3 +57,13 @@ def refuse_without_words_head(model: Model) -> None:
         )
     if not is_causal(network) and not isinstance(model.tokenizer.mask_token_id, int):
         raise HeadscopeError(f"model '{model.name}': its tokenizer has no mask; save the model's own tokenizer with it")
+
+
+def mark_adapted(config: PreTrainedConfig, words: str) -> None:
+    """Note in a configuration that the head for masked words was trained afterwards, and on what."""
+    setattr(config, ADAPTED, words)
+
+
+def adapted_head(config: Any) -> str:
+    """The note of `mark_adapted` in a configuration; "" without one."""
+    return str(getattr(config, ADAPTED, ""))

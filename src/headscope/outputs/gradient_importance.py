@@ -24,12 +24,11 @@ from headscope.models import Model
 from headscope.outputs.importance_estimators import Cumulative, to_variables
 from headscope.outputs.losses import Target, collated, losses
 from headscope.outputs.task_inputs import TaskInputs, refuse_other_head, task_inputs
-from headscope.passes.accumulators import listed
+from headscope.passes.accumulators import Buffer, listed
 from headscope.passes.batches import batches
 from headscope.passes.coverage import Coverage
-from headscope.passes.fingerprint import of_pass
+from headscope.passes.provenance import of_pass
 from headscope.passes.read_parts import read_parts
-from headscope.passes.resampling_buffer import Buffer
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shards import Fold, ReadShards
 from headscope.statistics.bootstrap import Tally

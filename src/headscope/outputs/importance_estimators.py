@@ -21,7 +21,8 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.results.variables import Label, Variables, by_layer
-from headscope.statistics.bootstrap import Tally, interval
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.intervals import interval
 
 # Of the last there is no interval: it depends on the order of the examples.
 ESTIMATORS = ("michel", "michel_code", "text_pruner", "run_bertology")

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.corpora import Corpus
+from headscope.encoding.parsed_sentences import Parsed, every_fifth
 from headscope.errors import HeadscopeError
-from headscope.linguistics.parsed_sentences import Parsed, every_fifth
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.passes.passes import Attributes
 

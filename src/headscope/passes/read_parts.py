@@ -1,10 +1,11 @@
 """Parts that follow each other, added up: a checkpoint keeps those that are done, and so does Ctrl-C."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Protocol
 
+import numpy as np
 import torch
 
 from headscope.cluster.engine import Engine, Tasks
@@ -13,7 +14,8 @@ from headscope.errors import ClusterLostError
 from headscope.passes.pass_journal import NoCheckpoints
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards, State
-from headscope.passes.state_layout import misfit
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.columns import Columns
 from headscope.storage.codec import decode, encode
 from headscope.storage.fingerprint import Fingerprint
 
@@ -100,3 +102,51 @@ def engine_for(settings: Settings, device: torch.device) -> Engine:
     Raises `HeadscopeError` where processes cannot be forked with a model.
     """
     return settings.engine or ForkedEngine(settings.workers, device)
+
+
+def misfit(kept: Any, new: Any) -> str:
+    """The first difference in names or sizes between two states of one pass; "" if they can be merged.
+
+    The rows of tables, the items of lists and the keys that are no names differ from shard to shard; a table without
+    rows may have no columns either.
+
+    >>> misfit(np.ones((2, 3)), np.ones((2, 4)))
+    'has float64 [2, 3] in the place of float64 [2, 4]'
+    """
+    if isinstance(kept, np.ndarray) and isinstance(new, np.ndarray):
+        return _of_arrays(kept, new, kept.shape == new.shape)
+    if isinstance(kept, Columns) and isinstance(new, Columns):
+        return _first(_of_columns(getattr(kept, each.name), getattr(new, each.name)) for each in fields(new))
+    if isinstance(kept, list) and isinstance(new, list):
+        filled = next((table for table in new if isinstance(table, Columns) and len(table)), None)
+        return _first(misfit(table, filled) for table in kept if filled is not None and len(table))
+    if isinstance(kept, Mapping):
+        return _of_mappings(kept, new)
+    if is_dataclass(new) and kept is not None:
+        return _first(misfit(getattr(kept, each.name), getattr(new, each.name)) for each in fields(new))
+    return ""
+
+
+def _of_mappings(kept: Mapping[Any, Any], new: Mapping[Any, Any]) -> str:
+    names = [name for name in kept.keys() | new.keys() if isinstance(name, str)]
+    for name in sorted(names):
+        if name in kept and name in new:
+            if reason := misfit(kept[name], new[name]):
+                return reason
+        elif isinstance(kept.get(name, new.get(name)), Tally):
+            return f"{'has' if name in kept else 'lacks'} '{name[:40]}'"
+    return ""
+
+
+def _of_columns(kept: np.ndarray, new: np.ndarray) -> str:
+    return _of_arrays(kept, new, kept.shape[1:] == new.shape[1:])
+
+
+def _of_arrays(kept: np.ndarray, new: np.ndarray, fits: bool) -> str:
+    if fits and kept.ndim == new.ndim and kept.dtype.kind == new.dtype.kind:
+        return ""
+    return f"has {kept.dtype} {list(kept.shape)} in the place of {new.dtype} {list(new.shape)}"
+
+
+def _first(reasons: Iterable[str]) -> str:
+    return next(filter(None, reasons), "")

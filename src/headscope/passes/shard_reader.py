@@ -16,7 +16,7 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.passes.fingerprint import of_pass
+from headscope.passes.provenance import of_pass
 from headscope.passes.read_parts import parts_by_workers
 from headscope.passes.settings import Settings
 from headscope.passes.shards import (

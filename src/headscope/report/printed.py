@@ -16,7 +16,7 @@ from headscope.errors import HeadscopeError, suggest
 from headscope.report.study_page import study_page
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import number
-from headscope.results.export import markdown
+from headscope.results.tables import markdown
 from headscope.storage.files import write_atomically
 
 Format = Literal["csv", "latex", "markdown"]

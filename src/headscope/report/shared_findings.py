@@ -9,7 +9,7 @@ from headscope.report.claims import LEAST_SEEDS, above, above_random_weights, be
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, number
 from headscope.statistics.interval_tests import standard_error
-from headscope.statistics.power import POWER, smallest_change, smallest_fall
+from headscope.statistics.significance import POWER, smallest_change, smallest_fall
 
 
 def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False) -> Finding | None:

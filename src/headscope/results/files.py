@@ -14,9 +14,7 @@ import xarray as xr
 from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.results import hub, netcdf
-from headscope.results.attributes import check_attributes
-from headscope.results.labels import check_labels
-from headscope.results.values import check_values
+from headscope.results.saved_check import check_attributes, check_labels, check_values
 from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
 from headscope.storage.files import opening, write_atomically
 

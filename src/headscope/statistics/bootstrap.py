@@ -12,10 +12,13 @@ from functools import reduce
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
-from scipy.stats import norm, t
+from scipy.stats import t
+
+from headscope.statistics.intervals import effective_units, interval, of_shares
 
 RESAMPLES = 1000
-CONFIDENCE = 0.95
+
+
 # Inputs that are resampled at a time.
 CHUNK = 1024
 
@@ -175,56 +178,6 @@ def poisson_draws(unit: Iterable[int], seed: int, resamples: int = RESAMPLES) ->
     return np.stack(columns, axis=1).astype(np.float64)[:, column]
 
 
-def effective_units(resampled_count: Float[np.ndarray, "resample *dims"]) -> Float[np.ndarray, "*dims"]:
-    """The number of equal examples whose Poisson draws would vary as much as these counts of cases do.
-
-    >>> bool(abs(effective_units(np.random.default_rng(0).poisson(20, 4000)) - 20) < 1)
-    True
-    """
-    mean, variance = resampled_count.mean(0), resampled_count.var(0)
-    return np.divide(mean**2, variance, out=np.full(np.shape(mean), np.inf), where=variance > 0)
-
-
-def interval(
-    resampled: Float[np.ndarray, "resample *dims"], units: float | Float[np.ndarray, "*dims"] = np.inf
-) -> Float[np.ndarray, "*dims 2"]:
-    """The 95% percentile interval of the values of all resamples, lower and upper bound; NaN is no value.
-
-    * `units`: how many examples (documents) were resampled. For few of them the percentiles lie further out, as t
-      quantiles do from those of a normal distribution (the expanded percentile interval of Hesterberg 2015, 4.2).
-
-    >>> interval(np.linspace(0, 1, 101)).round(3), interval(np.linspace(0, 1, 101), units=15).round(3)
-    (array([0.025, 0.975]), array([0.013, 0.987]))
-    """
-    tails = _tails(np.asarray(units, dtype=float))
-    return np.moveaxis(_quantiles(resampled, [tails, 1 - tails]), 0, -1)
-
-
-def of_shares(
-    bounds: Float[np.ndarray, "*dims 2"],
-    mean: Float[np.ndarray, "*dims"],
-    units: float | Float[np.ndarray, "*few_dims"],
-) -> Float[np.ndarray, "*dims 2"]:
-    """The interval of a mean of zeros and ones: 0 of n is not 0 to 0, but up to what n allows.
-
-    The bound is the exact one of n independent cases (Clopper and Pearson 1934), with the units as cases.
-
-    >>> of_shares(np.array([[0.0, 0.0], [0.2, 0.4]]), np.array([0.0, 0.3]), 20).round(3).tolist()
-    [[0.0, 0.168], [0.2, 0.4]]
-    """
-    lower, upper = np.moveaxis(bounds, -1, 0)
-    least = np.broadcast_to(((1 - CONFIDENCE) / 2) ** (1 / np.asarray(units)), lower.shape)
-    lower = np.where(mean == 1, np.minimum(lower, least), lower)
-    upper = np.where(mean == 0, np.maximum(upper, 1 - least), upper)
-    return np.stack([lower, upper], axis=-1)
-
-
-def _tails(units: Float[np.ndarray, "*dims"]) -> Float[np.ndarray, "*dims"]:
-    """The share of resamples below the interval."""
-    tail, few = (1 - CONFIDENCE) / 2, np.clip(units, 2, 1e9)
-    return norm.cdf(np.sqrt(few / (few - 1)) * t.ppf(tail, few - 1))
-
-
 def merge(tallies: Iterable[Tally]) -> Tally:
     """The tally of all examples of several tallies."""
     return reduce(Tally.__add__, tallies)
@@ -232,19 +185,3 @@ def merge(tallies: Iterable[Tally]) -> Tally:
 
 def _divide(total: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=np.broadcast_to(count > 0, total.shape))
-
-
-def _quantiles(means: np.ndarray, levels: list[np.ndarray]) -> np.ndarray:
-    """Quantiles over resamples, without those that drew no example that has the statistic.
-
-    As `numpy.nanquantile`, which takes seconds where this takes a tenth: NaN is sorted to the end.
-    """
-    ordered = np.sort(np.ascontiguousarray(np.moveaxis(means, 0, -1)), axis=-1)
-    last = np.maximum((~np.isnan(ordered)).sum(-1, keepdims=True) - 1, 0)
-    quantiles = []
-    for level in levels:
-        position = np.broadcast_to(level, last.shape[:-1])[..., None] * last
-        below = np.floor(position).astype(int)
-        low, high = (np.take_along_axis(ordered, np.minimum(at, last), -1) for at in (below, below + 1))
-        quantiles.append((low + (high - low) * (position - below))[..., 0])
-    return np.stack(quantiles)

@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, Masking, masked
 from headscope.outputs.losses import collated
-from headscope.outputs.masked_words import masked_logits
+from headscope.outputs.outputs import masked_logits
 
 # Lengths are sorted within random pools of this many batches.
 POOL = 50

@@ -17,11 +17,10 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.config import load_config
-from headscope.models.masked_lm import has_words_head
+from headscope.models.config import bounded, load_config
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
-from headscope.models.size_bounds import bounded
 from headscope.models.tokenizer import load_tokenizer
+from headscope.models.words_head import has_words_head
 from headscope.training.recipe import Init
 
 

@@ -14,8 +14,7 @@ from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.pruned_folder import write
-from headscope.outputs.masked_words import masked_outputs
-from headscope.outputs.outputs import logits
+from headscope.outputs.outputs import logits, masked_outputs
 from headscope.passes import Settings
 from headscope.training.callbacks import EpochRecorder
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet

@@ -1,10 +1,15 @@
-"""The Trainer of transformers without output, with batches of similar length, stopped at the first non-finite loss."""
+"""The Trainer of transformers without output, with batches of similar length; it keeps the loss of each step.
+
+It stops at the first loss that is not finite.
+"""
 
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor
 from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, Trainer, TrainingArguments
@@ -15,6 +20,9 @@ from headscope.extras import require
 from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
 from headscope.training.recipe import TrainingRecipe
+
+# Equal parts of a training over which the loss is averaged.
+PARTS = 50
 
 
 class SilentTrainer(Trainer):
@@ -100,3 +108,16 @@ def arguments(recipe: TrainingRecipe, seed: int, folder: Path, device: torch.dev
     )
     made._n_gpu = min(made.n_gpu, 1)  # several GPUs would each get a batch of this size
     return made
+
+
+def loss_curve(losses: Float[np.ndarray, " step"]) -> Float[np.ndarray, " part"]:
+    """Mean loss of each of `PARTS` equal parts of a training; with fewer steps than parts, steps are repeated.
+
+    >>> loss_curve(np.array([3.0, 1.0]))[[0, 24, 25, 49]]
+    array([3., 3., 1., 1.])
+    """
+    if not len(losses):
+        return np.full(PARTS, np.nan)
+    starts = np.arange(PARTS) * len(losses) // PARTS
+    stops = np.maximum(starts + 1, (np.arange(PARTS) + 1) * len(losses) // PARTS)
+    return np.array([losses[start:stop].mean(dtype=np.float64) for start, stop in zip(starts, stops, strict=True)])

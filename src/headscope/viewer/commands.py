@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from headscope import models
 from headscope.corpora import Corpus
 from headscope.passes import Settings
-from headscope.passes.arguments import Directory, Loading, ModelName
+from headscope.passes.settings import Directory, Loading, ModelName
 from headscope.ranges import Range
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.storage.files import remove_unfinished

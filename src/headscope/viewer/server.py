@@ -20,10 +20,10 @@ from starlette.types import ASGIApp
 from headscope.viewer.answers import Answer, act, answer, failure
 from headscope.viewer.export import MEDIA_TYPES, STATIC
 from headscope.viewer.session import ViewSession
-from headscope.web import json_body as bodies
-from headscope.web.local_only import LocalOnly
+from headscope.web import requests
+from headscope.web.requests import LocalOnly, json_body
 
-MOST_BYTES = {"text": bodies.MOST_BYTES}  # a text may have 100,000 letters
+MOST_BYTES = {"text": requests.MOST_BYTES}  # a text may have 100,000 letters
 OTHER_BYTES = 64 * 1024
 Endpoint = Callable[[Request], Awaitable[Response]]
 Call = Callable[..., Awaitable[Any]]
@@ -56,7 +56,7 @@ async def _read(request: Request) -> Response:
 
 async def _act(request: Request) -> Response:
     name = request.path_params["path"]
-    body = await bodies.json_body(request, MOST_BYTES.get(name, OTHER_BYTES))
+    body = await json_body(request, MOST_BYTES.get(name, OTHER_BYTES))
     content = await _alone(request, act, request.app.state.session, name, body)
     if name != "export":
         return _response(content)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
-from headscope.corpora.parsing.passages import words
+from headscope.corpora.parsing.words import words
 from headscope.errors import HeadscopeError
 from support.written import corpus, question
 

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from headscope.corpora import Options, read
-from headscope.corpora.parsing import parquet_rows, xml
+from headscope.corpora.parsing import parquet as parquet_reader
+from headscope.corpora.parsing import xml
 from headscope.corpora.parsing.columns import check_header
-from headscope.corpora.parsing.json_text import first_repeated
+from headscope.corpora.parsing.json_lines import first_repeated
 from headscope.corpora.parsing.limits import LONGEST_TEXT, MOST_COLUMNS
 from headscope.corpora.readers import table
 from headscope.errors import HeadscopeError
@@ -268,8 +269,8 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     "options", [{}, {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}}, {"data_page_size": 10}]
 )
 def test_parquet_of_rows_that_share_their_text_is_unpacked_a_little_at_a_time(options, batches, monkeypatch):
-    monkeypatch.setattr(parquet_rows, "LARGEST_BATCH", 1 << 16)
-    monkeypatch.setattr(parquet_rows, "SMALL_PAGE", 64)
+    monkeypatch.setattr(parquet_reader, "LARGEST_BATCH", 1 << 16)
+    monkeypatch.setattr(parquet_reader, "SMALL_PAGE", 64)
     file = io.BytesIO()
     pq.write_table(pa.table({"text": ["a" * 4000] * 1000, "unread": ["b" * 4000] * 1000}), file, **options)
     assert len(corpus("x.parquet", file.getvalue())) == 1000
@@ -284,7 +285,7 @@ def test_of_parquet_no_more_is_unpacked_than_is_asked_for(batches):
 
 
 def test_a_page_or_a_packed_file_of_parquet_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(parquet_rows, "LARGEST_PAGE", 1000)
+    monkeypatch.setattr(parquet_reader, "LARGEST_PAGE", 1000)
     refused("x.parquet", parquet(text=["It rained. " * 100]), r"a page of 110\d bytes, at most 1000 are unpacked")
     monkeypatch.setattr(table, "LARGEST_FILE", 1000)
     refused("x.parquet.gz", parquet(text=["It rained. " * 100]), "once it is unpacked")

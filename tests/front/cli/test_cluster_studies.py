@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from headscope import results
 from headscope.cluster import on_ray
-from headscope.cluster.ray_liveness import Liveness
+from headscope.cluster.ray_cluster import Liveness
 from headscope.front.cli.app import application
 from headscope.passes import array_files, shards
 from support.pages import not_written

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 import support
 from headscope import results
 from headscope.cluster.on_ray import RayEngine
-from headscope.corpora import corpus as corpus_module
+from headscope.corpora import reading as corpus_module
 from headscope.corpora.kept_check import copies
 from headscope.front import from_options
 from headscope.front.cli import compute

@@ -65,7 +65,7 @@ def test_help_shows_no_python_type(words: list[str]) -> None:
     [
         ("layers", list(TASKS)),
         ("layers", catalog.names("corpora/readers")),
-        ("cloze", [name for name in catalog.names("corpora/suites/readers") if name != "own"]),
+        ("cloze", [name for name in catalog.listed("corpora/suites/readers", "SUITES") if name != "own"]),
     ],
 )
 def test_help_lists_the_names_that_an_option_takes(study: str, names: list[str]) -> None:

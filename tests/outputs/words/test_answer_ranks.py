@@ -5,7 +5,7 @@ import torch
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.outputs.words.answer_ranks import answer_ranks
-from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.predictor import WordPredictor
 from support.planted_words import SIZE, TOKENIZER, causal_table
 
 

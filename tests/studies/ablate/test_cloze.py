@@ -14,8 +14,7 @@ from headscope import HeadscopeError, Settings
 from headscope.corpora.tasks import Task, read
 from headscope.models import heads
 from headscope.outputs.words.item_inputs import item_inputs
-from headscope.outputs.words.logits import WordPredictor
-from headscope.outputs.words.text_scores import text_scores
+from headscope.outputs.words.predictor import WordPredictor, text_scores
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import model_of
 from headscope.report.parts import HeadKind

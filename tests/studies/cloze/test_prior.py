@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.predictor import WordPredictor
 from headscope.studies.cloze.prior import prior
 from support.planted_words import SIZE, TOKENIZER, causal_table
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_rel
 
-from headscope.statistics.bootstrap import effective_units, interval, poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import effective_units, interval
 from headscope.studies.coreference import variables
 from headscope.studies.coreference.question_scores import GENDER_NAMES, Pairs, f1, pairs, pronoun_counts
 from headscope.studies.coreference.scores import AntecedentPredictions

@@ -8,7 +8,8 @@ import xarray as xr
 
 from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
-from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import variables
 from headscope.studies.coreference.baselines import NAMES

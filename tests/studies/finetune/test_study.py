@@ -19,7 +19,7 @@ from headscope.outputs.task_inputs import encode_for_task
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.finetune.study import INITS, run
 from headscope.training import run_record
-from headscope.training.loss_curve import loss_curve
+from headscope.training.trainer import loss_curve
 from support.small_tasks import birds, counts, tiny_folder
 
 QUICK = Settings(resamples=20)

@@ -17,7 +17,7 @@ from headscope import HeadscopeError, Settings, results
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
 from headscope.front.cli.app import application
-from headscope.outputs.masked_words import masked_logits
+from headscope.outputs.outputs import masked_logits
 from headscope.report.study_page import study_page
 from headscope.studies.pretrain_head.text import held_out_text, log_frequencies
 from headscope.studies.pretrain_head.variables import unigram_outputs

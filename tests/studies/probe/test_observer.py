@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
+from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.encoding.word_attention import SPECIAL
-from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collate
 from headscope.studies.probe.observer import TreebankObserver

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import t
 
 from headscope.statistics import bootstrap
-from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import Selection
 from headscope.studies.relations.link_attention import MOST, LinkAttention, with_either
 from headscope.studies.relations.scores import best, largest_gain, least_gain, score

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headscope.encoding.parsed_sentences import Parsed
 from headscope.errors import HeadscopeError
-from headscope.linguistics.parsed_sentences import Parsed
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.structure import probes, treebank_states
 from headscope.studies.structure.example_trees import example_trees

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from headscope.linguistics.fixed_words import FixedWord
+from headscope.linguistics.dependencies import FixedWord
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.statistics import bootstrap
+from headscope.statistics import bootstrap, intervals
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import Selection, split_in_half
 from headscope.studies.syntax.scores import HeadPredictions, best, best_baseline, hits, score
@@ -126,7 +126,7 @@ def test_accuracy_is_over_words_and_resampled_by_input(known, draws: np.ndarray,
         for row in draws
     ]
     np.testing.assert_allclose(
-        found.accuracy.interval, bootstrap.interval(np.array(resampled), found.accuracy.units), atol=1e-12
+        found.accuracy.interval, intervals.interval(np.array(resampled), found.accuracy.units), atol=1e-12
     )
     assert found.fixed == best_baseline(words[its])
     np.testing.assert_allclose(found.baseline.mean, [hits(words[its], found.fixed).mean()])

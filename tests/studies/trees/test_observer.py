@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
-from headscope.linguistics.fixed_words import FixedWord
+from headscope.linguistics.dependencies import FixedWord
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.trees.observer import TreeObserver, means_of
 from headscope.studies.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows, joined

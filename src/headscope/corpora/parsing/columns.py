@@ -1,10 +1,11 @@
 """Columns of a table: which hold the sentences, and which the label."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headscope.corpora.parsing.json_text import Number, first_repeated
+from headscope.corpora.options import Options
+from headscope.corpora.parsing.json_lines import Number, first_repeated
 from headscope.corpora.parsing.limits import MOST_COLUMNS
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError, suggest
@@ -75,6 +76,22 @@ def numbered(wanted: str | None) -> bool:
     (True, False, False)
     """
     return bool(wanted) and all(part.strip().isdecimal() for part in wanted.split(",") if part.strip())
+
+
+def examples(
+    rows: Iterable[Mapping[str, object]], options: Options, *, source: str, name: str
+) -> Iterator[Example | Bad]:
+    """The example of each row of a table; its columns are chosen by the first row.
+
+    * `source`: named in errors; `name`: begins the id of an example.
+    """
+    chosen = None
+    for number, row in enumerate(rows, 1):
+        chosen = chosen or choose(list(row), options.columns, source, options.document)
+        try:
+            yield example(name, number, row, chosen)
+        except Bad as bad:
+            yield bad
 
 
 def example(name: str, line: int, row: Mapping[str, object], columns: TableColumns) -> Example:

@@ -9,7 +9,7 @@ and close in one sentence.
 import re
 from collections import Counter
 
-from headscope.corpora.parsing.conllu_sentences import Block, ConlluRow
+from headscope.corpora.parsing.conllu_rows import Block, ConlluRow
 from headscope.corpora.problems import Bad
 from headscope.linguistics.sentence import Mention
 

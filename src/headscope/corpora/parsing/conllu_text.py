@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from headscope.corpora.parsing.conllu_sentences import Block, ConlluRow
-from headscope.corpora.parsing.whitespace_words import after_blanks
+from headscope.corpora.parsing.conllu_rows import Block, ConlluRow
+from headscope.corpora.parsing.words import after_blanks
 
 Spans = tuple[tuple[int, int], ...]
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.parsing.limits import whole_number
-from headscope.corpora.parsing.whitespace_words import Span
+from headscope.corpora.parsing.words import Span
 from headscope.corpora.parsing.xml import Node, tree
-from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.problems import Bad, Skipped, parsed
 
 
 class Element(NamedTuple):
@@ -35,14 +35,7 @@ def from_jsonl(source: str) -> Iterator[Annotated | Bad | Skipped]:
     Characters are counted from 0, ends are excluded. Other fields are not read, but for "lexical_unit" and "anno_id",
     which name the example.
     """
-    for record in records(source):
-        if not isinstance(record, Record):
-            yield record
-            continue
-        try:
-            yield _from_record(record)
-        except Bad as bad:
-            yield bad
+    return parsed(records(source), _from_record)
 
 
 def _from_record(record: Record) -> Annotated:

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headscope.corpora.parsing.cursor import Cursor
 from headscope.corpora.parsing.limits import LONGEST_TEXT
-from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.problems import Bad
 from headscope.linguistics.sentence import Example, Sentence
 

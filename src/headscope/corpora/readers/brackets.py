@@ -7,7 +7,6 @@ quotation marks that the treebank escapes; traces (-NONE-) are left out. Heads a
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate
 from pathlib import Path
 
 from headscope.corpora import kinds
@@ -16,6 +15,7 @@ from headscope.corpora.parsing.bracketed_phrases import Phrase, heads_of, spans_
 from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock
+from headscope.corpora.parsing.words import joined
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.penn import unescaped, upos
 from headscope.linguistics.sentence import Example, Sentence
@@ -109,12 +109,12 @@ def _close(opened: list[Phrase], words: list[tuple[str, str]], form: str) -> Non
 
 
 def _sentence(root: Phrase, words: list[tuple[str, str]]) -> Sentence:
-    starts = accumulate((len(form) + 1 for form, _ in words), initial=0)
     heads, tags = heads_of(root, len(words)), tuple(upos(tag) for _, tag in words)
     relations = ["punct" if tag == "PUNCT" else "dep" for tag in tags]
+    text, spans = joined([form for form, _ in words])
     return Sentence(
-        " ".join(form for form, _ in words),
-        words=tuple((start, start + len(form)) for start, (form, _) in zip(starts, words, strict=False)),
+        text,
+        words=spans,
         upos=tags,
         heads=heads,
         deprel=tuple(relation if head else "root" for relation, head in zip(relations, heads, strict=True)),

@@ -4,10 +4,10 @@ Words stand between blanks, with the brackets and quotation marks that the Penn 
 """
 
 from collections.abc import Iterator
-from itertools import accumulate
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.sentence_blocks import sentences
+from headscope.corpora.parsing.words import joined
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import unescaped, upos
 from headscope.linguistics.sentence import Example, Sentence
@@ -32,10 +32,10 @@ def _row(number: int, line: str) -> Row:
 
 
 def _sentence(rows: list[Row]) -> Sentence:
-    starts = accumulate((len(form) + 1 for form, _, _ in rows), initial=0)
+    text, words = joined([form for form, _, _ in rows])
     return Sentence(
-        " ".join(form for form, _, _ in rows),
-        words=tuple((start, start + len(form)) for start, (form, _, _) in zip(starts, rows, strict=False)),
+        text,
+        words=words,
         upos=tuple(tag for _, tag, _ in rows),
         chunks=tuple(chunk for _, _, chunk in rows),
     )

@@ -6,16 +6,16 @@ Words stand between blanks. Heads are made from the parses (`parsing.bracketed_p
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import bracketed_phrases
-from headscope.corpora.parsing.cursor import Cursor
-from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock, example
+from headscope.corpora.parsing.words import joined
 from headscope.corpora.problems import Bad
 from headscope.corpora.readers.penn import ESCAPED, upos
 from headscope.linguistics.sentence import Example, Mention, Sentence
@@ -71,11 +71,11 @@ def _sentence(block: Block, scope: tuple[str, ...]) -> Sentence:
     rows = [_row(number, line) for number, line in block]
     if not scope:
         raise Bad(rows[0].line, "the sentence stands outside of '#begin document (NAME); part 000' and '#end document'")
-    starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
+    text, words = joined([row.form for row in rows])
     bits, tags = [row.parse for row in rows], [row.tag for row in rows]
     return Sentence(
-        " ".join(row.form for row in rows),
-        words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),
+        text,
+        words=words,
         upos=tuple(upos(row.tag) for row in rows),
         heads=bracketed_phrases.heads(bits, tags, rows[0].line),
         phrases=bracketed_phrases.phrases(bits, tags, rows[0].line),

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing import conllu_mentions, conllu_text, dependency_columns, sentence_pairs
-from headscope.corpora.parsing.conllu_sentences import Block, blocks
-from headscope.corpora.parsing.cursor import Cursor
+from headscope.corpora.parsing import conllu_mentions, conllu_text
+from headscope.corpora.parsing.conllu_rows import Block, blocks, column, morphology, tree_of
+from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.problems import Bad, Skipped
 from headscope.linguistics.sentence import Example, Mention, Sentence
 
@@ -21,12 +21,57 @@ class Document(NamedTuple):
     fields: str = ""
 
 
+class Named(NamedTuple):
+    """A sentence with its id, the line it starts on, and its pair and label, if any.
+
+    The pair is what two consecutive sentences share in a comment `# pair = X`.
+    """
+
+    id: str
+    line: int
+    sentence: Sentence
+    pair: str | None
+    label: str | None
+
+
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each sentence; two that follow each other and share `# pair = X` are one example, labelled by `# pair_label`."""
-    yield from sentence_pairs.join(_sentences(source, options.cursor or Cursor()))
+    yield from _paired(_sentences(source, options.cursor or Cursor()))
 
 
-def _sentences(source: str, cursor: Cursor) -> Iterator[sentence_pairs.Named | Bad | Skipped]:
+def _paired(items: Iterator[Named | Bad | Skipped]) -> Iterator[Example | Bad | Skipped]:
+    """Examples of one sentence, and of two where they are a pair; a sentence that lacks its partner is bad."""
+    waiting: Named | None = None
+    for item in items:
+        if not isinstance(item, Named):
+            yield item
+            continue
+        if waiting and waiting.pair == item.pair:
+            yield _pair(waiting, item)
+            waiting = None
+            continue
+        if waiting:
+            yield _alone(waiting)
+        waiting = item if item.pair else None
+        if not item.pair:
+            yield Example(item.id, (item.sentence,), label=item.label)
+    if waiting:
+        yield _alone(waiting)
+
+
+def _pair(first: Named, second: Named) -> Example | Bad:
+    if first.label and second.label and first.label != second.label:
+        return Bad(
+            second.line, f"pair '{second.pair}' has the labels '{first.label}' and '{second.label}', expected one"
+        )
+    return Example(first.pair or "", (first.sentence,), (second.sentence,), first.label or second.label)
+
+
+def _alone(item: Named) -> Bad:
+    return Bad(item.line, f"pair '{item.pair}' has one sentence, expected two that follow each other")
+
+
+def _sentences(source: str, cursor: Cursor) -> Iterator[Named | Bad | Skipped]:
     name = Path(source).name
     for block in blocks(source, cursor):
         if isinstance(block, Bad):
@@ -69,15 +114,15 @@ def _sentence(block: Block, mentions: tuple[Mention, ...] | None, scope: str) ->
     return Sentence(
         text,
         words=spans,
-        upos=dependency_columns.column(block.words, "upos"),
-        heads=dependency_columns.heads(block.words),
-        deprel=dependency_columns.column(block.words, "deprel"),
+        upos=column(block.words, "upos"),
+        heads=tree_of(block.words),
+        deprel=column(block.words, "deprel"),
         mentions=mentions,
-        morphology=dependency_columns.morphology(block.words),
+        morphology=morphology(block.words),
         document=scope,
     )
 
 
-def _named(block: Block, sentence: Sentence, name: str) -> sentence_pairs.Named:
+def _named(block: Block, sentence: Sentence, name: str) -> Named:
     id = block.comments.get("sent_id") or f"{name}:{block.line}"
-    return sentence_pairs.Named(id, block.line, sentence, block.comments.get("pair"), block.comments.get("pair_label"))
+    return Named(id, block.line, sentence, block.comments.get("pair"), block.comments.get("pair_label"))

@@ -9,8 +9,8 @@ from headscope.corpora.options import Options
 from headscope.corpora.parsing import framenet_json
 from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.lines import suffix
-from headscope.corpora.parsing.whitespace_words import Span, between_blanks, covered
-from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.parsing.words import Span, between_blanks, covered
+from headscope.corpora.problems import Bad, Skipped, parsed
 from headscope.linguistics.sentence import Example, Link, Sentence
 
 SUFFIXES = (".xml",)
@@ -34,14 +34,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     Each element is the source of a link, the word that evokes the frame its target ("give ... up" is one of two parts).
     """
     annotated = framenet_json.from_xml if suffix(source) == ".xml" else framenet_json.from_jsonl
-    for item in annotated(source):
-        if not isinstance(item, framenet_json.Annotated):
-            yield item
-            continue
-        try:
-            yield _example(item)
-        except Bad as bad:
-            yield bad
+    return parsed(annotated(source), _example)
 
 
 def _example(item: framenet_json.Annotated) -> Example:

@@ -4,12 +4,13 @@ Offsets are characters. The passages come without words and trees: words are let
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.limits import refuse_long, whole_number
-from headscope.corpora.parsing.passages import Span, covered, words
-from headscope.corpora.problems import Bad, Skipped
-from headscope.corpora.readers.table import tsv
+from headscope.corpora.parsing.words import Span, within, words
+from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.readers.table import Row, tsv
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
 
@@ -23,26 +24,20 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
     Raises `HeadscopeError` if a column is missing.
     """
-    for row in tsv(source, cursor=options.cursor):
-        if isinstance(row, Bad | Skipped):
-            yield row
-            continue
-        line, fields = row
-        if missing := [name for name in COLUMNS if name not in fields]:
-            raise HeadscopeError(f"corpus '{source}': no column {', '.join(map(repr, missing))}; GAP has them all")
-        try:
-            yield _example(line, {name: str(fields[name]) for name in COLUMNS})
-        except Bad as bad:
-            yield bad
+    return parsed(tsv(source, cursor=options.cursor), partial(_example, source))
 
 
-def _example(line: int, row: Mapping[str, str]) -> Example:
+def _example(source: str, numbered: Row) -> Example:
+    line, fields = numbered
+    if missing := [name for name in COLUMNS if name not in fields]:
+        raise HeadscopeError(f"corpus '{source}': no column {', '.join(map(repr, missing))}; GAP has them all")
+    row = {name: str(fields[name]) for name in COLUMNS}
     text = row["Text"]
     refuse_long(text, line)
     pronoun, *names = (_span(text, row, name, line) for name in ("Pronoun", "A", "B"))
     parts = words(text, [pronoun, *names])
-    candidates = tuple(covered(parts, name, line) for name in names)
-    question = Question(covered(parts, pronoun, line), candidates, _answer(row, line))
+    candidates = tuple(within(parts, name, line) for name in names)
+    question = Question(within(parts, pronoun, line), candidates, _answer(row, line))
     return Example(row["ID"], (Sentence(text, parts, question=question),))
 
 

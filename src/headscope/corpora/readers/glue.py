@@ -1,8 +1,9 @@
-"""Tasks of GLUE (and SNLI), from the folders that GLUE is distributed in."""
+"""Tasks of GLUE (and SNLI), from the folders that GLUE is distributed in, with their labels and metrics."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from headscope.corpora.options import Options
 from headscope.corpora.problems import Bad, Skipped
@@ -12,21 +13,40 @@ from headscope.linguistics.sentence import Example
 
 SUFFIXES: tuple[str, ...] = ()
 
-COLUMNS = {
-    "CoLA": "4,,2",
-    "MNLI": "sentence1,sentence2,gold_label",
-    "MRPC": "#1 String,#2 String,Quality",
-    "QNLI": "question,sentence,label",
-    "QQP": "question1,question2,is_duplicate",
-    "RTE": "sentence1,sentence2,label",
-    "SNLI": "sentence1,sentence2,gold_label",
-    "SST-2": "sentence,,label",
-    "STS-B": "sentence1,sentence2,score",
-    "WNLI": "sentence1,sentence2,label",
-}
+
+ENTAILS = ("entailment", "not_entailment")
+INFERENCE = ("contradiction", "entailment", "neutral")
+YES_NO = ("0", "1")
+
+
 FILES = {
     "train": ("train.tsv", "train_subset.tsv"),
     "dev": ("dev.tsv", "dev_matched.tsv", "heldout_subset.tsv"),
+}
+
+
+class GlueTask(NamedTuple):
+    """Columns of a task's tables, its labels in GLUE's numbering (none for a regression), and its metrics.
+
+    The main metric is the first.
+    """
+
+    columns: str
+    labels: tuple[str, ...]
+    metrics: tuple[str, ...] = ("accuracy",)
+
+
+GLUE = {
+    "CoLA": GlueTask("4,,2", YES_NO, ("matthews", "accuracy")),
+    "MNLI": GlueTask("sentence1,sentence2,gold_label", INFERENCE),
+    "MRPC": GlueTask("#1 String,#2 String,Quality", YES_NO, ("accuracy", "f1")),
+    "QNLI": GlueTask("question,sentence,label", ENTAILS),
+    "QQP": GlueTask("question1,question2,is_duplicate", YES_NO, ("accuracy", "f1")),
+    "RTE": GlueTask("sentence1,sentence2,label", ENTAILS),
+    "SNLI": GlueTask("sentence1,sentence2,gold_label", INFERENCE),
+    "SST-2": GlueTask("sentence,,label", YES_NO),
+    "STS-B": GlueTask("sentence1,sentence2,score", (), ("pearson", "spearman")),
+    "WNLI": GlueTask("sentence1,sentence2,label", YES_NO),
 }
 
 
@@ -43,7 +63,7 @@ def locate(source: str, options: Options) -> list[str]:
         return [source]
     if not path.is_dir():
         raise HeadscopeError(f"corpus '{source}' does not exist; name the folder of a GLUE task")
-    task = _task(options.task or path.name, source)
+    task = _known(options.task or path.name, source)
     folders = [path, *sorted(path.iterdir())] if options.task else [path]
     folder = next((folder for folder in folders if _plain(folder.name) == _plain(task)), None)
     if folder is None:
@@ -53,8 +73,8 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """The task's examples; labels as they are in the file, scores of STS-B as numbers."""
-    task = _task(options.task or Path(source).parent.name, source)
-    for item in table.examples(source, replace(options, columns=options.columns or COLUMNS[task])):
+    task = _known(options.task or Path(source).parent.name, source)
+    for item in table.examples(source, replace(options, columns=options.columns or GLUE[task].columns)):
         yield _scored(item) if task == "STS-B" and isinstance(item, Example) else item
 
 
@@ -65,17 +85,6 @@ def _scored(example: Example) -> Example | Bad:
         return Bad(int(example.id.rpartition(":")[2]), f"score '{example.label}' is not a number")
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
-
-
-def _task(name: str, source: str) -> str:
-    tasks = {_plain(task): task for task in COLUMNS}
-    if _plain(name) in tasks:
-        return tasks[_plain(name)]
-    raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {suggest(name, COLUMNS)}")
-
-
 def _file(folder: Path, split: str) -> str:
     for name in FILES.get(split, (f"{split}.tsv",)):
         for path in (folder / name, folder / f"{name}.gz"):
@@ -83,3 +92,22 @@ def _file(folder: Path, split: str) -> str:
                 return str(path)
     there = ", ".join(sorted(path.name for path in folder.glob("*.tsv*"))) or "no .tsv file"
     raise HeadscopeError(f"corpus '{folder}': no split '{split}'; there is: {there}")
+
+
+def glue_name(name: str) -> str | None:
+    """GLUE's spelling of a task's name; None for a task outside GLUE.
+
+    >>> glue_name("sts_b"), glue_name("sst2"), glue_name("mine")
+    ('STS-B', 'SST-2', None)
+    """
+    return {_plain(task): task for task in GLUE}.get(_plain(name))
+
+
+def _known(name: str, source: str) -> str:
+    if task := glue_name(name):
+        return task
+    raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {suggest(name, GLUE)}")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")

@@ -29,13 +29,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad]:
 
     Raises `HeadscopeError` if the data set cannot be reached or has no such split or columns.
     """
-    chosen = None
-    for number, row in enumerate(_rows(source, options.split), 1):
-        chosen = chosen or columns.choose(list(row), options.columns, source, options.document)
-        try:
-            yield columns.example(Path(source).name, number, row, chosen)
-        except Bad as bad:
-            yield bad
+    return columns.examples(_rows(source, options.split), options, source=source, name=Path(source).name)
 
 
 def _rows(source: str, split: str | None) -> Iterator[Mapping[str, object]]:

@@ -13,13 +13,14 @@ Each line is an object:
 """
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.parsing.limits import refuse_long
-from headscope.corpora.parsing.whitespace_words import Span, between_blanks, located
-from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.parsing.words import Span, between_blanks, located
+from headscope.corpora.problems import Bad, Skipped, parsed
 from headscope.linguistics.sentence import Example, Link, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
@@ -27,14 +28,7 @@ SUFFIXES: tuple[str, ...] = ()
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """Each line with its links; one that links words that are not there, none at all, or a word to itself is `Bad`."""
-    for record in records(source, cursor=options.cursor):
-        if not isinstance(record, Record):
-            yield record
-            continue
-        try:
-            yield _example(record, Path(source).name)
-        except Bad as bad:
-            yield bad
+    return parsed(records(source, cursor=options.cursor), partial(_example, name=Path(source).name))
 
 
 def _example(record: Record, name: str) -> Example:

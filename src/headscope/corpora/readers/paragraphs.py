@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora.options import Offsets, Options
-from headscope.corpora.parsing.cursor import Cursor
-from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.problems import Skipped
 from headscope.corpora.readers.text import HEADING, is_title
 from headscope.errors import HeadscopeError

@@ -5,13 +5,12 @@ quotation marks that the treebank escapes; heads are those of its conversion: a 
 """
 
 from collections.abc import Iterator
-from itertools import accumulate
 
 from headscope.corpora import kinds
 from headscope.corpora.options import Options
-from headscope.corpora.parsing import dependency_columns
-from headscope.corpora.parsing.conllu_sentences import ConlluRow
+from headscope.corpora.parsing.conllu_rows import ConlluRow, tree_of
 from headscope.corpora.parsing.sentence_blocks import Block, sentences
+from headscope.corpora.parsing.words import joined
 from headscope.corpora.problems import Bad
 from headscope.linguistics.sentence import Example, Sentence
 
@@ -44,14 +43,14 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad]:
 
 def _sentence(block: Block) -> Sentence:
     rows = [_row(number, index, line) for index, (number, line) in enumerate(block, 1)]
-    starts = accumulate((len(row.form) + 1 for row in rows), initial=0)
+    text, words = joined([row.form for row in rows])
     relations = ["punct" if row.upos == "PUNCT" else "dep" for row in rows]
-    heads = dependency_columns.heads(rows)
+    heads = tree_of(rows)
     if not heads:
         raise Bad(rows[0].line, "the words have no heads ('_'), expected numbers from 0")
     return Sentence(
-        " ".join(row.form for row in rows),
-        words=tuple((start, start + len(row.form)) for start, row in zip(starts, rows, strict=False)),
+        text,
+        words=words,
         upos=tuple(row.upos for row in rows),
         heads=heads,
         deprel=tuple(relation if head else "root" for relation, head in zip(relations, heads, strict=True)),

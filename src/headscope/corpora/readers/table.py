@@ -8,11 +8,10 @@ from typing import BinaryIO
 
 from headscope.corpora import kinds
 from headscope.corpora.options import DEFAULTS, Options
-from headscope.corpora.parsing import columns, parquet_rows
-from headscope.corpora.parsing.cursor import Cursor
+from headscope.corpora.parsing import columns, parquet
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.parsing.limits import LARGEST_FILE, LONGEST_LINE
-from headscope.corpora.parsing.lines import lines, opened, suffix
+from headscope.corpora.parsing.lines import Cursor, lines, opened, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
@@ -126,7 +125,7 @@ def _parquet(source: str, options: Options, cursor: Cursor) -> Rows:
 
     try:
         with opened(source) as file:
-            yield from enumerate(parquet_rows.rows(_unpacked(file) if source.endswith(".gz") else file, choose), 1)
+            yield from enumerate(parquet.rows(_unpacked(file) if source.endswith(".gz") else file, choose), 1)
     except (pyarrow.ArrowException, ArithmeticError, ValueError) as error:
         # ValueError: text that is not UTF-8, or a time that Python cannot hold
         reason = f"{error} ".splitlines()[0].strip()

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.cursor import Cursor
-from headscope.corpora.parsing.lines import lines
+from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.linguistics.sentence import Example, Sentence
 
 SUFFIXES = (".txt",)

@@ -13,8 +13,9 @@ from pathlib import Path
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.lines import lines
-from headscope.corpora.parsing.passages import FEMININE, MASCULINE, Span, covered, words
+from headscope.corpora.parsing.words import Span, within, words
 from headscope.corpora.problems import Bad
+from headscope.corpora.readers.winogender import PRONOUNS
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
 
@@ -23,6 +24,7 @@ TYPES = ("type1", "type2")
 LISTS = ("male_occupations.txt", "female_occupations.txt")
 BRACKET = re.compile(r"\[([^][]*)\]")
 NUMBER = re.compile(r"(\d+)\s+")
+GENDERED = PRONOUNS["male"] | PRONOUNS["female"]
 MOST_MENTIONS = 100
 
 
@@ -66,13 +68,13 @@ def _example(line: int, numbered: str, file: str, occupations: re.Pattern[str]) 
     if not number:
         raise Bad(line, "the line does not begin with the number of its sentence")
     text, spans = unbracketed(numbered[number.end() :], line)
-    pronouns = [span for span in spans if text[slice(*span)].lower() in MASCULINE | FEMININE]
+    pronouns = [span for span in spans if text[slice(*span)].lower() in GENDERED]
     named = [span for span in spans if span not in pronouns]
     if not (pronouns and named):
         raise Bad(line, "no pronoun, or no occupation, stands in square brackets")
     mentions = (pronouns[0], named[0], _other(text, spans, named[0], occupations, line))
     parts = words(text, mentions)
-    pronoun, *candidates = (covered(parts, span, line) for span in mentions)
+    pronoun, *candidates = (within(parts, span, line) for span in mentions)
     kind, _, name = file.partition("_")
     partner = (kind, f"{name}:{number[1]}") if kind in ("pro", "anti") else ()
     return Example(

@@ -6,20 +6,26 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.limits import refuse_long
-from headscope.corpora.parsing.passages import FEMININE, MASCULINE, NEUTRAL, Span, covered, words
-from headscope.corpora.problems import Bad, Skipped
-from headscope.corpora.readers.table import tsv
+from headscope.corpora.parsing.words import Span, within, words
+from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.readers.table import Row, tsv
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
 
 SUFFIXES: tuple[str, ...] = ()
 SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
 ID = re.compile(r"(?P<occupation>[^.]+)\.(?P<participant>[^.]+)\.(?P<answer>[01])\.(?P<gender>\w+)\.txt")
-PRONOUNS = {"male": MASCULINE, "female": FEMININE, "neutral": NEUTRAL}
+# Pronouns of the third person, by gender.
+PRONOUNS = {
+    "male": {"he", "him", "his", "himself"},
+    "female": {"she", "her", "hers", "herself"},
+    "neutral": {"they", "them", "their", "theirs", "themself", "themselves"},
+}
 
 
 def locate(source: str, options: Options) -> list[str]:
@@ -39,18 +45,12 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     if Path(source).name == STATISTICS:
         return
     expected = _expected(str(Path(source).with_name(STATISTICS)))
-    for row in tsv(source, cursor=options.cursor):
-        if isinstance(row, Bad | Skipped):
-            yield row
-            continue
-        line, fields = row
-        try:
-            yield _example(line, str(fields.get("sentid", "")), str(fields.get("sentence", "")), expected)
-        except Bad as bad:
-            yield bad
+    yield from parsed(tsv(source, cursor=options.cursor), partial(_example, expected))
 
 
-def _example(line: int, id: str, text: str, expected: dict[str, str]) -> Example:
+def _example(expected: dict[str, str], row: Row) -> Example:
+    line, fields = row
+    id, text = (str(fields.get(name, "")) for name in ("sentid", "sentence"))
     refuse_long(text, line)
     parsed = ID.fullmatch(id)
     if parsed is None or parsed["gender"] not in PRONOUNS:
@@ -59,8 +59,8 @@ def _example(line: int, id: str, text: str, expected: dict[str, str]) -> Example
     pronoun = _only(text, PRONOUNS[parsed["gender"]], line)
     parts = words(text, [pronoun, *spans])
     question = Question(
-        covered(parts, pronoun, line),
-        tuple(covered(parts, span, line) for span in spans),
+        within(parts, pronoun, line),
+        tuple(within(parts, span, line) for span in spans),
         int(parsed["answer"]),
         _stereotype(parsed["gender"], expected.get(parsed["occupation"].lower(), "")),
         f"{parsed['occupation']}.{parsed['participant']}.{parsed['answer']}",

@@ -1,20 +1,21 @@
 """Read suites: by name from a folder of data, or from a file."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from types import ModuleType
 
 from headscope import catalog
-from headscope.corpora.parsing.storable import first_unstorable
+from headscope.corpora.parsing.limits import first_unstorable
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import ClozeItem, spread
 from headscope.errors import HeadscopeError, suggest
 from headscope.storage.files import opening, refuse_text
 
 READERS = "corpora/suites/readers"
+Item = ClozeItem | Bad | Skipped
 # The deepest folder below --data in which the files of a suite are looked for.
 DEPTH = 3
 
@@ -68,7 +69,7 @@ def read_suites(
 def _read(given: str, data: str | Path | None, limit: int | None, per_condition: int | None, skip_bad: bool) -> Suite:
     name, reader, files = _located(given, data)
     items, skipped, ids = [], Counter[str](), set[str]()
-    for item in reader.items(files):
+    for item in chain.from_iterable(map(reader, files)) if files else reader():
         if isinstance(item, Skipped):
             skipped[item.reason] += item.count
             continue
@@ -107,25 +108,31 @@ def _refuse(suite: str, files: Sequence[str], problem: Bad | str, skip_bad: bool
     raise HeadscopeError(f"suite '{file}', line {problem.line}: {problem.message}; {remedy}") from problem
 
 
-def _located(given: str, data: str | Path | None) -> tuple[str, ModuleType, list[str]]:
-    """The name of a suite, its reader, and its files."""
+def _located(given: str, data: str | Path | None) -> tuple[str, Callable[..., Iterable[Item]], list[str]]:
+    """The name of a suite, the reader of its files, and these."""
     refuse_text("suite", given)
-    names, name = catalog.names(READERS), given.replace("-", "_").lower()
+    modules, name = catalog.listed(READERS, "SUITES"), given.replace("-", "_").lower()
+    names = [suite for suite in modules if suite != "own"]
     if Path(given).is_file():
-        # of two readers of one file, such as marvin_linzen and marvin_linzen_verbs, the first one
-        readers = {file: reader for reader in reversed(names) for file in catalog.load(READERS, reader).FILES}
         plain = Path(given).name.removesuffix(".gz")
-        reader = readers.get(plain, "own")
-        stem = reader if reader != "own" else Path(plain).stem
-        return stem, catalog.load(READERS, reader), [given]
-    if name not in names or name == "own":
-        there = ", ".join(reader for reader in names if reader != "own")
-        near = suggest(name, [reader for reader in names if reader != "own"], remedy=f"name a file, or one of {there}")
+        # of two suites of one file, such as marvin_linzen and marvin_linzen_verbs, the first one
+        suite = next((suite for suite in names if plain in _files(modules[suite], suite)), "own")
+        return Path(plain).stem if suite == "own" else suite, _reader(modules[suite], suite), [given]
+    if name not in names:
+        near = suggest(name, names, remedy=f"name a file, or one of {', '.join(names)}")
         raise HeadscopeError(f"suite '{given}' is no file and no name of a suite; {near}")
-    reader = catalog.load(READERS, name)
-    if reader.FILES and data is None:
+    files = _files(modules[name], name)
+    if files and data is None:
         raise HeadscopeError(f"suite '{name}': its files are missing; name their folder with --data")
-    return name, reader, [_file(name, file, Path(str(data))) for file in reader.FILES]
+    return name, _reader(modules[name], name), [_file(name, file, Path(str(data))) for file in files]
+
+
+def _reader(module: str, suite: str) -> Callable[..., Iterable[Item]]:
+    return getattr(catalog.load(READERS, module), suite)
+
+
+def _files(module: str, suite: str) -> tuple[str, ...]:
+    return catalog.constant(READERS, module, "SUITES")[suite]
 
 
 def _file(suite: str, name: str, folder: Path) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from headscope import corpora
 from headscope.corpora import Corpus, Options
 from headscope.corpora.options import DEFAULTS, with_keywords
+from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.suites import read_suites
-from headscope.corpora.tasks.glue import GLUE, glue_name
 from headscope.corpora.tasks.task import Task
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
@@ -56,15 +56,9 @@ def read(
         near = "" if task else f", or name a task of GLUE: {', '.join(sorted(GLUE))}"
         raise HeadscopeError(f"task '{name}': no dev split in folder '{data}'; add a file dev.tsv{near}")
     if task is not None:
-        labels, metrics = GLUE[task]
-        read = Task(
-            name=task,
-            kind="classification" if labels else "regression",
-            labels=labels,
-            metrics=metrics,
-            dev=dev,
-            train=train,
-        )
+        _, labels, metrics = GLUE[task]
+        kind = "classification" if labels else "regression"
+        read = Task(name=task, kind=kind, labels=labels, metrics=metrics, dev=dev, train=train)
     else:
         read = _of_tables(name, dev, train, regression)
     for corpus in filter(None, (dev, train)):

@@ -124,8 +124,8 @@ def _journal(study: str, given: Mapping[str, Any], ready: Mapping[str, Any]) -> 
 
     * `given`: the options; `ready`: the inputs that were made from them.
     """
-    from headscope.passes.fingerprint import of_model
     from headscope.passes.pass_journal import PassJournal
+    from headscope.passes.provenance import of_model
 
     options = {name: _text(value) for name, value in given.items() if name not in LEFT_OUT | HASHED}
     models = {f"model {number}": of_model(model) for number, model in enumerate(ready.get("models", ()), 1)}

@@ -36,8 +36,8 @@ def export(
             return
         from headscope import results
         from headscope.report.printed import export_printed
-        from headscope.results.export import export_tables
         from headscope.results.hub import fetch
+        from headscope.results.tables import export_tables
 
         directory = fetch(directory)
         result, folder = results.read(directory), out or directory / "tables"

@@ -13,7 +13,7 @@ from headscope.ranges import SETTINGS, Range
 
 MOST_EXAMPLES = 10**12
 KINDS = ", ".join(catalog.names("corpora/readers"))
-SUITES = ", ".join(name for name in catalog.names("corpora/suites/readers") if name != "own")
+SUITES = ", ".join(name for name in catalog.listed("corpora/suites/readers", "SUITES") if name != "own")
 
 _corpus: Callable[..., Any] = partial(Option, rich_help_panel="Corpus")
 _run: Callable[..., Any] = partial(Option, rich_help_panel="Run")

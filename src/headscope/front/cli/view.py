@@ -75,8 +75,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         for package in ("starlette", "uvicorn"):
             require(package)
         # Whatever is wrong with the port, the models, the texts or the results is reported before anything is loaded.
-        from headscope.web.call_queue import CallQueue
-        from headscope.web.serve import listening, serve_on
+        from headscope.web.serve import CallQueue, listening, serve_on
 
         with listening(port) as socket:
             session, calls = _session(places, with_, corpora or ["sample"], given), CallQueue()

@@ -13,9 +13,8 @@ from headscope.corpora.suites.item import filled
 from headscope.models import Model
 from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.words.inputs import PredictedPieces
-from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.predictor import WINDOW, WordPredictor, fitting
 from headscope.outputs.words.scored_pieces import ScoredPieces, scored_pieces
-from headscope.outputs.words.text_scores import WINDOW, fitting
 from headscope.passes.settings import DEFAULTS, Settings
 
 Logits = Float[Tensor, "read piece"]

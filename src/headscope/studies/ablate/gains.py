@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.corpora.tasks import LOWER_IS_BETTER, resampled, score
-from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import interval
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from headscope.corpora.suites import ClozeItem
 from headscope.models.heads import existing
 from headscope.passes import Settings
 from headscope.results.variables import PAIRED, Count, Variables, by_layer
-from headscope.statistics.bootstrap import interval
+from headscope.statistics.intervals import interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
 from headscope.studies.ablate.gains import Gains
 

@@ -21,9 +21,9 @@ from headscope.outputs.gradient_importance import importance as by_gradient
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Directory
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Directory
 from headscope.studies.ablate.phenomena import by_phenomenon
 from headscope.studies.ablate.variables import Effects
 

@@ -14,7 +14,7 @@ from headscope.corpora.tasks import Task, chance
 from headscope.models.heads import existing
 from headscope.passes.settings import Settings
 from headscope.results.variables import PAIRED, Variables, by_layer
-from headscope.statistics.bootstrap import interval
+from headscope.statistics.intervals import interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
 from headscope.studies.ablate.gains import Gains
 

@@ -19,10 +19,9 @@ from headscope.encoding.readable import readable_ids
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.gradient_importance import frozen
-from headscope.passes.accumulators import added
+from headscope.passes.accumulators import Buffer, added
 from headscope.passes.batches import collator
 from headscope.passes.passes import Pass, PassResult
-from headscope.passes.resampling_buffer import Buffer
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally

@@ -14,7 +14,7 @@ from torch.nn.functional import cosine_similarity
 
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.masked_lm import has_masked_lm_head
+from headscope.models.words_head import has_masked_lm_head
 from headscope.outputs.losses import mean_state
 
 Pooling = Literal["mean", "first"]

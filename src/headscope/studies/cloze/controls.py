@@ -12,7 +12,7 @@ from jaxtyping import Bool
 from headscope.corpora.suites import Candidate, ClozeItem
 from headscope.corpora.suites.item import GAP, filled
 from headscope.outputs.words.answer_ranks import answer_ranks
-from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.predictor import WordPredictor
 from headscope.passes import Settings
 
 CONTROLS = ("shuffled", "truncated")

@@ -12,8 +12,7 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.suites import ClozeItem
 from headscope.outputs.words.answer_ranks import Answers, answer_ranks
-from headscope.outputs.words.logits import WordPredictor
-from headscope.outputs.words.text_scores import text_scores
+from headscope.outputs.words.predictor import WordPredictor, text_scores
 from headscope.passes import Settings
 from headscope.storage.files import write_atomically
 from headscope.studies.cloze.prior import Prior

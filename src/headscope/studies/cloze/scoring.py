@@ -8,11 +8,11 @@ from headscope.cluster.channel import Json, TaskChannel
 from headscope.cluster.engine import Tasks
 from headscope.corpora.suites import ClozeItem
 from headscope.outputs.words.answer_ranks import Answers, answer_pieces
-from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.predictor import WordPredictor
 from headscope.passes import Settings
 from headscope.passes.accumulators import listed
 from headscope.passes.coverage import Coverage
-from headscope.passes.fingerprint import of_machine
+from headscope.passes.provenance import of_machine
 from headscope.passes.read_parts import parts_by_workers, read_parts
 from headscope.passes.shards import ReadShards
 from headscope.storage.codec import encode

@@ -14,14 +14,14 @@ import numpy as np
 import xarray as xr
 
 from headscope import results
-from headscope.corpora.joint import joint_sha256
+from headscope.corpora.corpus import joint_sha256
 from headscope.corpora.suites import Suite, read_suites
 from headscope.errors import HeadscopeError
 from headscope.models.random_weights import untrained
-from headscope.outputs.words.logits import WordPredictor
+from headscope.outputs.words.predictor import WordPredictor
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Directory, WordsModel
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Directory, WordsModel
 from headscope.ranges import Range
 from headscope.studies.cloze.controls import CONTROLS, controlled, name_guesses, string_matches
 from headscope.studies.cloze.fact_variables import fact_variables

@@ -9,7 +9,8 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from headscope.results.variables import PAIRED, Label, Variables, by_layer
-from headscope.statistics.bootstrap import Tally, interval
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.intervals import interval
 from headscope.studies.clusters.clustering import agreement, groups
 
 PERMUTATIONS = 999

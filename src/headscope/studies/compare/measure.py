@@ -12,8 +12,8 @@ from headscope import catalog, results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
-from headscope.models.masked_lm import adapted_head
 from headscope.models.model import Model
+from headscope.models.words_head import adapted_head
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import DEFAULTS, Settings

@@ -22,7 +22,8 @@ from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes.settings import Settings
 from headscope.results.variables import Label, Variables
-from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import interval
 
 Parts = list[list[nn.Module]]
 SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"

@@ -10,7 +10,7 @@ from headscope.measures import SURFACE
 from headscope.measures.comparisons.padded_similarity import PADDED_TO
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import ComparedCorpus
+from headscope.passes.settings import ComparedCorpus
 from headscope.ranges import Range
 from headscope.results import check
 from headscope.studies.compare.measure import compare

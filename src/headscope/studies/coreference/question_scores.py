@@ -17,7 +17,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.stats import ttest_1samp
 
-from headscope.statistics.bootstrap import Tally, interval, tally_by_input
+from headscope.statistics.bootstrap import Tally, tally_by_input
+from headscope.statistics.intervals import interval
 from headscope.statistics.significance import mcnemar
 from headscope.studies.coreference.scores import GENDERS, AntecedentPredictions, Draws
 

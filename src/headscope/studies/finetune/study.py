@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import xarray as xr
 
 from headscope import results
-from headscope.corpora.joint import joint_corpus
+from headscope.corpora.corpus import joint_corpus
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Directory, Loading, ModelName
 from headscope.ranges import Range
 from headscope.studies.finetune.table1 import TableRow, TrainingRun, runs
 from headscope.studies.finetune.variables import to_variables

@@ -9,9 +9,10 @@ from headscope.corpora.tasks import Task, chance, resampled, score
 from headscope.passes import Settings
 from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
-from headscope.statistics.bootstrap import CONFIDENCE, poisson_draws
-from headscope.training.loss_curve import PARTS, loss_curve
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import CONFIDENCE
 from headscope.training.run_record import TrainedOutputs
+from headscope.training.trainer import PARTS, loss_curve
 
 # Table 1 of Kovaleva et al. 2019, for BERT-base-uncased, as fractions: task, metric, init. The paper heads STS-B with
 # "Acc"; a correlation is meant, most likely Pearson's.

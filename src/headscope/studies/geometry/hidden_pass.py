@@ -14,10 +14,9 @@ from headscope.encoding.batch import Batch, Values
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.passes import Settings
-from headscope.passes.accumulators import Tallies, added
+from headscope.passes.accumulators import Buffer, Tallies, added
 from headscope.passes.batches import state_batches
 from headscope.passes.passes import Pass, PassResult
-from headscope.passes.resampling_buffer import Buffer
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally

@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int, UInt8
 from scipy.sparse import csr_array
 
-from headscope.statistics.bootstrap import effective_units
-from headscope.statistics.resampled import Score
+from headscope.statistics.intervals import Score, effective_units
 from headscope.studies.geometry.samples import Occurrences, of_length_one
 
 # Occurrences that a token must have to count (Ethayarajh 2019, section 3.3).

@@ -9,7 +9,7 @@ import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
-from headscope.statistics.resampled import Score
+from headscope.statistics.intervals import Score
 from headscope.studies.geometry.alignment import alignments, own_alignments
 from headscope.studies.geometry.hidden_pass import Hidden
 from headscope.studies.geometry.samples import Occurrences

@@ -23,7 +23,8 @@ from headscope.passes.batches import collator
 from headscope.passes.observing import MeasureObserver
 from headscope.passes.passes import Pass, PassResult
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.statistics.bootstrap import Tally, interval
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.intervals import interval
 from headscope.statistics.rank_correlation import spearman
 from headscope.studies.gradients.objectives import Objective
 

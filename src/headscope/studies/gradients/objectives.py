@@ -22,7 +22,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.masked_lm import has_masked_lm_head
+from headscope.models.words_head import has_masked_lm_head
 from headscope.outputs.losses import Target, losses, mean_state
 from headscope.outputs.task_inputs import refuse_other_head
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from headscope.statistics.resampled import Score
+from headscope.statistics.intervals import Score
 from headscope.studies.layers.groups import Answers, CaseGroup
 from headscope.studies.layers.scalar_mix import MixedTask, mixes
 from headscope.studies.layers.scores import UnitDraws, score

@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from headscope.statistics.bootstrap import effective_units, poisson_draws
-from headscope.statistics.resampled import Score
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import Score, effective_units
 
 
 class UnitDraws:

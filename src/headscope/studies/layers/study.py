@@ -11,14 +11,14 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.joint import joint_corpus
+from headscope.corpora.corpus import joint_corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Training, Treebank
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Training, Treebank
 from headscope.ranges import Range
 from headscope.studies.layers.groups import Units, grouped, with_vectors
 from headscope.studies.layers.measure import MeasuredTask, measured

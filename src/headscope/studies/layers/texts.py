@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headscope.corpora import Corpus
-from headscope.linguistics.parsed_sentences import every_fifth
+from headscope.encoding.parsed_sentences import every_fifth
 from headscope.linguistics.sentence import Sentence, number_of
 
 Part = str  # "train", "choose" or "report"

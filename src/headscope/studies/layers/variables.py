@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.resampled import Score, mean_of
+from headscope.statistics.intervals import Score, mean_of
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.studies.layers.measure import MeasuredTask
 from headscope.studies.layers.scalar_mix import centre_of_gravity, expected_layer

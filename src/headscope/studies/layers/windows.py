@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 
-from headscope.linguistics.parsed_sentences import every_fifth
+from headscope.encoding.parsed_sentences import every_fifth
 from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.texts import Part, Texts
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from headscope import models
 from headscope.corpora import Corpus
-from headscope.passes.arguments import Directory, Loading, ModelName, ReadingSettings, SeedSettings
+from headscope.passes.settings import Directory, Loading, ModelName, ReadingSettings, SeedSettings
 from headscope.ranges import Range
 from headscope.storage.files import remove_unfinished
 from headscope.storage.run_lock import run_lock

@@ -11,10 +11,9 @@ from torch import Tensor
 from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.block_parts import BlockParts
 from headscope.encoding.encoded import Encoded
-from headscope.passes.accumulators import Tallies, added
+from headscope.passes.accumulators import Buffer, Tallies, added
 from headscope.passes.observing import RowsObserver, observing
 from headscope.passes.passes import Pass, PassResult
-from headscope.passes.resampling_buffer import Buffer
 from headscope.passes.shards import Fold
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both

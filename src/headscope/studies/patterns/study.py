@@ -11,7 +11,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.joint import joint_corpus
+from headscope.corpora.corpus import joint_corpus
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings

@@ -16,10 +16,10 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import masked
 from headscope.encoding.masking import Masking
-from headscope.models.masked_lm import mark_adapted
+from headscope.models.words_head import mark_adapted
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Directory, Loading, ModelName
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Directory, Loading, ModelName
 from headscope.ranges import Range
 from headscope.studies.pretrain_head.text import HeldOutText, held_out_text, log_frequencies
 from headscope.studies.pretrain_head.variables import to_variables

@@ -9,11 +9,11 @@ from jaxtyping import Float, Int
 from headscope.encoding.masking import IGNORED
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.bootstrap import effective_units, poisson_draws
-from headscope.statistics.resampled import Score
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import Score, effective_units
 from headscope.training import TrainedOutputs
 from headscope.training.loop import MaskedExamples
-from headscope.training.loss_curve import PARTS, loss_curve
+from headscope.training.trainer import PARTS, loss_curve
 
 SOURCE = "masked tokens of the held-out text"
 LOSS, PERPLEXITY, ACCURACY = "loss of masked tokens", "perplexity of masked tokens", "masked tokens predicted right"

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from headscope.encoding.parsed_sentences import UNKNOWN
 from headscope.encoding.word_attention import SPECIAL
-from headscope.linguistics.parsed_sentences import UNKNOWN
 from headscope.passes.captured_treebanks import SentenceArrays
 from headscope.studies.probe.lexicon import NONE, Lexicon
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import nn
 
-from headscope.linguistics.parsed_sentences import ROOT, Parsed
+from headscope.encoding.parsed_sentences import ROOT, Parsed
 from headscope.passes.captured_treebanks import CapturedTreebanks
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import Lexicon

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.capture.spread import stored
+from headscope.encoding.parsed_sentences import Parsed
 from headscope.errors import HeadscopeError
-from headscope.linguistics.parsed_sentences import Parsed
 from headscope.models import Model
 from headscope.studies.probe.word_vectors import read_vectors
 

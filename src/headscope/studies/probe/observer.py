@@ -9,12 +9,11 @@ import torch
 from jaxtyping import Float16
 
 from headscope.corpora import Corpus
-from headscope.corpora.trees import require_trees
+from headscope.corpora.corpus import require_trees
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoder import Words
-from headscope.encoding.treebank_batch import sentences_of
+from headscope.encoding.parsed_sentences import Parsed, sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
-from headscope.linguistics.parsed_sentences import Parsed
 from headscope.models import Model
 from headscope.passes.captured_treebanks import Read
 from headscope.passes.kept_arrays import ArrayStore

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import nn
 
+from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed
 from headscope.encoding.word_attention import SPECIAL
-from headscope.linguistics.parsed_sentences import ROOT, UNKNOWN, Parsed
 from headscope.linguistics.spanning_tree import best_heads, tree
 from headscope.statistics.bootstrap import Tally, tally
 from headscope.studies.probe.batches import Treebank, padded

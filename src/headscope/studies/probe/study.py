@@ -16,10 +16,10 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Training
 from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, read_treebanks
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Training
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.probe.batches import Treebank

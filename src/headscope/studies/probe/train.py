@@ -10,8 +10,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from headscope.encoding.parsed_sentences import UNKNOWN
 from headscope.errors import HeadscopeError
-from headscope.linguistics.parsed_sentences import UNKNOWN
 from headscope.studies.probe.batches import Padded, Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
 

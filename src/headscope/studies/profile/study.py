@@ -6,8 +6,8 @@ from headscope.corpora import Corpus
 from headscope.measures import SURFACE
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Measures
 from headscope.passes.measure import measure
+from headscope.passes.settings import Measures
 
 REQUIRED = ("token_attention",)
 

@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from headscope.corpora.tasks import LOWER_IS_BETTER, resampled, score
-from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import split_in_half
 
 # Metrics of answers that are right or wrong: where no answer is lost, their bootstrap knows of no loss at all.

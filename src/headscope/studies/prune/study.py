@@ -20,8 +20,8 @@ from headscope.models.pruned_folder import save
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.arguments import Directory
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.studies.prune.card_notes import scores_and_size
 from headscope.studies.prune.promise import Promise

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Int
 from scipy.sparse.csgraph import shortest_path
 
-from headscope.linguistics.parsed_sentences import ROOT, Parsed
+from headscope.encoding.parsed_sentences import ROOT, Parsed
 
 PUNCTUATION = "punct"
 

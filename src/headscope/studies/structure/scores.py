@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from headscope.linguistics.parsed_sentences import ROOT
+from headscope.encoding.parsed_sentences import ROOT
 from headscope.statistics import rank_correlation
-from headscope.statistics.bootstrap import effective_units, tally
+from headscope.statistics.bootstrap import tally
 from headscope.statistics.columns import Columns
-from headscope.statistics.resampled import Score
+from headscope.statistics.intervals import Score, effective_units
 from headscope.studies.structure import probes
 from headscope.studies.structure.gold_trees import scored
 from headscope.studies.structure.train import Maps

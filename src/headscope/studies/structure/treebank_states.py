@@ -11,11 +11,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.corpora import Corpus
-from headscope.corpora.trees import require_trees
+from headscope.corpora.corpus import require_trees
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.encoding.treebank_batch import sentences_of
-from headscope.linguistics.parsed_sentences import UNKNOWN, Parsed
+from headscope.encoding.parsed_sentences import UNKNOWN, Parsed, sentences_of
 from headscope.models import Model
 from headscope.passes.batches import state_batches
 from headscope.passes.captured_treebanks import Read, SentenceArrays

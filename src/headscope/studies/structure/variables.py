@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.resampled import Score, mean_of
+from headscope.statistics.intervals import Score, mean_of
 from headscope.studies.structure.train import KINDS, FittedProbes
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
-from headscope.linguistics.dependencies import ROOT
-from headscope.linguistics.fixed_words import FixedWord, best_fixed_word
+from headscope.linguistics.dependencies import ROOT, FixedWord, best_fixed_word
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.columns import Columns
 from headscope.statistics.significance import better

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.trees import require_trees
+from headscope.corpora.corpus import require_trees
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from headscope.linguistics.fixed_words import FixedWord
+from headscope.linguistics.dependencies import FixedWord
 from headscope.results.best_heads import add_held_out, add_place, place_labels
 from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.results.vocabulary import DIRECTIONS

@@ -7,9 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.encoding.batch import Batch, Rows
-from headscope.encoding.treebank_batch import sentences_of
+from headscope.encoding.parsed_sentences import ROOT, Parsed, sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
-from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.passes.observing import RowsObserver
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.trees.parses import (

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import entr
 
+from headscope.encoding.parsed_sentences import ROOT, Parsed
 from headscope.linguistics.arborescences import Contraction
 from headscope.linguistics.constituents import branching, f1, gold_table, right_biased, spans
-from headscope.linguistics.parsed_sentences import ROOT, Parsed
 from headscope.linguistics.spanning_tree import undirected_trees
 
 # Numbers of the score matrices that are parsed at a time: 4 MB, which the cache of a processor holds.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt, UInt8
 
-from headscope.linguistics.fixed_words import FixedWord
+from headscope.linguistics.dependencies import FixedWord
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.columns import Columns
 from headscope.statistics.split_half import BestHead, Selection, best_head

@@ -1,1 +1,1 @@
-"""Readers of suites: a module a suite, with the `FILES` that it reads and `items(files)`."""
+"""Readers of suites: `SUITES` has the files of each suite, and a function of its name yields the items of a file."""

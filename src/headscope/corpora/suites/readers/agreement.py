@@ -4,31 +4,27 @@ The phenomenon is whether a sentence is made of random words or the original one
 attractors, nouns of the other number between subject and verb.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import zip_longest
 
 from headscope.corpora.parsing.limits import is_whole_number
-from headscope.corpora.problems import Bad
+from headscope.corpora.problems import Bad, Skipped, parsed
 from headscope.corpora.suites.item import GAP, ClozeItem, gap
-from headscope.corpora.suites.tables import SuiteRow, rows
+from headscope.corpora.suites.readers._tables import SuiteRow, rows
 
-FILES = ("gulordava_generated.tab",)
+SUITES = {"agreement": ("gulordava_generated.tab",)}
 COLUMNS = ("pattern", "constr_id", "sent_id", "form", "class", "type", "n_attr", "len_prefix", "sent")
 PHENOMENA = {"generated": "agreement in nonsense", "original": "agreement in sentences"}
 
 
-def items(files: Sequence[str]) -> Iterator[ClozeItem | Bad]:
-    """The items of a file: two lines an item, the right and the wrong form of the verb."""
-    for file in files:
-        numbered = rows(file, COLUMNS, quoted=True)
-        for right, wrong in zip_longest(numbered, numbered):
-            try:
-                yield _item(right, wrong)
-            except Bad as bad:
-                yield bad
+def agreement(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
+    """Two lines an item, the right and the wrong form of the verb."""
+    numbered = rows(file, COLUMNS, quoted=True)
+    return parsed(zip_longest(numbered, numbered), _item)
 
 
-def _item(right: SuiteRow | Bad, wrong: SuiteRow | Bad | None) -> ClozeItem:
+def _item(lines: tuple[SuiteRow | Bad, SuiteRow | Bad | None]) -> ClozeItem:
+    right, wrong = lines
     for row in (right, wrong):
         if isinstance(row, Bad):
             raise row

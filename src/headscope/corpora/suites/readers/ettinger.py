@@ -8,14 +8,14 @@
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from headscope.corpora.problems import Bad
 from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap
-from headscope.corpora.suites.tables import SuiteRow, rows
+from headscope.corpora.suites.readers._tables import SuiteRow, rows
 
-FILES = ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv")
+SUITES = {"ettinger": ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv")}
 PREDICTION = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")
 ROLES = ("item", "context", "target", "tgt_cloze")
 NEGATION = ("item", "context_aff", "context_neg", "target_aff", "target_neg")
@@ -26,19 +26,18 @@ CONSTRAINTS = {"H": "high constraint", "L": "low constraint"}
 ARTICLE = re.compile(r"\(a\|an\)$")
 
 
-def items(files: Sequence[str]) -> Iterator[ClozeItem | Bad]:
-    """The items of each file, told apart by its name."""
-    for file in files:
-        name = Path(file).name.partition(".")[0]
-        if name.startswith("ROLE"):
-            yield from _roles(file)
+def ettinger(file: str) -> Iterator[ClozeItem | Bad]:
+    """The items of a file of one of the three, told apart by its name."""
+    name = Path(file).name.partition(".")[0]
+    if name.startswith("ROLE"):
+        yield from _roles(file)
+        return
+    columns = PREDICTION if name.startswith("CPRAG") else NATURAL if "NAT" in name else NEGATION
+    for row in rows(file, columns):
+        if isinstance(row, Bad) or not all(row.values):
+            yield row if isinstance(row, Bad) else Bad(row.line, "a value is empty")
         else:
-            columns = PREDICTION if name.startswith("CPRAG") else NATURAL if "NAT" in name else NEGATION
-            for row in rows(file, columns):
-                if isinstance(row, Bad) or not all(row.values):
-                    yield row if isinstance(row, Bad) else Bad(row.line, "a value is empty")
-                else:
-                    yield from [_prediction(row)] if columns is PREDICTION else _negation(row, name)
+            yield from [_prediction(row)] if columns is PREDICTION else _negation(row, name)
 
 
 def _prediction(row: SuiteRow) -> ClozeItem:

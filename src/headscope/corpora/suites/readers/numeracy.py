@@ -4,12 +4,12 @@ Each pair of numbers is compared in both orders, so that a model that always wri
 items. The wrong sums are those nearest to the right one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from random import Random
 
 from headscope.corpora.suites.item import GAP, ClozeItem, gap
 
-FILES: tuple[str, ...] = ()
+SUITES = {"numeracy": ()}
 # Ten digits have 45 pairs of different ones.
 COMPARED, ADDED = 45, 100
 DIGITS = {"1 digit": (0, 9), "2 digits": (10, 99), "3 digits": (100, 999)}
@@ -19,7 +19,7 @@ WORDS = (
 ).split()
 
 
-def items(files: Sequence[str] = ()) -> Iterator[ClozeItem]:
+def numeracy() -> Iterator[ClozeItem]:
     """Comparisons, then sums, conditions in turns."""
     rounds = zip(*(list(_comparisons(name)) for name in [*DIGITS, "decimals"]), strict=True)
     yield from (item for one_round in rounds for item in one_round)

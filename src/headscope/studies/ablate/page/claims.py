@@ -13,8 +13,7 @@ from headscope.report.claims import POINT, Claim, above, apart, examples_wanted,
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import least_found
 from headscope.report.wording import estimate, layers_named, measured, n_examples, number, of_array, several, strongest
-from headscope.statistics.interval_tests import corrected, q_changed
-from headscope.statistics.non_inferiority import q_no_worse
+from headscope.statistics.interval_tests import corrected, q_changed, q_no_worse
 from headscope.statistics.thresholds import RATE
 from headscope.studies.ablate.page.card import q_values
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from headscope.corpora.parsing.json_text import parse
+from headscope.corpora.parsing.json_lines import parse
 from headscope.corpora.parsing.lines import lines as file_lines
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS, TOKEN_CLASSES

@@ -9,7 +9,8 @@ from jaxtyping import Float, Int
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.statistics.bootstrap import interval, poisson_draws
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import interval
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, pool
 from headscope.studies.patterns.classifier.network import Classifier, load
 from headscope.studies.patterns.labels.labelled_maps import Map

@@ -1,0 +1,172 @@
+"""Labelled arrays as rows, and variables of a result as files of CSV, Parquet, LaTeX or Markdown."""
+
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from headscope.errors import HeadscopeError, suggest
+from headscope.results.files import means
+from headscope.storage.files import write_atomically
+
+MEASURED = ("lower", "upper", "n_examples")
+Format = Literal["csv", "parquet", "latex", "markdown"]
+HEADS = ("layer", "head")
+# Labels of a further dimension that become columns.
+MOST_LABELS = 20
+SUFFIXES = {"csv": "csv", "parquet": "parquet", "latex": "tex", "markdown": "md"}
+
+
+def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
+    """One variable of a result; its interval and number of examples stand beside it as coordinates.
+
+    The coordinates are `lower`, `upper` and `n_examples`, where the result has them.
+    Raises `KeyError` if the result has no such variable.
+    """
+    array, beside = result[name], {}
+    if f"{name}_ci" in result:
+        bounds = result[f"{name}_ci"]
+        places = {bound: index for index, bound in enumerate(bounds["bound"].values.tolist())}
+        beside = {bound: bounds.variable.isel(bound=places[bound]) for bound in ("lower", "upper")}
+    if f"{name}_n_examples" in result:
+        beside["n_examples"] = result[f"{name}_n_examples"].variable
+    # variables, not arrays: to align them with the array takes longer than all else
+    return xr.DataArray(array.variable, {**array.coords, **beside}, name=array.name)
+
+
+def same_bounds(arrays: Sequence[xr.DataArray]) -> list[xr.DataArray]:
+    """The arrays, to be put together: where one has a bound of its interval, the others have it too, as NaN.
+
+    >>> one, other = same_bounds([xr.DataArray([0.5], dims="layer"), xr.DataArray(0.5, {"lower": 0.25})])
+    >>> one["lower"].values.tolist()
+    [nan]
+    """
+    bounds = {bound for array in arrays for bound in ("lower", "upper") if bound in array.coords}
+    return [
+        array.assign_coords(
+            {
+                bound: array.variable.copy(data=np.full(array.shape, np.nan))
+                for bound in bounds
+                if bound not in array.coords
+            }
+        )
+        for array in arrays
+    ]
+
+
+def tidy(array: xr.DataArray) -> pd.DataFrame:
+    """One row for each value that is not missing: the dimensions, `value`, and what `with_interval` put beside it.
+
+    >>> tidy(xr.DataArray([0.5, float("nan")], coords={"layer": [1, 2]}))
+       layer  value
+    0      1    0.5
+    """
+    if not array.ndim:
+        return pd.DataFrame([{name: array[name].item() for name in MEASURED if name in array.coords}]).assign(
+            value=array.item()
+        )
+    filled = pd.notna(array.values)
+    places = zip(array.dims, np.nonzero(filled), strict=True)
+    columns = {str(dim): array[dim].values[index] for dim, index in places}
+    for name in [name for name in array.coords if name in MEASURED]:
+        columns[str(name)] = array[name].variable.set_dims(dict(array.sizes)).values[filled]
+    return pd.DataFrame({**columns, "value": array.values[filled]})
+
+
+def variable_table(result: xr.Dataset, variable: str | None = None) -> pd.DataFrame:
+    """One variable of a result as a table with a row for each value that is not missing; or all variables by head.
+
+    The columns are the dimensions, `value`, the bounds `lower` and `upper` of its 95% interval, and `n_examples`, as
+    far as the result has them. Without `variable` there is a row for each head, and a column for each variable that has
+    one number a head; of a variable with few labels beside, such as `attention_to`, one for each label.
+
+    * `result`: what a study returned, or `headscope.open_result`.
+    * `variable`: name of the variable, such as "entropy".
+
+    Raises `HeadscopeError` if the result has no such variable, or none by head.
+
+    >>> score = xr.Dataset({"score": (("layer", "head"), [[0.5, 0.25]])}, coords={"layer": [1], "head": [1, 2]})
+    >>> variable_table(score, "score")
+       layer  head  value
+    0      1     1   0.50
+    1      1     2   0.25
+    >>> variable_table(score)
+       layer  head  score
+    0      1     1   0.50
+    1      1     2   0.25
+    """
+    if variable is None:
+        return head_table(result)
+    if variable not in result.data_vars:
+        raise HeadscopeError(f"the result has no variable '{variable}'; {suggest(variable, means(result))}")
+    table = tidy(with_interval(result, variable))
+    columns = [*result[variable].dims, "value", *(name for name in MEASURED if name in table)]
+    return table.reindex(columns=columns)
+
+
+def head_table(result: xr.Dataset) -> pd.DataFrame:
+    """A row for each head, and a column for each number that a result has of it.
+
+    Raises `HeadscopeError` if the result has no variable by head.
+    """
+    columns = dict[str, xr.DataArray]()
+    for name in means(result):
+        array = result[name]
+        further = [dim for dim in array.dims if dim not in HEADS]
+        if not set(HEADS) <= set(array.dims) or len(further) > 1:
+            continue
+        if not further:
+            columns[name] = array
+        elif array.sizes[further[0]] <= MOST_LABELS:
+            columns |= {f"{name}: {label}": array.sel({further[0]: label}) for label in array[further[0]].values}
+    if not columns:
+        raise HeadscopeError(f"the result has no variable by head; name a variable: {', '.join(means(result))}")
+    heads = xr.Dataset({name: array.drop_vars(set(array.coords) - set(HEADS)) for name, array in columns.items()})
+    return heads.to_dataframe(dim_order=list(HEADS)).reset_index()
+
+
+def export_tables(
+    result: xr.Dataset, directory: str | Path, format: Format = "csv", variables: Iterable[str] | None = None
+) -> list[Path]:
+    """Write each variable of a result as a table `directory/VARIABLE.csv` (or .parquet, .tex, .md).
+
+    * `format`: "csv", "parquet", "latex" or "markdown"; numbers are written in full precision.
+    * `variables`: names of the variables; by default all but maps, intervals and counts, which stand beside a mean.
+
+    Returns: the paths of the tables.
+
+    Raises `HeadscopeError` if a name or the format is unknown, or the folder cannot be written to.
+    """
+    if format not in SUFFIXES:
+        raise HeadscopeError(f"format '{format}' is unknown; {suggest(format, SUFFIXES)}")
+    tables = {name: variable_table(result, name) for name in variables or means(result)}
+    return [
+        write_atomically(Path(directory) / f"{name}.{SUFFIXES[format]}", _content(table, format))
+        for name, table in tables.items()
+    ]
+
+
+def _content(table: pd.DataFrame, format: Format) -> bytes | str:
+    if format == "csv":
+        return table.to_csv(index=False, lineterminator="\n")
+    if format == "latex":
+        return table.to_latex(index=False, escape=True, float_format=lambda value: repr(float(value)), na_rep="")
+    if format == "markdown":
+        return markdown(table, ["---:"] * len(table.columns))
+    content = io.BytesIO()
+    table.to_parquet(content, index=False)
+    return content.getvalue()
+
+
+def markdown(table: pd.DataFrame, sides: Iterable[str]) -> str:
+    """A table of Markdown; `sides` are the lines below the headings of its columns."""
+    lines = [
+        list(map(str, table.columns)),
+        list(sides),
+        *([str(cell) for cell in row] for row in table.values.tolist()),
+    ]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)

@@ -1,0 +1,118 @@
+"""A hostile file is refused with one line: it reads no other file, and declares no more values than it has."""
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from headscope import HeadscopeError, open_result, save_result
+from headscope.results import netcdf
+from support.profile_result import profile_result
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    return save_result(profile_result(), tmp_path)
+
+
+def opened(path: Path) -> Any:
+    return h5py.File(path, "a")
+
+
+def refuse(path: Path, reason: str) -> None:
+    with pytest.raises(HeadscopeError, match=f"is not a result of headscope: .*{reason}") as raised:
+        open_result(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_values_in_another_file_are_refused(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(bytes(64))
+    with opened(saved) as file:
+        file.create_dataset("stolen", (8,), "f8", external=[(str(tmp_path / "secret"), 0, 64)])
+    refuse(saved, "variable 'stolen' has its values in another file")
+
+
+def test_virtual_values_are_refused(saved: Path, tmp_path: Path) -> None:
+    layout = h5py.VirtualLayout((8,), "f8")
+    layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "values", (8,))
+    with opened(saved) as file:
+        file.create_virtual_dataset("stolen", layout)
+    refuse(saved, "variable 'stolen' has its values in another file")
+
+
+@pytest.mark.parametrize("link", [h5py.ExternalLink("other.h5", "/values"), h5py.SoftLink("/entropy")])
+def test_links_are_refused(saved: Path, link: object) -> None:
+    with h5py.File(saved.parent / "other.h5", "w") as other:
+        other["values"] = np.ones(8)
+    with opened(saved) as file:
+        file["linked"] = link
+    refuse(saved, "'linked' is a link to another place")
+
+
+def test_groups_are_refused(saved: Path) -> None:
+    with opened(saved) as file:
+        file.create_group("inner")["again"] = file["/"]
+    refuse(saved, "'inner' is a group")
+
+
+@pytest.mark.parametrize("shape", [(2**40,), (2**20, 2**20, 2**20)])
+def test_more_values_than_memory_are_refused_before_they_are_read(saved: Path, shape: tuple[int, ...]) -> None:
+    with opened(saved) as file:
+        file.create_dataset("huge", shape, "f8", chunks=(1024,) if len(shape) == 1 else (1, 1, 1024))
+    refuse(saved, "variable 'huge' declares [0-9,]+ bytes")
+
+
+def test_a_variable_has_the_shape_of_its_dimensions(saved: Path) -> None:
+    with opened(saved) as file:
+        wide = file.create_dataset("wide", (file["layer"].shape[0] + 1,), "f8")
+        wide.dims[0].attach_scale(file["layer"])
+    refuse(saved, "variable 'wide' has . values along a dimension of shape")
+
+
+@pytest.mark.parametrize("name", ["study", "model", "corpus", "n_examples", "seed"])
+def test_an_attribute_of_the_wrong_type_is_refused(saved: Path, name: str) -> None:
+    with opened(saved) as file:
+        file.attrs[name] = np.arange(3)
+    refuse(saved, f"attribute '{name}' is not")
+
+
+@pytest.mark.parametrize("name", ["long_name", "units", "source"])
+def test_a_label_of_the_wrong_type_is_refused(saved: Path, name: str) -> None:
+    with opened(saved) as file:
+        file["entropy"].attrs[name] = 3.0
+    refuse(saved, "of variable 'entropy' are not text")
+
+
+def test_an_interval_without_its_variable_is_refused(saved: Path) -> None:
+    with opened(saved) as file:
+        del file["entropy"]
+    refuse(saved, "variable 'entropy_ci' has no variable 'entropy' beside it")
+
+
+def test_packed_zeros_are_refused_before_they_are_unpacked(saved: Path) -> None:
+    with opened(saved) as file:
+        file.create_dataset("zeros", data=np.zeros((3000, 1000)), chunks=(1000, 1000), compression="gzip")
+    refuse(saved, r"its variables declare [0-9,]+ bytes, more than 10 times the [0-9,]+ of the file; save it without")
+
+
+def test_a_variable_has_a_bound_of_its_own(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(netcdf, "LARGEST_VARIABLE", 8000)
+    with opened(saved) as file:
+        file.create_dataset("many", (1001,), "f8")
+    refuse(saved, "variable 'many' declares 8,008 bytes, more than 8,000; use fewer layers, heads or examples")
+
+
+def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(netcdf, "LARGEST_VARIABLE", 10**6)
+    with opened(saved) as file:
+        file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 1000, *"b" * 999]
+    refuse(saved, "variable 'texts' declares 4,000,000 bytes")
+
+
+def test_more_variables_than_a_study_writes_are_refused(saved: Path) -> None:
+    with opened(saved) as file:
+        for number in range(netcdf.MOST_VARIABLES):
+            file[f"more-{number}"] = 0.0
+    refuse(saved, "it has [0-9,]+ variables, more than 1,000; keep those of one study")

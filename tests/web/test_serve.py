@@ -1,0 +1,55 @@
+"""Calls that the thread of a server leaves to the thread that has loaded a model."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from threading import get_ident
+from urllib.request import urlopen
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from headscope.errors import HeadscopeError
+from headscope.web.serve import CallQueue, listening, serve_on
+
+
+def stop() -> None:
+    raise KeyboardInterrupt
+
+
+def fail() -> None:
+    raise ValueError("no such layer")
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_calls_of_a_server_run_in_this_thread_until_ctrl_c() -> None:
+    calls = CallQueue()
+
+    async def answer(request: Request) -> Response:
+        function = {"thread": get_ident, "fail": fail, "stop": stop}[request.path_params["name"]]
+        try:
+            return Response(str(await calls.call(function)))
+        except (ValueError, HeadscopeError) as error:
+            return Response(str(error))
+
+    app = Starlette(routes=[Route("/{name}", answer)])
+    with listening() as socket, ThreadPoolExecutor(1) as browser:
+        address = f"http://127.0.0.1:{socket.getsockname()[1]}/"
+
+        def look() -> list[str]:
+            return [urlopen(address + name, timeout=20).read().decode() for name in ("fail", "thread", "stop")]
+
+        looks = browser.submit(look)
+        serve_on(app, socket, lambda url: None, calls)  # ends by the last call
+        assert looks.result() == ["no such layer", str(get_ident()), "the program was ended"]
+
+
+def test_calls_after_the_end_are_answered_by_an_error() -> None:
+    calls = CallQueue()
+    with ThreadPoolExecutor(1) as browser:
+        late = browser.submit(asyncio.run, calls.call(get_ident))
+        calls.refuse(lambda: not late.done())
+    with pytest.raises(HeadscopeError, match="was ended"):
+        late.result()
