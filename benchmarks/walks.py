@@ -79,7 +79,7 @@ def command(words: Sequence[str]) -> None:
 
 def prepared(folder: Path) -> dict[str, list[str]]:
     """Write a tiny model, a task and a result; return the words of each command."""
-    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+    sizes: dict[str, Any] = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
     config = BertConfig(**sizes, id2label={0: "0", 1: "1"}, label2id={"0": 0, "1": 1})
     BertForSequenceClassification(config).save_pretrained(folder / "model")
     headscope.load("minilm").tokenizer.save_pretrained(folder / "model")

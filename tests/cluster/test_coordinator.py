@@ -149,7 +149,7 @@ def test_a_worker_that_refuses_as_it_starts_is_an_error_at_once() -> None:
 
     def refusing() -> FakeWorker:
         worker = start()
-        worker.messages = deque([{"done": 0}, {"refused": "no folder 'x'"}])
+        worker.messages = deque[Any]([{"done": 0}, {"refused": "no folder 'x'"}])
         return worker
 
     pool.start = refusing

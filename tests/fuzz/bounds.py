@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 from unittest.mock import patch
 
 import h5py
@@ -82,7 +83,7 @@ class Bound:
         return b"%d" % random.choice((most - 1, most, most + 1, self.most - near, most + near, 2 * most))
 
 
-def _corpus(name: str, content: str | bytes, folder: Path, **options: str) -> int:
+def _corpus(name: str, content: str | bytes, folder: Path, **options: Any) -> int:
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return len(list(read(folder / name, Options(**options))))
 
@@ -266,7 +267,8 @@ def _stored(times: int) -> Iterator[None]:
 def _pruned_heads(size: int, _: Path) -> object:
     full = pruned_checkpoint.MOST
     heads = [full] * (size // full) + [size % full] * (size % full > 0)
-    return pruned_checkpoint.pruning_of(BertConfig(**{pruned_checkpoint.KEY: {"heads": heads, "removed": {}}}))
+    pruned: dict[str, Any] = {pruned_checkpoint.KEY: {"heads": heads, "removed": {}}}
+    return pruned_checkpoint.pruning_of(BertConfig(**pruned))
 
 
 def _growth(size: int, folder: Path) -> object:

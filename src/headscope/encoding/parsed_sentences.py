@@ -61,8 +61,8 @@ def parsed(
         if not sentence.heads:
             counts["sentences without a tree"] += 1
         if present:
-            place = {word.word: place for place, word in enumerate(present, 1)}
-            heads = [ROOT if word.relation == "root" else place.get(word.head, UNKNOWN) for word in present]
+            index = {word.word: number for number, word in enumerate(present, 1)}
+            heads = [ROOT if word.relation == "root" else index.get(word.head, UNKNOWN) for word in present]
             if lost := heads.count(UNKNOWN):
                 counts["words whose head has no token"] += lost
             forms = sentence.forms
@@ -70,7 +70,7 @@ def parsed(
                 input,
                 number,
                 unit,
-                np.array(list(place)),
+                np.array(list(index)),
                 tuple(forms[word.place] for word in present),
                 np.array(heads),
                 np.array([word.relation for word in present]),
@@ -114,4 +114,4 @@ def piece_ids(batch: Batch, row: int, words: int) -> list[tuple[int, ...]]:
         ids = batch.inputs["input_ids"][row].tolist()
         for word, token in batch.pieces[batch.pieces[:, 0] == row, 1:].tolist():
             ids_of[word].append(ids[token])
-    return [tuple(each) for each in ids_of]
+    return list(map(tuple, ids_of))

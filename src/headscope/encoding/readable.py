@@ -32,11 +32,11 @@ def _readable(token: str, text: str) -> str:
     """A token, of which `text` is the decoding.
 
     >>> pairs = ("Ġcat", " cat"), ("Ċ", "\\n"), ("▁", ""), ("âĢ", "\\ufffd"), ("<0xE2>", "\\ufffd")
-    >>> [_readable(*each) for each in pairs]
+    >>> [_readable(*pair) for pair in pairs]
     ['cat', '↵', '␣', '<0xE2><0x80>', '<0xE2>']
     """
     if NO_CHARACTER in text:
-        whole = all(letter in BYTES for letter in token) and not token.startswith("<0x")
-        return "".join(BYTES[letter] for letter in token) if whole else token
+        of_bytes = all(letter in BYTES for letter in token) and not token.startswith("<0x")
+        return "".join(BYTES[letter] for letter in token) if of_bytes else token
     shown = text.strip() or "".join(SPACES.get(letter, letter) for letter in text or token)
     return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in shown)

@@ -122,9 +122,9 @@ class _MapKeeper:
         queries: slice,
         entropy: object,
         heads: slice,
-        keys: slice,
+        keys: slice | None = None,
     ) -> None:
-        self.maps[layer][examples, heads, queries, keys] = attention.float().cpu().numpy()
+        self.maps[layer][examples, heads, queries, keys or slice(None)] = attention.float().cpu().numpy()
 
 
 def _tokens(tokenizer: PreTrainedTokenizerBase, inputs: Sequence[Encoded]) -> dict[str, list[list[str]]]:

@@ -91,7 +91,9 @@ def test_table_and_figures_begin_with_the_embeddings_and_leave_out_what_is_missi
     result = result.assign({name: result[name] * np.nan for name in missing})
     (table,) = study_page(result).tables()
     assert [key[0] for key, _ in table.rows] == ["embeddings", "1", "2", "3"]
-    named = {column.key: [cells[at][0] for _, cells in table.rows] for at, column in enumerate(table.columns)}
+    named = {
+        column.key: [(cells[at] or ("", ""))[0] for _, cells in table.rows] for at, column in enumerate(table.columns)
+    }
     assert not named.keys() & set(missing)
     assert named["self_similarity_corrected"] == ["0.900", "0.700", "0.400", "0.500"]
     figures = {figure.name: figure.chart.to_dict() for figure in study_page(result).figures()}

@@ -84,7 +84,7 @@ def test_tokens_of_a_document_are_resampled_together(model: headscope.Model) -> 
     rows = [
         {"text": text, "of": str(place)} for place, text in enumerate([*TEXTS, TEXTS[0], TEXTS[2]]) for _ in range(8)
     ]
-    known, unknown = (read(pd.DataFrame(rows), **options) for options in ({"document": "of"}, {}))
+    known, unknown = (read(pd.DataFrame(rows), document=column) for column in ("of", None))
     widths = []
     for corpus in (known, unknown):
         result = study.run(model, corpus, Settings(resamples=200))

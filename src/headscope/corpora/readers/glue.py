@@ -63,7 +63,7 @@ def locate(source: str, options: Options) -> list[str]:
         return [source]
     if not path.is_dir():
         raise HeadscopeError(f"corpus '{source}' does not exist; name the folder of a GLUE task")
-    task = _known(options.task or path.name, source)
+    task = _known_task(options.task or path.name, source)
     folders = [path, *sorted(path.iterdir())] if options.task else [path]
     folder = next((folder for folder in folders if _plain(folder.name) == _plain(task)), None)
     if folder is None:
@@ -73,7 +73,7 @@ def locate(source: str, options: Options) -> list[str]:
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """The task's examples; labels as they are in the file, scores of STS-B as numbers."""
-    task = _known(options.task or Path(source).parent.name, source)
+    task = _known_task(options.task or Path(source).parent.name, source)
     for item in table.examples(source, replace(options, columns=options.columns or GLUE[task].columns)):
         yield _scored(item) if task == "STS-B" and isinstance(item, Example) else item
 
@@ -103,7 +103,7 @@ def glue_name(name: str) -> str | None:
     return {_plain(task): task for task in GLUE}.get(_plain(name))
 
 
-def _known(name: str, source: str) -> str:
+def _known_task(name: str, source: str) -> str:
     if task := glue_name(name):
         return task
     raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {suggest(name, GLUE)}")

@@ -11,7 +11,7 @@ SPECS = {"loss": ".3f", "perplexity": ".1f", "accuracy": ".3f"}
 def tables(result: xr.Dataset) -> list[Table]:
     """A row for the frequencies of pieces, and for each epoch from 0, the untrained head."""
     chance: Cells = [(number(float(result[f"unigram_{name}"]), spec), "") for name, spec in SPECS.items()]
-    epochs = [
+    epochs: list[tuple[str, Cells]] = [
         (str(epoch), [estimate(result, name, epoch=epoch).cell(spec) for name, spec in SPECS.items()])
         for epoch in result["epoch"].values.tolist()
     ]
