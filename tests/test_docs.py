@@ -90,11 +90,11 @@ def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.Monkey
 DRAWN: set[frozenset[str]] = set()
 
 
-def write_once(result: Dataset, directory: Path, **options: Any) -> Path:
+def write_once(result: Dataset, directory: str | Path, **options: Any) -> Path:
     """Write the page of a result, or an empty one where a result of the same variables has had a page."""
     variables = frozenset({str(result.attrs["study"]), *map(str, result.variables)})
     if variables in DRAWN:
-        return write_atomically(directory / "report.html", "")
+        return write_atomically(Path(directory) / "report.html", "")
     DRAWN.add(variables)
     return write(result, directory, **options)
 

@@ -8,10 +8,10 @@ from transformers import AttentionMaskInterface, BertForSequenceClassification, 
 from headscope.capture import (
     attention_function,
     attention_mask,
-    fast_attention,
     key_ranges,
     observer,
     self_check,
+    softmax,
     softmax_tap,
 )
 from headscope.capture.attention_function import attend
@@ -78,7 +78,7 @@ def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_softmax_of_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast_attention, "LOG2_E", 1.01 * fast_attention.LOG2_E)
+    monkeypatch.setattr(softmax, "LOG2_E", 1.01 * softmax.LOG2_E)
 
 
 def one_layer_missing(monkeypatch: pytest.MonkeyPatch) -> None:

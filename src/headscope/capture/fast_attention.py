@@ -13,7 +13,7 @@ from torch import Tensor
 from headscope.capture.attention_mask import mask_block
 from headscope.capture.key_ranges import key_ranges, mask_parts, ranged_blocks
 from headscope.capture.observer import RowEntropy
-from headscope.capture.softmax import LOG2_E, power_softmax, shifted
+from headscope.capture.softmax import power_softmax, shifted
 
 Show = Callable[[Float[Tensor, "example head query key"], slice, slice, RowEntropy, slice, slice], None]
 
@@ -34,7 +34,7 @@ def fast_attention(
       computed.
     """
     examples_, heads_, length, _ = query.shape
-    group = heads_ // max(1, key.shape[1])
+    group = max(1, heads_ // max(1, key.shape[1]))  # a pruned layer may have no head
     output = value.new_empty(examples_, heads_, length, value.shape[-1])
     # [example_head, token, width]: states in the order in which a matrix product reads them.
     query, key, value, rows = [states.contiguous().flatten(0, 1) for states in (query, key, value, output)]
@@ -48,7 +48,7 @@ def fast_attention(
         maps = slice(examples.start * heads_ + heads.start, (examples.stop - 1) * heads_ + heads.stop)
         shared = slice(maps.start // group, -(-maps.stop // group))
         # [example_key_head, queries of its heads, key]: the same memory as [example_head, query, key].
-        by_key_head = (shared.stop - shared.start, math.prod(size[:3]) // (shared.stop - shared.start))
+        by_key_head = (groups := shared.stop - shared.start, math.prod(size[:3]) // max(1, groups))
         _write_scores(
             scores.view(*by_key_head, size[3]),
             query[maps, queries].reshape(*by_key_head, query.shape[-1]),
@@ -57,9 +57,9 @@ def fast_attention(
             softcap,
         )
         if bias is not None:
-            scores.add_(mask_block(bias, examples, queries, heads, keys), alpha=LOG2_E)
+            scores += mask_block(bias, examples, queries, heads, keys)
         for columns, part in mask_parts(mask, ranges, examples, queries, heads):
-            scores[..., columns].add_(part, alpha=LOG2_E)
+            scores[..., columns] += part
         entropy = power_softmax(shifted(scores), attention)
         probabilities, own = attention.view(*by_key_head, size[3]).to(value.dtype), rows[maps, queries]
         if group == 1:
@@ -75,11 +75,11 @@ def _cells(*parts: slice) -> int:
 
 
 def _write_scores(scores: Tensor, query: Tensor, key: Tensor, scale: float, softcap: float | None) -> None:
-    """Write the products, scaled after they are summed as in eager attention, as powers of 2."""
-    power = 1 if softcap is not None else LOG2_E
+    # The scale goes last, as in eager attention: scaled queries, or powers of 2 of large scores, would round otherwise.
     if query.dtype == scores.dtype:
-        torch.baddbmm(scores, query, key, beta=0, alpha=scale * power, out=scores)
+        torch.bmm(query, key, out=scores)
     else:
-        scores.copy_(query @ key).mul_(scale * power)
+        scores.copy_(query @ key)
+    scores *= scale
     if softcap is not None:
-        scores.div_(softcap).tanh_().mul_(softcap * LOG2_E)
+        scores.div_(softcap).tanh_().mul_(softcap)

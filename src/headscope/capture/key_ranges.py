@@ -101,7 +101,9 @@ def mask_parts(
     if mask is None or ranges is None:
         return []
     kept: dict[tuple, list[tuple[slice, Tensor]]] = vars(mask).setdefault("parts", {})
-    key = examples.start, queries.start, queries.stop, heads.start if mask.shape[1] > 1 else 0
+    # Layers with other numbers of heads, as of a pruned model, have other blocks.
+    own_heads = (heads.start, heads.stop) if mask.shape[1] > 1 else ()
+    key = examples.start, examples.stop, queries.start, queries.stop, *own_heads
     if key not in kept:
         start = ranges.of(queries).start
         parts = [

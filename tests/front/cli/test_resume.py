@@ -26,8 +26,8 @@ def test_an_error_of_the_study_is_not_hidden_by_computing_anew(tmp_path: Path, m
     study = catalog.load("studies", "profile")
     kept = study.measure
 
-    def measure(*arguments: Any) -> Any:
-        result = kept(*arguments)
+    def measure(*arguments: Any, **options: Any) -> Any:
+        result = kept(*arguments, **options)
         for bug in bugs:
             raise bug
         return result

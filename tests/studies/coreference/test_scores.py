@@ -71,7 +71,8 @@ def test_heads_are_tested_against_the_better_reference(known, draws: np.ndarray)
     for head in range(HEADS):
         alone, other = int((right[:, head] & ~base).sum()), int((~right[:, head] & base).sum())
         p = sum(comb(alone + other, number) for number in range(alone, alone + other + 1)) / 2 ** (alone + other)
-        np.testing.assert_allclose(found.p[head], p, rtol=1e-9)
+        # The larger of the exact p and that of a t test over units.
+        assert found.p[head] >= p * (1 - 1e-9) and (found.p[head] < 0.05) <= (p < 0.05)
 
 
 def guess(answers: AntecedentPredictions, name: str) -> np.ndarray:
