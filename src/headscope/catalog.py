@@ -3,6 +3,7 @@
 import ast
 import importlib
 from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,6 +24,11 @@ def names(folder: str) -> list[str]:
     modules = [path.stem for path in (ROOT / folder).glob("*.py")]
     studies = [path.parent.name for path in (ROOT / folder).glob("*/study.py")]
     return sorted(name for name in modules + studies if not name.startswith("_"))
+
+
+def installed_measures() -> EntryPoints:
+    """The measures that installed packages bring: entry points of the group `headscope.measures`, not imported."""
+    return entry_points(group="headscope.measures")
 
 
 def command_name(name: str) -> str:

@@ -17,7 +17,7 @@ FULL_MEMORY = ("llocate memory", "out of memory", "failed to map segment", "not 
 OPTION = re.compile(r"--([a-z][a-z-]*)(?: (truncate|window|float32|bf16|mean|best|framenet|links|no|[A-Z][A-Z,]*)\b)?")
 OF_TASK = re.compile(r"--task (NAME\b(?: \(.*?\)|,NAME)?),? (?:and )?--data FOLDER")
 # What an option is called in Python, where that is another name.
-IN_PYTHON = {"from": "source", "trust_remote_code": "remote_code"}
+IN_PYTHON = {"from": "from_", "train": "training", "train_limit": "limit", "trust_remote_code": "remote_code"}
 
 
 class HeadscopeError(Exception):

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from transformers import AutoModel, AutoTokenizer
 
 import headscope
 from headscope import HeadscopeError, catalog
-from headscope.corpora import Corpus
+from headscope.corpora import Corpus, Options
 from headscope.errors import in_python
 from support.planted_words import copying_model
 from support.tiny import save_tiny
@@ -252,15 +253,32 @@ def test_remedies_are_those_of_python(tmp_path: Path) -> None:
     assert "name its kind with kind=" in process.stderr and "--" not in process.stderr.splitlines()[-1]
 
 
-def test_no_option_is_left_in_a_remedy_of_python() -> None:
+def lines_with_options() -> list[str]:
     """All lines of the package that name an option, other than those of the command line itself."""
     files = [path for path in catalog.ROOT.rglob("*.py") if "cli" not in path.parts]
     strings = [
         node.value for path in files for node in ast.walk(catalog.parsed(path)) if isinstance(node, ast.Constant)
     ]
-    lines = [text for text in strings if isinstance(text, str) and re.search(r" --[a-z]", text)]
+    return [text for text in strings if isinstance(text, str) and re.search(r" --[a-z]", text)]
+
+
+def test_no_option_is_left_in_a_remedy_of_python() -> None:
+    lines = lines_with_options()
     assert len(lines) > 40
     assert not [line for line in map(in_python, lines) if re.search(r"--[a-z]|[a-z]= [A-Z]+\b", line)]
+
+
+def test_remedies_name_arguments_that_there_are() -> None:
+    """Examples of commands aside; servers, labelling and a Ray cluster are started from the command line alone."""
+    functions = [getattr(headscope, name) for name in headscope.__all__ if name != "HeadscopeError"]
+    callables = [function for function in functions if callable(function)]
+    known = {argument for function in callables for argument in inspect.signature(function).parameters}
+    known |= {field.name for kind in (headscope.Settings, Options) for field in fields(kind)}
+    commands = {"address", "gpus_per_worker", "port", "annotator", "number"}
+    lines = [line for line in lines_with_options() if not line.startswith("headscope ")]
+    named = {name for line in lines for name in re.findall(r"(?<!\w)([a-z]\w*)=", in_python(line))}
+    assert {"from_", "remote_code"} <= named
+    assert named - known - commands == set()
 
 
 @pytest.mark.parametrize("name", [name for name in headscope.__all__ if inspect.isfunction(getattr(headscope, name))])

@@ -88,7 +88,7 @@ OBSERVERS: dict[str, list[Callable[[], Any]]] = {
     "FocusObserver": [FocusObserver],
     "MapObserver": [lambda: MapObserver([MapChoice(each, 1, 2) for each in inputs()])],
     "_MapWriter": [lambda: _MapWriter(np.zeros((2, 4, tokens())), np.zeros((2, 4, tokens(), tokens()), np.uint8))],
-    "_MapKeeper": [lambda: _MapKeeper(HEADS, 2, tokens())],
+    "_MapKeeper": [lambda: _MapKeeper(batch(), HEADS)],
 }
 # What these keep, where `finish` returns nothing.
 KEPT = {"MapObserver": ["maps"], "_MapWriter": ["maximum", "levels"], "_MapKeeper": ["maps"]}

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from headscope.capture.attention_mask import floor_of, mask_block
-from headscope.capture.observer import Blocks, blocks, cells_of, heads_together, least_rows, tiles
+from headscope.capture.observer import blocks, cells_of, heads_together, least_rows, tiles
 
 # Rows of a mask that are looked at together.
 ROWS = 512
@@ -132,36 +132,30 @@ def ranged_blocks(
 
     * `group`: heads that share their keys; a block has some of one group, or several whole groups.
     """
-    for block in _blocks(ranges, examples, heads, queries, keys, device, some_heads, group):
+    cells = cells_of(device)
+    if ranges is None or heads * queries * keys <= cells:
+        found = blocks(examples, heads, queries, keys, device, some_heads=some_heads, group=group)
+    else:
+        found = tiles((examples, heads, queries), (1, *_cheapest(ranges, cells, heads, group if some_heads else None)))
+    for block in found:
         yield *block, ranges.of(block[2]) if ranges else slice(0, keys)
 
 
-def _blocks(
-    ranges: KeyRanges | None,
-    examples: int,
-    heads: int,
-    queries: int,
-    keys: int,
-    device: torch.device,
-    some_heads: bool,
-    group: int,
-) -> Blocks:
-    cells, least = cells_of(device), least_rows()
-    if ranges is None or heads * queries * keys <= cells:
-        yield from blocks(examples, heads, queries, keys, device, some_heads=some_heads, group=group)
-        return
+def _cheapest(ranges: KeyRanges, cells: int, heads: int, group: int | None) -> tuple[int, int]:
+    """The heads and the rows of the cheapest blocks; with None as `group` a block has all heads."""
+    least, queries = least_rows(), len(ranges.first)
 
     def size(rows: int) -> tuple[float, int, int]:
         """The cost of a layer in blocks of so many rows, the cells of the largest one, and its heads."""
         widths = ranges.widths(rows)
-        together = heads_together(cells // (rows * max(widths)), heads, group) if some_heads else heads
+        together = heads_together(cells // (rows * max(widths)), heads, group) if group else heads
         number = -(-heads // together) * len(widths)
         return heads * rows * sum(widths) + number * cells * BLOCK_COST, rows * max(widths) * together, together
 
-    choices = {min(rows, queries) for rows in (max(least, cells // keys), *_doubled(least, queries))}
+    choices = {min(rows, queries) for rows in (max(least, cells // ranges.keys), *_doubled(least, queries))}
     sizes = {rows: size(rows) for rows in choices}
     rows = min(sizes, key=lambda rows: (sizes[rows][1] > cells and rows > least, sizes[rows][0], -rows))
-    yield from tiles((examples, heads, queries), (1, sizes[rows][2], rows))
+    return sizes[rows][2], rows
 
 
 def _doubled(least: int, most: int) -> Iterator[int]:

@@ -164,6 +164,11 @@ class Rows:
     heads: slice | None = None
     keys: slice | None = None
 
+    @property
+    def slices(self) -> tuple[slice, slice, slice, slice]:
+        """Where the block lies in maps [example, head, query, key]."""
+        return self.examples, self.heads or slice(None), self.queries, self.keys or slice(None)
+
     @cached_property
     def place(self) -> Place:
         """The block's examples and queries."""

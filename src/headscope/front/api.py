@@ -18,6 +18,7 @@ from headscope.front.inputs import from_values
 from headscope.front.progress import OnProgress, n_inputs, progress_bar
 from headscope.front.signatures import Argument, read
 from headscope.passes.settings import Settings
+from headscope.ranges import SETTINGS
 from headscope.storage.files import opening
 from headscope.storage.run_lock import run_lock
 
@@ -123,10 +124,9 @@ def _bound(name: str, call: Study, signature: inspect.Signature, args: tuple[Any
     try:
         return signature.bind(*args, **kwargs).arguments
     except TypeError as error:
-        known = [*inspect.signature(call).parameters, "seed", "batch_tokens", "workers", "resamples", "long"]
+        known = [*inspect.signature(call).parameters, *SETTINGS, "long"]
         unknown = next((key for key in kwargs if key not in known), "")
-        remedy = suggest(unknown, dict.fromkeys(known))
-        raise TypeError(f"headscope.{name}: {error}; {remedy}") from None
+        raise TypeError(f"headscope.{name}: {error}; {suggest(unknown, known)}") from None
 
 
 def _renamed(study: str, given: dict[str, Any], former: dict[str, str]) -> dict[str, Any]:

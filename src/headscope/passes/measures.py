@@ -1,7 +1,6 @@
 """Measures of the catalog, of installed packages, and of a user's own."""
 
 from collections.abc import Iterable
-from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -11,7 +10,6 @@ from headscope.encoding.batch import Batch, Rows, Values
 from headscope.errors import HeadscopeError, suggest
 from headscope.results.variables import Variable
 
-GROUP = "headscope.measures"
 PARTS = ("VARIABLE", "observe", "finish")
 
 
@@ -29,11 +27,6 @@ class Measure(Protocol):
         ...
 
 
-def installed() -> list[str]:
-    """The names of the measures that installed packages bring, as entry points of the group `headscope.measures`."""
-    return sorted(entry_points(group=GROUP).names)
-
-
 def measure_named(name: str) -> Measure:
     """A measure of the catalog or of an installed package.
 
@@ -44,13 +37,15 @@ def measure_named(name: str) -> Measure:
     """
     if name in (*catalog.names("measures"), "_template"):
         return checked(catalog.load("measures", name))
-    for entry in entry_points(group=GROUP, name=name):
+    installed = catalog.installed_measures()
+    for entry in installed.select(name=name):
         try:
             found = entry.load()
             return checked(found() if isinstance(found, type) else found)
         except (ImportError, AttributeError, TypeError) as error:
             raise HeadscopeError(f"measure '{name}' ({entry.value}) cannot be loaded: {error}") from error
-    raise HeadscopeError(f"measure '{name}' is unknown; {suggest(name, [*catalog.names('measures'), *installed()])}")
+    known = [*catalog.names("measures"), *sorted(installed.names)]
+    raise HeadscopeError(f"measure '{name}' is unknown; {suggest(name, known)}")
 
 
 def checked(measure: Any) -> Measure:

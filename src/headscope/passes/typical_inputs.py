@@ -8,15 +8,16 @@ import numpy as np
 import torch
 import xarray as xr
 from jaxtyping import Float, UInt8
-from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
+from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.readable import readable_tokens
 from headscope.models import Model
 from headscope.passes.batches import collator
+from headscope.passes.observing import RowsObserver
 
 MOST_TOKENS = 64  # a longer input cannot be read in a small map; it is cut
 SAMPLE = 16
@@ -86,7 +87,7 @@ def typical_maps(model: Model, inputs: Sequence[Encoded]) -> dict[str, xr.DataAr
 def maps_of_inputs(model: Model, inputs: Sequence[Encoded]) -> list[Float[np.ndarray, "input head query key"]]:
     """The attention maps of some inputs, layer by layer, by one forward pass; shorter inputs are padded."""
     batch = collator(model)([replace(encoded, index=index) for index, encoded in enumerate(inputs)])
-    observer = _MapKeeper(model.capture.heads, *batch.real.shape)
+    observer = _MapKeeper(batch, model.capture.heads)
     with torch.inference_mode(), model.observed(observer):
         model.network(**batch.inputs)
     return observer.maps
@@ -106,25 +107,16 @@ def quantised(
     return np.rint(scaled).astype(np.uint8), maximum
 
 
-class _MapKeeper:
+class _MapKeeper(RowsObserver):
     """An observer that copies all maps of one batch of inputs."""
 
-    key_ranges = True
+    def __init__(self, batch: Batch, heads: Sequence[int]):
+        inputs, side = batch.real.shape
+        self.batch, self.maps = batch, [np.zeros((inputs, number, side, side), np.float32) for number in heads]
 
-    def __init__(self, heads: Sequence[int], inputs: int, side: int):
-        self.maps = [np.zeros((inputs, each, side, side), np.float32) for each in heads]
-
-    def __call__(
-        self,
-        layer: int,
-        attention: Tensor,
-        examples: slice,
-        queries: slice,
-        entropy: object,
-        heads: slice,
-        keys: slice | None = None,
-    ) -> None:
-        self.maps[layer][examples, heads, queries, keys or slice(None)] = attention.float().cpu().numpy()
+    def add(self, layer: int, rows: Rows, /) -> None:
+        """Copy a block."""
+        self.maps[layer][rows.slices] = rows.attention.float().cpu().numpy()
 
 
 def _tokens(tokenizer: PreTrainedTokenizerBase, inputs: Sequence[Encoded]) -> dict[str, list[list[str]]]:

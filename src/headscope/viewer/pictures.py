@@ -53,8 +53,8 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
         for layer, head in state.heads or usual_heads(session)
         for model in models
     }
-    title = f"Head {next(iter(maps))} of {names[state.model]}" if len(maps) == 1 else names[state.model]
-    title = f"{title}: attention in “{_sentence(session.maps(text, state.model).text)}”"
+    subject = f"Head {next(iter(maps))} of {names[state.model]}" if len(maps) == 1 else names[state.model]
+    title = f"{subject}: attention in “{_sentence(session.maps(text, state.model).text)}”"
     draw, most = (attention_lines, MOST_LINES) if state.view == "lines" else (attention_images, MOST_CELLS)
     if max(len(rows), len(columns)) > most:
         raise HeadscopeError(

@@ -115,11 +115,11 @@ class _MapWriter(RowsObserver):
 
     def add(self, layer: int, rows: Rows) -> None:
         """See `RowsObserver`."""
-        attention, heads, keys = rows.attention[0], rows.heads or slice(None), rows.keys or slice(None)
+        attention, (_, heads, queries, keys) = rows.attention[0], rows.slices
         maximum = attention.amax(-1)  # [head, query]
         share = LEVELS / torch.where(maximum > 0, maximum, 1)
-        self.maximum[layer, heads, rows.queries] = maximum.cpu().numpy()
-        levels = torch.from_numpy(self.levels[layer, heads, rows.queries, keys])
+        self.maximum[layer, heads, queries] = maximum.cpu().numpy()
+        levels = torch.from_numpy(self.levels[layer, heads, queries, keys])
         levels.copy_((attention * share[..., None]).round_())
 
     def finish(self) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ def print_catalog() -> None:
         for name in catalog.names(folder):
             shown = catalog.command_name(name) if folder == "studies" else name
             table.add_row(cell(shown), cell(catalog.summary(folder, name)))
-        for entry in entry_points(group="headscope.measures") if folder == "measures" else ():
+        for entry in catalog.installed_measures() if folder == "measures" else ():
             table.add_row(cell(entry.name), cell(f"installed: {entry.value}"))
         console.print(table)
         console.print()
