@@ -49,6 +49,15 @@ class BestHeads:
     rate: str = "q_value"
     place: str = "chosen"
 
+    def variables_of(self, result: xr.Dataset) -> list[str]:
+        """The names of its variables, with those of their intervals that a result has."""
+        numbers = [self.score, *self.gains, *self.baselines.values(), self.random]
+        chosen = [self.direction, self.reference, self.cases, self.held_out, self.rate]
+        places = [f"{self.place}_{name}" for name in HEAD]
+        optional = {self.random, *(f"{name}_ci" for name in numbers)}
+        names = [*places, *numbers, *chosen, *sorted(optional)]
+        return [name for name in dict.fromkeys(names) if name and (name in result or name not in optional)]
+
 
 @dataclass(frozen=True, slots=True)
 class ChosenHead:
@@ -108,7 +117,8 @@ class ChosenHead:
 def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
     """The best heads in the order of the result; without those that a half of the inputs lacks, or without a score."""
     combinations = product(*(result[dim].values.tolist() for dim in study.dims))
-    parts = [result.sel(dict(zip(study.dims, labels, strict=True))) for labels in combinations]
+    read = result[study.variables_of(result)]  # to select a label of all variables takes longer than all else
+    parts = [read.sel(dict(zip(study.dims, labels, strict=True))) for labels in combinations]
     heads = [_chosen(part, study) for part in parts if bool(part[f"{study.place}_layer"].notnull())]
     return [head for head in heads if head.is_known]
 
@@ -120,7 +130,7 @@ def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> 
     * `position`: the layer, the head and the direction, if there is one.
     """
     direction = position.get("direction", "")
-    here = part.sel(position)
+    here = part.sel({dim: label for dim, label in position.items() if dim in part.dims})
     return ChosenHead(
         {dim: str(part[dim].item()) for dim in study.dims},
         head_name(position["layer"], position["head"]),
@@ -129,7 +139,7 @@ def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> 
         {words: estimate(here, name) for words, name in study.baselines.items()},
         min((estimate(here, name) for name in study.gains), key=lambda gain: (isfinite(gain.value), gain.value)),
         here[study.reference].item() if study.reference else None,
-        _random(part.sel(direction=direction) if direction else part, study.random),
+        _random(part.sel(direction=direction) if "direction" in part.dims else part, study.random),
         float(here[study.rate]) if study.rate else float("nan"),
         int(here[study.cases]) if study.cases else 0,
         int(here[study.held_out]) if study.held_out else 0,
