@@ -17,7 +17,7 @@ from headscope import catalog
 from headscope.capture import observer as blocks
 from headscope.capture.attention_mask import MASKED
 from headscope.capture.key_ranges import key_ranges, ranged_blocks
-from headscope.encoding.batch import Batch
+from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Link, Mention
@@ -41,6 +41,7 @@ from support.tiny import tiny_tokenizer
 
 HEADS = (4, 4)
 MEASURES = {name: catalog.load("measures", name) for name in [*SURFACE, "_template"]}
+COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in catalog.names("measures/comparisons")}
 
 
 @cache
@@ -57,7 +58,10 @@ def inputs() -> tuple[Encoded, ...]:
 
 
 def batch() -> Batch:
-    return collate(list(inputs()), pad=0, class_exists=[True] * 4, device=torch.device("cpu"))
+    """The inputs, with links of near and far tokens in both directions."""
+    links = [(0, 0, 2, 1), (0, 1, 1, 14), (0, 0, 14, 1), (1, 0, 6, 0), (1, 1, 0, 6)]
+    made = collate(list(inputs()), pad=0, class_exists=[True] * 4, device=torch.device("cpu"))
+    return replace(made, links=torch.tensor(links), link_ends=(0, 3, 5))
 
 
 def classified(grids: Tensor) -> Tensor:
@@ -72,9 +76,19 @@ def tokens() -> int:
     return batch().real.shape[1]
 
 
+class Compared(MeasureObserver):
+    """Sees the rows beside those of another model, which sees the same keys."""
+
+    def add(self, layer: int, *rows: Rows) -> None:
+        (one,) = rows
+        squares = one.attention.square()
+        super().add(layer, one, replace(one, attention=squares / squares.sum(-1, keepdim=True)))
+
+
 # Of each class, observers of all its kinds.
 OBSERVERS: dict[str, list[Callable[[], Any]]] = {
     "MeasureObserver": [lambda: MeasureObserver(MEASURES)],
+    "MeasureObserver of two models": [lambda: Compared(COMPARISONS)],
     "DependencyObserver": [DependencyObserver, lambda: DependencyObserver(as_coded=True)],
     "LinkObserver": [LinkObserver],
     "MentionObserver": [lambda: MentionObserver(cases()), lambda: MentionObserver(cases(), toward=True)],

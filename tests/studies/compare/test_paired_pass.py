@@ -13,15 +13,18 @@ import torch
 
 import headscope
 from headscope import Model, Settings, catalog
+from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.passes.batches import by_length
 from headscope.passes.observing import MeasureObserver
 from headscope.statistics.bootstrap import Tally, merge
-from headscope.studies.compare.paired_pass import fold_pairs
+from headscope.studies.compare import paired_pass
+from headscope.studies.compare.paired_pass import fold_pairs, lockstep
 from support.passes import pass_over
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
+from support.tiny_families import tiny_config
 
 MEASURES: dict[str, ModuleType] = {name: catalog.load("measures", name) for name in catalog.names("measures")}
 COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in ("similarity", "js_divergence")}
@@ -135,6 +138,35 @@ def test_a_copy_of_the_model_has_changed_nowhere(models: list[Model], inputs: li
         np.testing.assert_array_equal(changes[~np.isnan(changes)], 0, err_msg=name)
 
 
+@pytest.mark.parametrize("masks", ["the same", "others"])
+def test_keys_that_no_query_sees_change_no_number(
+    inputs: list[Encoded], masks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 2**8)
+    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
+    windows = (8, 8) if masks == "the same" else (8, 12)
+    configs = [
+        tiny_config("modernbert", local_attention=window, vocab_size=len(tiny_vocabulary())) for window in windows
+    ]
+    networks = [tiny_network(config, seed) for seed, config in enumerate(configs)]
+    models = [headscope.wrap(network, tiny_tokenizer(), str(place)) for place, network in enumerate(networks)]
+    cells = []
+
+    def seen(*arguments, by_ranges: bool):
+        for layer, rows in lockstep(*arguments, by_ranges=by_ranges):
+            cells.append((by_ranges, rows[0].attention.numel()))
+            yield layer, rows
+
+    monkeypatch.setattr(paired_pass, "lockstep", seen)
+    found = paired(models, inputs[:8])
+    ranged, every = (sum(size for by_ranges, size in cells if by_ranges is kind) for kind in (True, False))
+    cells.clear()
+    monkeypatch.setattr(paired_pass, "lockstep", lambda *arguments, by_ranges: seen(*arguments, by_ranges=False))
+    assert_same(found, paired(models, inputs[:8]))
+    whole = sum(size for _, size in cells)
+    assert (0 < ranged < 0.8 * whole and not every) if masks == "the same" else every == whole
+
+
 def test_layers_are_means_of_their_heads(whole: dict[str, Tally]) -> None:
     heads = whole["similarity"].mean.reshape(3, 4, 2)
     np.testing.assert_allclose(whole["layer_similarity"].mean, heads.mean(1), atol=1e-6)
@@ -147,7 +179,7 @@ def test_inputs_can_be_padded_to_a_length(models: list[Model], inputs: list[Enco
     lengths = []
 
     def look(one, other):
-        lengths.append(one.attention.shape[-1])
+        lengths.append(one.batch.real.shape[1])
         return COMPARISONS["similarity"].observe(one, other)
 
     looking = SimpleNamespace(observe=look, finish=COMPARISONS["similarity"].finish)

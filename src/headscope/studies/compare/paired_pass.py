@@ -7,16 +7,14 @@ one block of each model, and only one thread computes at a time.
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from types import ModuleType
+from typing import Any
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from headscope.capture.observer import RowEntropy
 from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
@@ -28,54 +26,47 @@ from headscope.passes.passes import Pass, PassResult
 from headscope.statistics.bootstrap import Tally
 
 Modules = Mapping[str, ModuleType]
-
-
-@dataclass(frozen=True)
-class AttentionBlock:
-    """The arguments of an `Observer`: a block of attention rows of one layer."""
-
-    layer: int
-    attention: Float[Tensor, "example head query key"]
-    examples: slice
-    queries: slice
-    entropy: RowEntropy | None
-    heads: slice
-
-    @property
-    def place(self) -> tuple[int, slice, slice]:
-        """Layer, examples and queries of the block."""
-        return self.layer, self.examples, self.queries
+LayerRows = tuple[int, Rows]
 
 
 class _Stopped(BaseException):
     """Ends an abandoned forward pass."""
 
 
-def lockstep(models: Sequence[Model], batch: Batch) -> Generator[tuple[int, list[Rows]], None, None]:
+class OtherBlocks(RuntimeError):
+    """Models compute their attention in different blocks."""
+
+
+def lockstep(
+    models: Sequence[Model], batch: Batch, *, by_ranges: bool = False
+) -> Generator[tuple[int, list[Rows]], None, None]:
     """Run one forward pass of each model; yield a layer and the same attention rows of each model at a time.
 
     Close the iterator if it is not read to the end, else its threads wait until the program ends.
 
-    Raises `RuntimeError` if a model yields other blocks than the first, and any error of a forward pass.
+    * `by_ranges`: blocks have only the keys that their queries see; models whose masks differ have different ones.
+
+    Raises `OtherBlocks` if a model yields other blocks than the first, and any error of a forward pass.
     """
     with ExitStack() as running:
-        passes = [running.enter_context(closing(blocks(model, batch))) for model in models]
-        for first, *others in zip(*passes, strict=True):
-            if any(other.place != first.place for other in others):
-                raise RuntimeError(f"models show different blocks: {[block.place for block in (first, *others)]}")
-            yield first.layer, [_rows(block, batch) for block in (first, *others)]
+        passes = [running.enter_context(closing(blocks(model, batch, by_ranges=by_ranges))) for model in models]
+        for (layer, first), *others in zip(*passes, strict=True):
+            places = [(number, *rows.slices) for number, rows in ((layer, first), *others)]
+            if any(place != places[0] for place in places):
+                raise OtherBlocks(f"models show different blocks: {places}")
+            yield layer, [first, *(rows for _, rows in others)]
 
 
-def blocks(model: Model, batch: Batch) -> Generator[AttentionBlock, None, None]:
-    """Run one forward pass of a model as an iterator over its blocks of attention, computed on request.
+def blocks(model: Model, batch: Batch, *, by_ranges: bool = False) -> Generator[LayerRows, None, None]:
+    """Run one forward pass of a model as an iterator over its layers' blocks of attention, computed on request.
 
-    Close the iterator if it is not read to the end.
+    Close the iterator if it is not read to the end. `by_ranges`: see `lockstep`.
     """
-    computed: SimpleQueue[AttentionBlock | BaseException | None] = SimpleQueue()
+    computed: SimpleQueue[LayerRows | BaseException | None] = SimpleQueue()
     wanted: SimpleQueue[bool] = SimpleQueue()
 
-    def observe(*block) -> None:
-        computed.put(AttentionBlock(*block))
+    def observe(layer: int, attention: Tensor, examples: slice, queries: slice, *details: Any) -> None:
+        computed.put((layer, Rows(attention, batch, examples, queries, *details)))
         if not wanted.get():
             raise _Stopped
 
@@ -92,6 +83,7 @@ def blocks(model: Model, batch: Batch) -> Generator[AttentionBlock, None, None]:
             computed.put(error)
 
     finite = FiniteAttention(model, observe)
+    finite.key_ranges = by_ranges
     finite.start(batch)
     thread = Thread(target=forward, name=f"headscope: {model.name}", daemon=True)
     try:
@@ -105,10 +97,6 @@ def blocks(model: Model, batch: Batch) -> Generator[AttentionBlock, None, None]:
         wanted.put(False)
         if thread.ident is not None:  # else Ctrl-C came before it ran
             thread.join()
-
-
-def _rows(block: AttentionBlock, batch: Batch) -> Rows:
-    return Rows(block.attention, batch, block.examples, block.queries, block.entropy)
 
 
 def fold_pairs(
@@ -136,14 +124,10 @@ def compared(models: Sequence[Model], batch: Batch, measures: Modules, compariso
     """
     own = [MeasureObserver(measures) for _ in models]
     pairs = [MeasureObserver(comparisons) for _ in models[1:]]
-    for observer in (*own, *pairs):
-        observer.start(batch)
-    with closing(lockstep(models, batch)) as blocks:
-        for layer, rows in blocks:
-            for observer, own_rows in zip(own, rows, strict=True):
-                observer.add(layer, own_rows)
-            for observer, later_rows in zip(pairs, rows[1:], strict=True):
-                observer.add(layer, rows[0], later_rows)
+    try:
+        _observe(models, batch, own, pairs, by_ranges=True)
+    except OtherBlocks:  # where masks differ, the keys of one model are not those of the other
+        _observe(models, batch, own, pairs, by_ranges=False)
     first, *later = [observer.finish() for observer in own]
     compared_values = [observer.finish() for observer in pairs]
     values = {name: _stacked([each[name] for each in compared_values]) for name in comparisons}
@@ -152,6 +136,20 @@ def compared(models: Sequence[Model], batch: Batch, measures: Modules, compariso
         f"difference_{name}": _stacked([_difference(each[name], first[name]) for each in later]) for name in measures
     }
     return values | layers | changed
+
+
+def _observe(
+    models: Sequence[Model], batch: Batch, own: list[MeasureObserver], pairs: list[MeasureObserver], *, by_ranges: bool
+) -> None:
+    """Show each model to its observer of `own`, and each later one beside the first to that of `pairs`."""
+    for observer in (*own, *pairs):
+        observer.start(batch)
+    with closing(lockstep(models, batch, by_ranges=by_ranges)) as blocks:
+        for layer, rows in blocks:
+            for observer, own_rows in zip(own, rows, strict=True):
+                observer.add(layer, own_rows)
+            for observer, later_rows in zip(pairs, rows[1:], strict=True):
+                observer.add(layer, rows[0], later_rows)
 
 
 def _stacked(values: list[Values]) -> Values:
