@@ -1,14 +1,22 @@
 """Ranges of visible keys: whatever a mask hides, attention and statistics are those of all keys."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers.masking_utils import (
+    causal_mask_function,
+    eager_mask,
+    sliding_window_bidirectional_mask_function,
+)
 
 from headscope import catalog, read, wrap
+from headscope.capture import key_ranges as ranges_of_masks
 from headscope.capture import observer
-from headscope.capture.attention_mask import MASKED
+from headscope.capture.attention_mask import MASKED, lazy_mask
 from headscope.capture.fast_attention import fast_attention
 from headscope.capture.key_ranges import key_ranges, ranged_blocks
 from headscope.encoding.encoder import Words
@@ -88,6 +96,24 @@ def test_only_columns_that_are_masked_get_a_mask() -> None:
     hole[..., 7] = MASKED
     holed = key_ranges(hole, 1, LENGTH, LENGTH)
     assert holed is not None and holed.masked(causal) == [slice(7, LENGTH)]
+
+
+@pytest.mark.parametrize("function", [causal_mask_function, sliding_window_bidirectional_mask_function(5)])
+def test_a_mask_that_is_made_in_blocks_has_the_ranges_of_the_whole(function: Callable, monkeypatch) -> None:
+    monkeypatch.setattr(ranges_of_masks, "ROWS", 16)
+    real = torch.ones(2, LENGTH, dtype=torch.bool)
+    real[1, LENGTH - 7 :] = False
+    keywords = {
+        "mask_function": function,
+        "attention_mask": real,
+        "dtype": torch.float32,
+        "device": torch.device("cpu"),
+    }
+    found, whole = (
+        key_ranges(make(2, LENGTH, LENGTH, **keywords), 2, LENGTH, LENGTH) for make in (lazy_mask, eager_mask)
+    )
+    for name in ("first", "last", "clear", "end"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name), err_msg=name)
 
 
 @pytest.mark.parametrize("elements", [2**8, 2**10, 2**19])

@@ -115,6 +115,12 @@ def by_key_head(
     return together.view(examples, heads, number, states.shape[-1])
 
 
+def for_each_head(states: Tensor, heads: int, dim: int) -> Tensor:
+    """Keys, values or their weights once for each of the heads that share them; not copied where none does."""
+    group = heads // max(1, states.shape[dim])
+    return states if group == 1 else states.repeat_interleave(group, dim=dim)
+
+
 def _watches(keywords: dict[str, object]) -> Watches:
     watches = current()
     if not watches:

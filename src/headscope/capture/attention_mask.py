@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
-from transformers.masking_utils import causal_mask_function, eager_mask
+from transformers.masking_utils import causal_mask_function, eager_mask, sdpa_mask
 
 # A mask up to this many elements per example is made whole; a larger one is made as the blocks need it.
 WHOLE_MASK = 1024 * 1024
@@ -35,7 +35,8 @@ def lazy_mask(
         return None
     nothing = torch.full((), torch.nan, dtype=keywords["dtype"], device=keywords["device"])
     mask = nothing.expand(batch_size, 1, q_length, kv_length)
-    vars(mask)["rows"] = partial(_rows, kv_length=kv_length, q_offset=q_offset, **keywords)
+    for name, make in {"rows": eager_mask, "seen": sdpa_mask}.items():
+        vars(mask)[name] = partial(_rows, make, kv_length=kv_length, q_offset=q_offset, **keywords)
     return mask
 
 
@@ -53,19 +54,30 @@ def mask_block(
     return part.clamp_min(floor_of(bias.dtype))
 
 
+def seen_block(
+    mask: Tensor, examples: slice, queries: slice
+) -> tuple[Bool[Tensor, "example head query key"], Bool[Tensor, "example head query key"]]:
+    """The keys that some queries see, and those where the mask is 0; axes of size 1 stay."""
+    if lazy := getattr(mask, "seen", None):
+        seen = lazy(examples, queries, slice(None))
+        return seen, seen
+    part = mask_block(mask, examples, queries)
+    return part > floor_of(part.dtype) / 2, part == 0
+
+
 def floor_of(dtype: torch.dtype) -> float:
     """The lowest number of a mask in blocks."""
     return max(MASKED, torch.finfo(dtype).min)
 
 
 def _rows(
+    make: Callable[..., Tensor],
     examples: slice,
     queries: slice,
     keys: slice,
     *,
     kv_length: int,
     q_offset: int,
-    kv_offset: int = 0,
     mask_function: Callable = causal_mask_function,
     attention_mask: Tensor | None = None,
     **keywords: Any,
@@ -73,14 +85,14 @@ def _rows(
     def from_first(example: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         return mask_function(example + examples.start, head, query, key)
 
-    keywords["allow_is_bidirectional_skip"] = False
     first, last, _ = keys.indices(kv_length)
-    return eager_mask(
+    keywords |= {"allow_is_bidirectional_skip": False, "allow_is_causal_skip": False}
+    keywords["kv_offset"] = keywords.get("kv_offset", 0) + first
+    return make(
         batch_size=examples.stop - examples.start,
         q_length=queries.stop - queries.start,
         q_offset=q_offset + queries.start,
         kv_length=last - first,
-        kv_offset=kv_offset + first,
         mask_function=from_first,
         attention_mask=None if attention_mask is None else attention_mask[examples],
         **keywords,

@@ -35,9 +35,9 @@ def fast_attention(
     """
     examples_, heads_, length, _ = query.shape
     group = max(1, heads_ // max(1, key.shape[1]))  # a pruned layer may have no head
-    output = value.new_empty(examples_, heads_, length, value.shape[-1])
+    output = value.new_empty(examples_, length, heads_, value.shape[-1])
     # [example_head, token, width]: states in the order in which a matrix product reads them.
-    query, key, value, rows = [states.contiguous().flatten(0, 1) for states in (query, key, value, output)]
+    query, key, value = [states.contiguous().flatten(0, 1) for states in (query, key, value)]
     ranges = key_ranges(mask, examples_, length, key.shape[1])
     blocks = list(ranged_blocks(ranges, examples_, heads_, length, key.shape[1], query.device, group=group))
     most = max((_cells(*block) for block in blocks), default=0)
@@ -61,13 +61,10 @@ def fast_attention(
         for columns, part in mask_parts(mask, ranges, examples, queries, heads):
             scores[..., columns] += part
         entropy = power_softmax(shifted(scores), attention)
-        probabilities, own = attention.view(*by_key_head, size[3]).to(value.dtype), rows[maps, queries]
-        if group == 1:
-            torch.bmm(probabilities, value[shared, keys], out=own)
-        else:
-            own.copy_(torch.bmm(probabilities, value[shared, keys]).view(own.shape))
+        contexts = torch.bmm(attention.view(*by_key_head, size[3]).to(value.dtype), value[shared, keys])
+        output[examples, queries, heads] = contexts.view(*size[:3], value.shape[-1]).transpose(1, 2)
         show(attention, examples, queries, entropy, heads, keys)
-    return output.transpose(1, 2)
+    return output
 
 
 def _cells(*parts: slice) -> int:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from headscope.capture.attention_mask import floor_of, mask_block
+from headscope.capture.attention_mask import mask_block, seen_block
 from headscope.capture.observer import blocks, cells_of, heads_together, least_rows, tiles
 
 # Rows of a mask that are looked at together.
@@ -68,14 +68,13 @@ def _ranges_of(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRange
     ends = []
     for start in range(0, queries, ROWS):
         rows = slice(start, min(start + ROWS, queries))
-        part = mask_block(mask, slice(0, examples), rows)
-        seen = part > floor_of(part.dtype) / 2  # [example, head, query, key]
-        sees_none = ~seen.any(-1)
-        seen, clear = seen.any(1).any(0), (part == 0).all(1).all(0)
-        sees_none = sees_none.any(1).any(0)[:, None]
+        # [example, head, query, key]; of bytes extrema are found faster than of truth values
+        seen, clear = (part.view(torch.uint8) for part in seen_block(mask, slice(0, examples), rows))
+        sees_none = (seen.amax(-1) == 0).any(1).any(0)[:, None]
         # [query, key]; a mask of one row is that of all queries
-        both = [part.expand(rows.stop - rows.start, -1).cpu().numpy() for part in (seen | sees_none, clear)]
-        ends.append((*_ends(both[0]), *_first_run(both[1])))
+        both = (part.expand(rows.stop - rows.start, -1) for part in (seen.amax((0, 1)) | sees_none, clear.amin((0, 1))))
+        seen, clear = (part.cpu().numpy().view(bool) for part in both)
+        ends.append((*_ends(seen), *_first_run(clear)))
     return KeyRanges(*(np.concatenate(parts) for parts in zip(*ends, strict=True)), keys=keys)
 
 
@@ -85,10 +84,8 @@ def _ends(seen: Bool[np.ndarray, "query key"]) -> tuple[np.ndarray, np.ndarray]:
 
 def _first_run(clear: Bool[np.ndarray, "query key"]) -> tuple[np.ndarray, np.ndarray]:
     """The first key of each query where the mask is 0, and the next one where it is not; twice 0 for none."""
-    first = clear.argmax(-1)
-    after = ~clear & (np.arange(clear.shape[-1]) >= first[:, None])
-    last = np.where(after.any(-1), after.argmax(-1), clear.shape[-1])
-    return first, np.where(clear.any(-1), last, 0)
+    next_clear = np.pad(clear[:, 1:], ((0, 0), (0, 1)))
+    return clear.argmax(-1), np.where(clear.any(-1), (clear > next_clear).argmax(-1) + 1, 0)
 
 
 def mask_parts(

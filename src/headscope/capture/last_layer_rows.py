@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from headscope.capture.attention_function import refuse_unknown
+from headscope.capture.attention_function import for_each_head, refuse_unknown
 from headscope.capture.attention_switch import attending
 from headscope.capture.layer_stack import Stack, instead
 from headscope.capture.projections import Projections
@@ -120,4 +120,4 @@ def weight(linear: nn.Module) -> Float[Tensor, "output input"]:
 def _by_head(weights: Tensor, heads: int, groups: int) -> Float[Tensor, "head width *input"]:
     """The rows of each head apart; heads that share their keys and values have the same."""
     # [group * width, *input] -> [head, width, *input]
-    return weights.unflatten(0, (groups, -1)).repeat_interleave(heads // groups, dim=0)
+    return for_each_head(weights.unflatten(0, (groups, -1)), heads, dim=0)

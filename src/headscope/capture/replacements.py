@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from headscope.capture.attention_function import for_each_head
 from headscope.capture.interventions import Mode
 from headscope.capture.observer import HIDDEN
 from headscope.capture.projections import Projections
@@ -46,7 +47,7 @@ def uniform(
         seen = seen_by(mask).to(value.dtype)
         means = seen / seen.sum(-1, keepdim=True).clamp_min(1) @ value
     # [example, key_head, query, width] -> [example, query, head, width]
-    return means.transpose(1, 2).repeat_interleave(heads // max(1, value.shape[1]), dim=2)
+    return for_each_head(means.transpose(1, 2), heads, dim=2)
 
 
 def seen_by(mask: Tensor) -> Bool[Tensor, "example 1 query key"]:

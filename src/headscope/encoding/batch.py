@@ -58,13 +58,16 @@ class Batch:
         return torch.stack(groups, dim=1).to(torch.float32)
 
     @cached_property
-    def _places(self) -> dict[tuple[int, int, int, int], "Place"]:
+    def _places(self) -> dict[tuple[int, ...], "Place"]:
         return {}
 
-    def place(self, examples: slice, queries: slice) -> "Place":
-        """A part of the batch; the same one in every layer."""
-        key = (examples.start, examples.stop, queries.start, queries.stop)
-        return self._places.setdefault(key, Place(self, examples, queries))
+    def place(self, examples: slice, queries: slice, keys: slice | None = None) -> "Place":
+        """A part of the batch; the same one in every layer. None for all keys."""
+        keys = keys or slice(0, self.real.shape[1])
+        ends = (examples.start, examples.stop, queries.start, queries.stop, keys.start, keys.stop)
+        if ends not in self._places:
+            self._places[ends] = Place(self, examples, queries, keys)
+        return self._places[ends]
 
     @cached_property
     def sum_of_pieces(self) -> Float[Tensor, "example token word"]:
@@ -109,11 +112,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Place:
-    """Some examples and queries of a batch: what measures need to know of them, computed once for all layers."""
+    """Some examples, queries and keys of a batch: what measures need to know of them, computed once for all layers."""
 
     batch: Batch
     examples: slice
     queries: slice
+    keys: slice
     _values: dict[Callable[["Place"], Any], Any] = field(default_factory=dict, repr=False)
 
     def once(self, make: Callable[["Place"], Value]) -> Value:
@@ -171,8 +175,8 @@ class Rows:
 
     @cached_property
     def place(self) -> Place:
-        """The block's examples and queries."""
-        return self.batch.place(self.examples, self.queries)
+        """The block's examples, queries and keys."""
+        return self.batch.place(self.examples, self.queries, self.keys)
 
     def gather(self, keys: Int[Tensor, "query number"]) -> Float[Tensor, "example head query number"]:
         """The attention of each query to some keys; 0 to those that the block does not have."""
@@ -182,34 +186,35 @@ class Rows:
 
     def within(self, keys: Int[Tensor, "*dims"]) -> tuple[Int[Tensor, "*dims"], Bool[Tensor, "*dims"] | None]:
         """Where keys stand in the last axis of `attention` (0 for others), and which do; None if all do."""
-        if self.keys is None or self._has_all_keys:
+        if self._has_all_keys:
             return keys, None
-        inside = (keys >= self.keys.start) & (keys < self.keys.stop)
-        return torch.where(inside, keys - self.keys.start, 0), inside
+        start, stop = self.place.keys.start, self.place.keys.stop
+        inside = (keys >= start) & (keys < stop)
+        return torch.where(inside, keys - start, 0), inside
 
     @cached_property
     def received(self) -> Float[Tensor, "example head group key"]:
         """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
-        return self.for_all_keys(self._received)
+        received, groups = self.place.real_queries[:, :, None] @ self.attention, len(QUERY_GROUPS)
+        if self.place.special_queries is None:
+            return self.for_all_keys(received, rows=groups - 1)
+        examples, rows, members = self.place.special_queries
+        # [example, 1, group, row] @ [example, head, row, key]
+        special = members @ self.attention[examples, :, rows].transpose(1, 2)
+        return self.for_all_keys(torch.cat([received, special], dim=2))
 
-    def for_all_keys(self, values: Float[Tensor, "*dims key"]) -> Float[Tensor, "*dims every_key"]:
-        """Values of the keys that the block has, and 0 for all others."""
-        if self.keys is None or self._has_all_keys:
+    def for_all_keys(
+        self, values: Float[Tensor, "*dims row key"], rows: int = 0
+    ) -> Float[Tensor, "*dims more_rows every_key"]:
+        """Values of the keys that the block has, and 0 for all others, and in so many rows more."""
+        if not rows and self._has_all_keys:
             return values
-        return pad(values, (self.keys.start, self.batch.real.shape[1] - self.keys.stop))
+        keys = self.place.keys
+        return pad(values, (keys.start, self.batch.real.shape[1] - keys.stop, 0, rows))
 
     @property
     def _has_all_keys(self) -> bool:
-        return self.attention.shape[-1] == self.batch.real.shape[1]
-
-    @property
-    def _received(self) -> Float[Tensor, "example head group key"]:
-        received = self.place.real_queries[:, :, None] @ self.attention
-        if self.place.special_queries is None:
-            return pad(received, (0, 0, 0, len(QUERY_GROUPS) - 1))
-        examples, rows, members = self.place.special_queries
-        # [example, 1, group, row] @ [example, head, row, key]
-        return torch.cat([received, members @ self.attention[examples, :, rows].transpose(1, 2)], dim=2)
+        return self.keys is None or self.attention.shape[-1] == self.batch.real.shape[1]
 
     @cached_property
     def entropy(self) -> Float[Tensor, "example head query"]:

@@ -23,7 +23,7 @@ VARIABLE = Variable(
 def observe(rows: Rows) -> Float[Tensor, "example head offset"]:
     """The attention at each offset, summed over the queries that have a real token there."""
     keys, real = rows.place.once(_neighbours)
-    return (rows.gather(keys) * real).sum(2)
+    return (rows.attention.gather(-1, keys.expand(*rows.attention.shape[:3], -1)) * real).sum(2)
 
 
 def finish(observed: Float[Tensor, "example head offset"], batch: Batch) -> Values:
@@ -33,10 +33,10 @@ def finish(observed: Float[Tensor, "example head offset"], batch: Batch) -> Valu
 
 
 def _neighbours(place: Place) -> tuple[Int[Tensor, "query offset"], Float[Tensor, "example 1 query offset"]]:
-    """The key at each offset from a query, and 1 where query and key are real tokens, else 0."""
+    """Where the block has the key at each offset from a query; 1 where query and key are real tokens, else 0."""
     real = place.batch.real
     queries = torch.arange(place.queries.start, place.queries.stop, device=real.device)[:, None]
     keys = queries + torch.tensor(OFFSETS, device=real.device)
-    inside = keys.clamp(0, real.shape[1] - 1)
+    inside = keys.clamp(place.keys.start, place.keys.stop - 1)
     both = real[place.examples, queries] & real[place.examples, inside] & (keys == inside)
-    return inside, both[:, None].to(torch.float32)
+    return inside - place.keys.start, both[:, None].to(torch.float32)

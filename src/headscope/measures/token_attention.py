@@ -23,11 +23,9 @@ VARIABLE = Variable(
 
 
 def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
-    """The attention of each link of the block's examples; zero where its query is not in the block."""
+    """The attention of each link of the block's examples; zero where its query or its key is not in the block."""
     number, link, example, row, key = rows.place.once(_links)
-    key, inside = rows.within(key)
     attention = rows.attention[example, :, row, key]
-    attention = attention if inside is None else attention * inside[:, None]
     if len(attention) == number:
         return attention
     return attention.new_zeros(number, attention.shape[1]).index_copy_(0, link, attention)
@@ -40,9 +38,16 @@ def finish(observed: Float[Tensor, "link_row head"], batch: Batch) -> Values:
 
 
 def _links(place: Place) -> tuple[int, Tensor, Tensor, Tensor, Tensor]:
-    """The number of links of the block's examples, and the link, example, row and key of those with a query in it."""
+    """The number of links of the block's examples, and the link, example, row and column of those in the block."""
     first, last = (place.batch.link_ends[end] for end in (place.examples.start, place.examples.stop))
     example, _, query, key = place.batch.links[first:last].unbind(-1)
-    (inside,) = ((query >= place.queries.start) & (query < place.queries.stop)).nonzero(as_tuple=True)
-    row = query[inside] - place.queries.start
-    return last - first, inside, example[inside] - place.examples.start, row, key[inside]
+    (inside,) = (_in(place.queries, query) & _in(place.keys, key)).nonzero(as_tuple=True)
+    example, row, column = (
+        tokens[inside] - part.start
+        for tokens, part in ((example, place.examples), (query, place.queries), (key, place.keys))
+    )
+    return last - first, inside, example, row, column
+
+
+def _in(part: slice, tokens: Tensor) -> Tensor:
+    return (tokens >= part.start) & (tokens < part.stop)

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.capture.attention_function import refuse_unknown
+from headscope.capture.attention_function import by_key_head, for_each_head, refuse_unknown
 from headscope.capture.attention_mask import MASKED
 from headscope.capture.attention_switch import attending
 from headscope.capture.layer_stack import Call, Stack
@@ -68,9 +68,8 @@ class _Attend:
     ) -> tuple[Float[Tensor, "example query head head_width"], None]:
         """Raises `NotImplementedError` for a keyword that it would ignore."""
         refuse_unknown(keywords)
-        groups = query.shape[1] // max(1, key.shape[1])
-        key, values = (each.repeat_interleave(groups, dim=1) for each in (key, value))
-        scores = wide(query @ key.mT) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+        values = for_each_head(value, query.shape[1], dim=1)
+        scores = wide(by_key_head(query, key.mT)) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
         if attention_mask is not None:
             scores = scores.masked_fill(~attention_mask, MASKED)
         attention = scores.softmax(-1)
