@@ -49,7 +49,7 @@ def on_gpus(folder: Path, *, head: bool = False) -> Iterator[headscope.Model]:
 
 
 def numbers(name: str, model: headscope.Model, directory: Path | None = None) -> dict[str, np.ndarray]:
-    read: Any = headscope.read("sample", Options(limit=6))
+    read: Any = headscope.read("sample", Options(limit=3))
     read, options = (masked(read), {"directory": directory}) if directory else (read, {})
     seen: Any = (model, untrained(model)) if name == "compare" else model
     result = study(name)(seen, read, settings=SETTINGS, examples=0, **options)

@@ -15,8 +15,7 @@ from support.every_study import STUDIES, Run
 @pytest.mark.parametrize("study", STUDIES)
 def test_mutated_results_are_shown_or_refused(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
     good = (ended(study, "annotated").directory / "result.nc").read_bytes()
-    for number in range(2):
-        try:
-            take_result(mutate_result(good, Random(f"{study} {number}")), tmp_path)
-        except HeadscopeError as error:
-            assert "\n" not in str(error)
+    try:
+        take_result(mutate_result(good, Random(study)), tmp_path)
+    except HeadscopeError as error:
+        assert "\n" not in str(error)

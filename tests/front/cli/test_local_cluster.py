@@ -28,7 +28,7 @@ def _title(process: psutil.Process) -> str:
 
 def test_a_cluster_of_ones_own_listens_on_this_machine_alone_and_its_loss_is_one_line(tmp_path: Path) -> None:
     save_tiny(tmp_path / "model", tiny_bert(0, num_hidden_layers=1))
-    words = ("profile", "model", "sample", "--engine", "ray", "--no-figures", "-o", "out")
+    words = ("profile", "model", "sample", "--engine", "ray", "--workers", "1", "--no-figures", "-o", "out")
     started = subprocess.Popen(
         [sys.executable, "-c", "from headscope.front.cli.app import main; main()", *words],
         cwd=tmp_path,
