@@ -107,10 +107,15 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     >>> nearest("mrcp", ["CoLA", "MRPC"])
     'MRPC'
     """
-    plain = {_plain(word): word for word in known}
-    near = get_close_matches(_plain(name), plain, n=1, cutoff=cutoff)
+    plain = {plain_name(word): word for word in known}
+    near = get_close_matches(plain_name(name), plain, n=1, cutoff=cutoff)
     return plain[near[0]] if near else None
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A name without what people write in different ways: case, hyphens and underscores.
+
+    >>> plain_name("STS-B") == plain_name("sts_b")
+    True
+    """
     return name.casefold().replace("-", "").replace("_", "")

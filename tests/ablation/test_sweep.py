@@ -13,11 +13,10 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification
 
 from headscope import HeadscopeError, Settings
-from headscope.ablation.fastest_exact import fastest_exact
 from headscope.ablation.head_means import head_means
 from headscope.ablation.partial_rerun import Rerun
 from headscope.ablation.strategies import FullPasses
-from headscope.ablation.sweep import Sweep, sweep
+from headscope.ablation.sweep import Sweep, fastest_exact, sweep
 from headscope.ablation.swept_parts import SweptParts
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, masked
@@ -29,7 +28,7 @@ from headscope.passes import pass_journal
 from headscope.passes.batches import batches
 from headscope.passes.pass_journal import PassJournal
 from headscope.storage.codec import encode
-from headscope.storage.fingerprint import Fingerprint
+from headscope.storage.hashes import Fingerprint
 from headscope.storage.lines import line_of, record_of
 from support.ablated import ablated
 from support.planted_task import DECIDES, planted_classifier, planted_task

@@ -5,14 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.front.cli.app import application
 from headscope.models import load
 from headscope.passes import Settings
 from headscope.passes.passes import Pass
+from support.cli import run_command
 from support.tiny import save_tiny
 from support.written import corpus
 
@@ -103,7 +102,7 @@ def test_the_command_line_has_the_column(tmp_path):
         str(tmp_path / "out"),
         "--no-figures",
     ]
-    done = CliRunner().invoke(application(words), words)
+    done = run_command(*words)
     assert done.exit_code == 0, done.output
     page = (tmp_path / "out" / "report.html").read_text()
     assert "95%, over 6 documents: too few to lean on" in page

@@ -3,12 +3,11 @@
 import errno
 
 import pytest
-from typer.testing import CliRunner
 
 from headscope import HeadscopeError
-from headscope.front.cli.app import application
 from headscope.front.cli.options import DEFAULTS, SHARED
 from headscope.front.inputs import INPUT_TYPES, from_options, options_of
+from support.cli import run_command
 from support.tiny import save_tiny
 
 CORPORA = {"corpora": "tuple[Corpus, ...]"}
@@ -47,7 +46,7 @@ def test_a_full_disk_for_standard_input_has_a_remedy(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("shutil.copyfileobj", full)
-    ended = CliRunner().invoke(application(["profile"]), ["profile", "minilm", "-", "-q"], input="a text")
+    ended = run_command("profile", "minilm", "-", "-q", input="a text")
     assert ended.exit_code == 2
     assert ended.stderr == (
         "headscope: no space left on the disk; make room there, or for temporary files name another folder as TMPDIR\n"
@@ -145,9 +144,9 @@ def test_a_run_that_goes_on_does_not_check_its_corpus_again(tmp_path, monkeypatc
     texts.write_text("The cat slept.\nThe dog ran.\nA bird sat.\n")
     command = ["profile", str(model), str(texts), "-o", str(out), "--no-figures", "--quiet"]
     monkeypatch.setattr(MeasureObserver, "finish", killed)
-    assert CliRunner().invoke(application(command), command).exit_code == 9
+    assert run_command(*command).exit_code == 9
     assert kept == [out / ".headscope.journal"] and not found and len(list(kept[0].iterdir())) == 1
     monkeypatch.setattr(MeasureObserver, "finish", finish)
-    assert CliRunner().invoke(application(command), command).exit_code == 0
+    assert run_command(*command).exit_code == 0
     assert len(kept) == 1 and found[0].n_examples == 3
     assert (out / "result.nc").exists() and not kept[0].exists()

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from headscope import catalog, studies
-from headscope.front.cli.app import application
 from headscope.front.signatures import annotated, documented, names, read
 from headscope.ranges import Range
+from support.cli import run_command
 
 STUDY = '''"""Run the study."""
 
@@ -69,7 +69,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Res
     (folder / "commands.py").write_text(COMMANDS, encoding="utf-8")
     monkeypatch.setattr(catalog, "ROOT", tmp_path / "headscope")
     monkeypatch.setattr(studies, "__path__", [str(folder.parent)])
-    return lambda *options: CliRunner().invoke(application(["made", *options]), ["made", *options])
+    return lambda *options: run_command("made", *options)
 
 
 def test_further_command_prints_what_it_returns(invoke: Callable[..., Result], tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_every_argument_of_further_commands_is_documented(study: str) -> None:
     [(["patterns", "train"], {"--batch-tokens", "--resamples"}), (["patterns", "label"], {"--resamples"})],
 )
 def test_options_without_an_effect_are_not_shown(words: list[str], absent: set[str]) -> None:
-    shown = CliRunner().invoke(application(words), [*words, "--help"]).stdout
+    shown = run_command(*words, "--help").stdout
     assert "--seed" in shown
     assert {option for option in absent if option in shown} == set()
 

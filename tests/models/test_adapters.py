@@ -1,6 +1,5 @@
 """Adapters of peft are merged into their base model, or refused in one line."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,24 +9,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertForMaskedLM, BertForSequenceClassification
 
-from headscope import HeadscopeError
 from headscope.capture.transformers_logging import quiet
 from headscope.models import load
 from headscope.models.checkpoint import locate
 from support.adapted import adapted
+from support.loading import edit, refusal
 from support.tiny import save_tiny, tiny_bert
-
-
-def edit(folder: Path, **changes: object) -> None:
-    path = folder / "adapter" / "adapter_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def refusal(name: Path, **options: Any) -> str:
-    with pytest.raises(HeadscopeError) as error:
-        load(str(name), **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 @pytest.mark.parametrize("kind", [None, BertForSequenceClassification, BertForMaskedLM])
@@ -94,7 +81,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_hash_is_of_base_and_adapter(folder: Path) -> None:
     before = locate(str(folder / "adapter")).sha256
-    edit(folder, lora_alpha=16)
+    edit(folder / "adapter" / "adapter_config.json", lora_alpha=16)
     assert locate(str(folder / "adapter")).sha256 != before
 
 
@@ -122,12 +109,12 @@ def test_pickled_adapters_are_refused(folder: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_an_adapter_is_one_line(folder: Path, changes: dict[str, object], message: str) -> None:
-    edit(folder, **changes)
+    edit(folder / "adapter" / "adapter_config.json", **changes)
     assert message in refusal(folder / "adapter")
 
 
 def test_an_adapter_of_itself_is_refused(folder: Path) -> None:
-    edit(folder, base_model_name_or_path=str(folder / "adapter"))
+    edit(folder / "adapter" / "adapter_config.json", base_model_name_or_path=str(folder / "adapter"))
     assert "is an adapter of an adapter" in refusal(folder / "adapter")
 
 

@@ -1,6 +1,5 @@
 """Sizes in config.json are held against the stored weights before memory is taken for them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from headscope.models import config, load
 from headscope.models.checkpoint import locate
 from headscope.models.config import bounded, load_config
 from headscope.training import initial
+from support.loading import edit, refusal
 from support.small_tasks import birds
 from support.tiny import save_tiny, tiny_bert
 
@@ -24,33 +24,22 @@ def folder(tmp_path: Path) -> Path:
         return save_tiny(tmp_path / "model")
 
 
-def edit(folder: Path, **changes: Any) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def refusal(folder: Path) -> str:
-    with pytest.raises(HeadscopeError) as error:
-        load(str(folder))
-    return str(error.value)
-
-
 @pytest.mark.parametrize("key", ["max_position_embeddings", "type_vocab_size", "intermediate_size", "hidden_size"])
 def test_a_size_beyond_the_weights_is_named(folder: Path, key: str) -> None:
-    edit(folder, **{key: 12_000_000})
+    edit(folder / "config.json", **{key: 12_000_000})
     assert refusal(folder) == (
         f"model '{folder}': {key} in config.json is 12000000, and the longest side of the weights is 172; correct it"
     )
 
 
 def test_nothing_is_allocated_for_a_size_that_is_refused(folder: Path) -> None:
-    edit(folder, intermediate_size=10**12)  # 96 TB
+    edit(folder / "config.json", intermediate_size=10**12)  # 96 TB
     assert "intermediate_size in config.json is 1000000000000" in refusal(folder)
 
 
 @pytest.mark.parametrize("config", [{"num_labels": 10**5}, {"text_config": {"num_labels": 10**5}}])
 def test_labels_beyond_the_weights_are_refused_before_they_are_named(folder: Path, config: dict, monkeypatch) -> None:
-    edit(folder, **config)
+    edit(folder / "config.json", **config)
     monkeypatch.setattr("transformers.AutoConfig.from_pretrained", lambda *_, **__: pytest.fail("it was read"))
     assert refusal(folder) == (
         f"model '{folder}': num_labels in config.json is 100000, and the longest side of the weights is 172; correct it"
@@ -62,26 +51,26 @@ def test_labels_beyond_the_weights_are_refused_before_they_are_named(folder: Pat
     [{"num_hidden_layers": 9_999}, {"n_layer": 101}, {"encoder_layers": 101}, {"attention_types": [[["global"], 101]]}],
 )
 def test_layers_beyond_the_weights_are_refused_before_they_are_built(folder: Path, config: dict, monkeypatch) -> None:
-    edit(folder, **config)
+    edit(folder / "config.json", **config)
     monkeypatch.setattr("transformers.AutoConfig.from_pretrained", lambda *_, **__: pytest.fail("it was read"))
     assert f"model '{folder}': {next(iter(config))} in config.json is " in refusal(folder)
 
 
 def test_few_layers_too_many_end_while_they_are_built(folder: Path) -> None:
-    edit(folder, num_hidden_layers=100)
+    edit(folder / "config.json", num_hidden_layers=100)
     assert refusal(folder) == (
         f"model '{folder}': config.json makes more than 1220 arrays, and the weights are 55; correct its sizes"
     )
 
 
 def test_a_training_holds_the_sizes_against_the_weights_too(folder: Path) -> None:
-    edit(folder, intermediate_size=10**12)
+    edit(folder / "config.json", intermediate_size=10**12)
     with pytest.raises(HeadscopeError, match=r"intermediate_size in config\.json is 1000000000000,"):
         initial(locate(str(folder)), birds(), "pretrained", 0)
 
 
 def test_labels_of_a_model_whose_head_is_gone_are_no_reason_to_refuse(folder: Path) -> None:
-    edit(folder, num_labels=5_000)
+    edit(folder / "config.json", num_labels=5_000)
     assert load(str(folder)).capture.heads == (4, 4, 4)
 
 

@@ -23,8 +23,8 @@ from transformers import (
 from transformers.utils import logging
 
 from headscope.capture.transformers_logging import quiet
-from headscope.errors import HeadscopeError
 from headscope.models import checkpoint, hub, load
+from support.loading import edit, refusal
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TEXTS = ["The cat sat by the river.", "A dog!"]
@@ -38,18 +38,6 @@ ENCODER_DECODER: dict[str, Any] = {
 def folder(tmp_path: Path) -> Path:
     with quiet():
         return save_tiny(tmp_path / "model")
-
-
-def edit(path: Path, **changes: object) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def refusal(name: object, **options: Any) -> str:
-    """The one line that `load` says."""
-    with pytest.raises(HeadscopeError) as error:
-        load(str(name), **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def test_minilm():

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from tokenizers import Regex, normalizers
@@ -14,6 +13,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import load
 from headscope.models.checkpoint import locate
 from headscope.models.tokenizer import growth, load_tokenizer
+from support.loading import edit
 from support.tiny import save_tiny
 
 DOUBLED = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
@@ -24,11 +24,6 @@ BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "
 def folder(tmp_path: Path) -> Path:
     with quiet():
         return save_tiny(tmp_path / "model")
-
-
-def edit(folder: Path, **changes: Any) -> None:
-    path = folder / "tokenizer.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +37,7 @@ def edit(folder: Path, **changes: Any) -> None:
     ],
 )
 def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(folder, changes, monkeypatch) -> None:
-    edit(folder, **changes)
+    edit(folder / "tokenizer.json", **changes)
     monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", lambda *_, **__: pytest.fail("it was loaded"))
     with pytest.raises(HeadscopeError) as error:
         load_tokenizer(locate(str(folder)))
@@ -81,7 +76,7 @@ def template(folder: Path, single: int, pair: int) -> None:
     stored = json.loads((folder / "tokenizer.json").read_text())["post_processor"]
     stored["single"][-1]["SpecialToken"]["type_id"] = single
     stored["pair"][3]["Sequence"]["type_id"] = pair
-    edit(folder, post_processor=stored)
+    edit(folder / "tokenizer.json", post_processor=stored)
 
 
 def test_a_type_of_tokens_that_the_model_lacks_is_refused(folder: Path) -> None:
@@ -111,7 +106,7 @@ def test_a_tokenizer_that_panics_is_refused(folder: Path) -> None:
     """A panic of Rust is no `Exception` in Python."""
     stored = json.loads((folder / "tokenizer.json").read_text())["post_processor"]
     stored["pair"][-1]["SpecialToken"]["id"] = "[NONE]"
-    edit(folder, post_processor=stored)
+    edit(folder / "tokenizer.json", post_processor=stored)
     with pytest.raises(HeadscopeError) as error:
         load(str(folder))
     assert str(error.value) == (

@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 from transformers import BertForSequenceClassification
 
 from headscope.capture.transformers_logging import quiet
-from headscope.errors import HeadscopeError
 from headscope.models import load
 from headscope.models.checkpoint import locate
+from support.loading import edit, refusal
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
 
 INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
@@ -24,17 +24,6 @@ INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
 def folder(tmp_path: Path) -> Path:
     with quiet():
         return save_tiny(tmp_path / "model")
-
-
-def edit(path: Path, **changes: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
-
-def refusal(folder: Path, **options: Any) -> str:
-    with pytest.raises(HeadscopeError) as error:
-        load(str(folder), **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def sharded(folder: Path, name: Callable[[int], str] = lambda number: f"part-{number}.safetensors") -> None:

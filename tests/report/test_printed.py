@@ -5,12 +5,11 @@ import io
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from headscope import HeadscopeError, save_result
-from headscope.front.cli.app import application
 from headscope.report.printed import content, export_printed, printed, rounded
 from headscope.report.tables import Column, Table
+from support.cli import run_command
 from support.profile_result import profile_result
 
 CELLS = [(("a|b", 1), [("0.5173", "0.42, 0.61"), ("82.46%", "81.2%, 83.7%")]), (("50%", 2), [None, ("3", "")])]
@@ -65,7 +64,7 @@ def test_the_command_writes_what_the_terminal_prints(tmp_path: Path) -> None:
     result = profile_result()
     save_result(result, tmp_path)
     for format, suffix in (("csv", "csv"), ("latex", "tex"), ("markdown", "md")):
-        run = CliRunner().invoke(application(["export"]), ["export", str(tmp_path), "--format", format])
+        run = run_command("export", str(tmp_path), "--format", format)
         assert run.exit_code == 0, run.output
         written = {path.name for path in (tmp_path / "tables").glob(f"*.{suffix}")}
         assert written == {f"by_layer.{suffix}", f"token_share.{suffix}"}

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from huggingface_hub import constants
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.front.cli.app import application
 from headscope.results.hub import fetch
+from support.cli import run_command
 from support.hub import READ, WRITE, Hub, hub
 from support.profile_result import profile_result
 
@@ -38,7 +38,7 @@ def headscope(server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> R
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
     results.save(profile_result(), tmp_path / "out" / "profile")
     (tmp_path / "out" / "profile" / "texts.txt").write_text("a secret", encoding="utf-8")
-    return lambda *words: CliRunner().invoke(application(list(words)), list(words))
+    return lambda *words: run_command(*words)
 
 
 def line_of(ended: Result) -> str:

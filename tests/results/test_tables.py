@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
 from headscope import HeadscopeError, save_result, tidy
-from headscope.front.cli.app import application
 from headscope.results.tables import export_tables
+from support.cli import run_command
 from support.profile_result import profile_result
 
 
@@ -54,7 +53,7 @@ def test_csv_and_parquet_are_read_back_to_the_last_bit(result: xr.Dataset, tmp_p
 
 def test_the_command_writes_all_variables(result: xr.Dataset, tmp_path: Path) -> None:
     save_result(result, tmp_path)
-    run = CliRunner().invoke(application(["export"]), ["export", str(tmp_path), "--variable", "all"])
+    run = run_command("export", str(tmp_path), "--variable", "all")
     assert run.exit_code == 0, run.output
     assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == sorted(
         f"{name}.csv" for name in result if not str(name).endswith(("_ci", "_n_examples"))
@@ -64,5 +63,5 @@ def test_the_command_writes_all_variables(result: xr.Dataset, tmp_path: Path) ->
 
 def test_the_command_names_what_is_wrong(result: xr.Dataset, tmp_path: Path) -> None:
     save_result(result, tmp_path)
-    run = CliRunner().invoke(application(["export"]), ["export", str(tmp_path), "--variable", "nothing"])
+    run = run_command("export", str(tmp_path), "--variable", "nothing")
     assert run.exit_code == 2 and "no variable 'nothing'" in run.output

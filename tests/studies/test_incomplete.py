@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
 from headscope import HeadscopeError, results
-from headscope.front.cli.app import application
 from headscope.report.study_page import study_page
+from support.cli import run_command
 from support.every_study import STUDIES, Run
 
 SOME = 2
@@ -47,6 +46,6 @@ def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], 
         folder = tmp_path / name
         results.save(result, folder)
         for words in (["head", str(folder)], ["head", "1-1", str(folder)]):
-            done = CliRunner().invoke(application(words), words)
+            done = run_command(*words)
             assert done.exit_code in (0, 2), (name, words, done.exception)
             assert done.stderr.count("\n") <= 1, (name, words, done.stderr)

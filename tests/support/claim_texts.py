@@ -9,11 +9,10 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
-import numpy as np
-
 from headscope import Corpus
 from headscope.corpora.tasks import Task
 from headscope.linguistics.sentence import Example, Link, Mention, Sentence
+from support.made_inputs import spaced
 from support.planted_task import planted_task
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, parsed
 from support.tiny import WORDS
@@ -31,17 +30,11 @@ def corpus(examples: Iterable[Example]) -> Corpus:
     return Corpus("made", f"{len(made):064x}", len(made), {}, partial(iter, made))
 
 
-def spans(text: str) -> tuple[tuple[int, int], ...]:
-    """The words of a text, between blanks."""
-    ends = np.cumsum([len(word) + 1 for word in text.split()]).tolist()
-    return tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, text.split(), strict=True))
-
-
 def words(seed: int, n: int, shuffled: bool = False) -> Corpus:
     """Words at random, which nothing shuffles further."""
     random = Random(seed)
     texts = [" ".join(random.choices(PLAIN, k=random.randint(5, 12))) + " ." for _ in range(n)]
-    return corpus(Example(str(number), (Sentence(text, spans(text)),)) for number, text in enumerate(texts))
+    return corpus(Example(str(number), (spaced(text),)) for number, text in enumerate(texts))
 
 
 def cycle(seed: int, n: int, shuffled: bool = False) -> Corpus:
@@ -97,7 +90,7 @@ def rooted(seed: int, n: int, shuffled: bool = False) -> Corpus:
         kinds = tuple("det" if head else "root" for head in heads)
         text = " ".join(made)
         upos = tuple("VERB" if kind == "root" else "NOUN" for kind in kinds)
-        examples.append(Example(str(number), (Sentence(text, spans(text), upos, heads, kinds),)))
+        examples.append(Example(str(number), (spaced(text, upos=upos, heads=heads, deprel=kinds),)))
     return corpus(examples)
 
 
@@ -112,7 +105,7 @@ def linked(seed: int, n: int, shuffled: bool = False) -> Corpus:
         ends = random.sample(range(len(made)), 2) if shuffled else (made.index(seer), made.index("saw"))
         text = " ".join(made)
         links = (Link("Seer", (ends[0],), (ends[1],)),)
-        examples.append(Example(str(number), (Sentence(text, spans(text), links=links),)))
+        examples.append(Example(str(number), (spaced(text, *links),)))
     return corpus(examples)
 
 
@@ -130,7 +123,7 @@ def documents(seed: int, n: int, shuffled: bool = False) -> Corpus:
         text = " ".join([*parts, "."])
         upos = [kind for word in made for kind in ("PRON" if word in ANTECEDENTS else "NOUN", "X")]
         mentions = tuple(Mention(entity, 2 * place, 2 * place + 1) for place, entity in enumerate(refers))
-        sentence = Sentence(text, spans(text), (*upos, "X"), mentions=mentions, document=str(document))
+        sentence = spaced(text, upos=(*upos, "X"), mentions=mentions, document=str(document))
         examples.append(Example(str(document), (sentence,)))
     return corpus(examples)
 

@@ -1,5 +1,6 @@
-"""The end of a process in the middle of its work, within a test."""
+"""The end of a process in the middle of its work, and Ctrl-C, within a test."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -20,3 +21,15 @@ def kill(monkeypatch: pytest.MonkeyPatch, target: object, name: str, call: int) 
         return work(*args)
 
     monkeypatch.setattr(target, name, killing)
+
+
+@dataclass
+class CtrlC:
+    """A function that progress is told, with Ctrl-C at its second call; `done`: what it was told."""
+
+    done: list[int] = field(default_factory=list)
+
+    def __call__(self, number: int) -> None:
+        self.done.append(number)
+        if len(self.done) == 2:
+            raise KeyboardInterrupt

@@ -3,40 +3,21 @@
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.passes.batches import collate
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.scores import HeadPredictions
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.tiny import tiny_tokenizer
+from support.made_inputs import batch_of, spaced
 
 
 def tree(text: str, heads: Sequence[int], relations: str = "") -> Sentence:
-    """A sentence whose words stand between blanks."""
-    ends = np.cumsum([len(word) + 1 for word in text.split()]).tolist()
-    words = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, text.split(), strict=True))
-    return Sentence(text, words, heads=tuple(heads), deprel=tuple(relations.split()))
-
-
-def batch_of(inputs: list[Encoded]) -> Batch:
-    return collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu"))
-
-
-def inputs_of(*made: Example) -> list[Encoded]:
-    return list(Words(tiny_tokenizer(), 64, aligned=True).encode(made))
-
-
-def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor]:
-    random = torch.Generator().manual_seed(seed)
-    return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
+    """A sentence whose words stand between blanks, with the syntactic head of each."""
+    return spaced(text, heads=tuple(heads), deprel=tuple(relations.split()))
 
 
 def answered(

@@ -4,39 +4,15 @@ from collections.abc import Sequence
 from random import Random
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.encoder import Words
-from headscope.linguistics.sentence import Example, Link, Sentence
-from headscope.passes.batches import collate
+from headscope.linguistics.sentence import Example, Link
 from headscope.studies.relations.link_attention import LinkAttention, baselines
 from headscope.studies.relations.observer import LinkObserver
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.tiny import tiny_tokenizer
-
-
-def spaced(text: str, *links: Link) -> Sentence:
-    """A sentence whose words stand between blanks."""
-    ends = np.cumsum([len(word) + 1 for word in text.split()]).tolist()
-    spans = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, text.split(), strict=True))
-    return Sentence(text, spans, links=links)
-
-
-def inputs_of(*made: Example) -> list[Encoded]:
-    return list(Words(tiny_tokenizer(), 64, aligned=True).encode(made))
-
-
-def batch_of(inputs: list[Encoded]) -> Batch:
-    return collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu"))
-
-
-def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor]:
-    random = torch.Generator().manual_seed(seed)
-    return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
+from support.made_inputs import batch_of
 
 
 def found_by(

@@ -1,31 +1,24 @@
 """Mentions, cases and answers made by hand, and what a reader answers."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.encoder import Words
-from headscope.linguistics.sentence import Example, Mention, Question, Sentence
-from headscope.passes.batches import collate
+from headscope.linguistics.sentence import Mention, Question, Sentence
 from headscope.studies.coreference.cases import Case, Headed
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.scores import AntecedentPredictions
 from headscope.testing.hand_made import padded
-from support.tiny import tiny_tokenizer
+from support.made_inputs import batch_of, spaced
 
 
 def said(text: str, *mentions: tuple[str, int, int], upos: str = "", heads: Sequence[int] = (), **fields) -> Sentence:
     """A sentence whose words stand between blanks, with mentions (entity, start, end)."""
-    ends = np.cumsum([len(word) + 1 for word in text.split()]).tolist()
-    words = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, text.split(), strict=True))
     found = tuple(Mention(*mention) for mention in mentions)
-    return Sentence(text, words, tuple(upos.split()), tuple(heads), mentions=found, **fields)
+    return spaced(text, upos=tuple(upos.split()), heads=tuple(heads), mentions=found, **fields)
 
 
 def headed(
@@ -43,19 +36,11 @@ def case(mention: Headed, *candidates: Headed, unit: int = 0, question: Question
     return Case(mention, candidates, right, unit, question)
 
 
-def corpus_of(*examples: Example) -> Corpus:
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
-
-
-def inputs_of(*made: Example) -> list[Encoded]:
-    return list(Words(tiny_tokenizer(), 64, aligned=True).encode(made))
-
-
 def answered(
     reader: MentionObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
 ) -> AntecedentPredictions:
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
-    reader.start(collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu")))
+    reader.start(batch_of(inputs))
     for layer, maps in enumerate(layers):
         whole = padded(maps)
         for first in range(0, whole.shape[2], block):

@@ -4,12 +4,8 @@
 (2, 3, 0, 3)
 """
 
-from functools import partial
-
-import numpy as np
-
-from headscope import Corpus
 from headscope.linguistics.sentence import Example, Sentence
+from support.made_inputs import corpus_of, spaced
 
 # Each noun has its own determiner, each verb its own nouns, so that pieces alone tell the trees.
 DETERMINERS = {"the": "cat", "a": "bird", "an": "dog", "his": "child"}
@@ -27,9 +23,7 @@ def parsed(text: str) -> Sentence:
         heads.append(words.index(known[word]) + 1 if word in known else 0 if word in ("saw", "ran") else verb)
         kinds = {"det": DETERMINERS, "amod": ADJECTIVES, "nsubj": SUBJECTS, "root": {"saw": 0, "ran": 0}}
         relations.append(next((kind for kind, its in kinds.items() if word in its), "punct"))
-    ends = np.cumsum([len(word) + 1 for word in words]).tolist()
-    spans = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, words, strict=True))
-    return Sentence(text, spans, heads=tuple(heads), deprel=tuple(relations))
+    return spaced(text, heads=tuple(heads), deprel=tuple(relations))
 
 
 TEXTS = (
@@ -40,10 +34,6 @@ TEXTS = (
     "a new bird saw , the old cat .",
     "his child ran , an dog .",
 )
-
-
-def corpus_of(examples: list[Example]) -> Corpus:
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
 
 
 TREEBANK = corpus_of([Example(str(number), (parsed(TEXTS[number % 6]),)) for number in range(60)])

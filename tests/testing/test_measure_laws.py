@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from typer.testing import CliRunner
 
 import headscope
 from headscope import HeadscopeError, Values, Variable
 from headscope.encoding.batch import Batch, Rows
-from headscope.front.cli.app import application
 from headscope.measures import entropy
+from support.cli import run_command
 from support.tiny import save_tiny
 
 TEXTS = ["The cat slept.", "A dog ran to the house."]
@@ -139,7 +138,7 @@ def test_measures_of_an_installed_package_are_found(
     monkeypatch.syspath_prepend(Path(__file__).parents[1])
 
     def run(*words: str) -> Any:
-        return CliRunner().invoke(application([*words]), [*words])
+        return run_command(*words)
 
     assert "sharpest" in run("list").output
     out = tmp_path / "out"

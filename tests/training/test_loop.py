@@ -25,7 +25,7 @@ from headscope.corpora.tasks import Task, score
 from headscope.models.checkpoint import locate
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
-from headscope.storage.digests import add_digest
+from headscope.storage.hashes import add_digest
 from headscope.studies.finetune.table1 import TableRow
 from headscope.training import (
     InitialModel,
@@ -33,9 +33,9 @@ from headscope.training import (
     TaskExamples,
     TrainedOutputs,
     TrainingRecipe,
-    callbacks,
     initial,
     train,
+    trainer,
 )
 from headscope.training.dataset import LengthGrouped
 from support.evil import evil
@@ -155,7 +155,7 @@ def test_interrupted_run_ends_with_the_same_weights(
     name: str,
     call: int,
 ) -> None:
-    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     recipe = replace(RECIPE, keep="last")
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, name, call)
@@ -177,9 +177,9 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from dataclasses import replace
-from headscope.training import callbacks
+from headscope.training import trainer
 import training.test_loop as tests
-callbacks.CHECKPOINT_SECONDS = 0.0
+trainer.CHECKPOINT_SECONDS = 0.0
 steps = []
 def progress(done):
     steps.append(done)
@@ -201,7 +201,7 @@ def test_killed_process_goes_on(folder: Path, whole: tuple[TrainedOutputs, Path]
 
 
 def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, "keep_checkpoint", 4)
         with pytest.raises(Killed):
@@ -240,7 +240,7 @@ def test_a_flipped_bit_is_noticed_and_the_training_starts_anew(
 ) -> None:
     recipe, killed, random = replace(RECIPE, keep="last"), tmp_path / "killed", Random(0)
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
+        patch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
         kill(patch, RunRecord, "keep_checkpoint", 8)
         run(folder, killed, recipe=recipe)
     files = [path.relative_to(killed) for path in killed.rglob("*") if path.is_file() and path.stat().st_size]
@@ -384,7 +384,7 @@ def test_full_disk_is_said_and_the_run_goes_on_later(
     target: str,
     failing: Any,
 ) -> None:
-    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch, pytest.raises(HeadscopeError, match=r"no space left.*; make room") as raised:
         patch.setattr(target, failing)
         run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))

@@ -22,7 +22,7 @@ from headscope.passes.read_parts import parts_by_workers
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards
 from headscope.storage.codec import encode
-from headscope.storage.fingerprint import Fingerprint, hash_of
+from headscope.storage.hashes import Fingerprint, hash_of
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from headscope.cluster.ray_actor import RayActor
 from headscope.cluster.ray_cluster import THIS_MACHINE_ALONE, connect, failed_start, liveness_of, refuse_lacking
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.storage.fingerprint import difference
+from headscope.storage.hashes import difference
 from headscope.storage.lines import Record
 
 SECONDS = 10  # for the end of the studies of idle workers

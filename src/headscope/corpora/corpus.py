@@ -8,7 +8,7 @@ from itertools import islice
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
-from headscope.storage.source_files import SourceFiles
+from headscope.storage.hashes import SourceFiles
 
 # With fewer documents, examples are resampled as if they were independent.
 LEAST_DOCUMENTS = 5

@@ -10,8 +10,8 @@ from headscope.corpora.options import Options
 from headscope.corpora.parsing.lines import FilePosition
 from headscope.corpora.stream import Mark, Marks
 from headscope.storage.codec import decode, encode
+from headscope.storage.hashes import SourceFiles
 from headscope.storage.lines import line_of, read_lines, replace_lines
-from headscope.storage.source_files import SourceFiles
 from headscope.version import __version__
 
 FORMAT, NAME = "check of a corpus", "check"

@@ -6,10 +6,9 @@ from headscope.extras import missing
 from headscope.figures.attention_map import attention_map, attention_maps, zoom
 from headscope.figures.bars import bars, stacked
 from headscope.figures.by_layer import by_layer
-from headscope.figures.class_grid import classes
 from headscope.figures.curve import curve
 from headscope.figures.export import save, svg
-from headscope.figures.heatmap import heatmap
+from headscope.figures.heatmap import classes, heatmap
 from headscope.figures.matrix import matrix
 from headscope.figures.scatter import scatter
 from headscope.figures.tidy import with_interval

@@ -1,21 +1,25 @@
-"""Attention maps as images: white for no attention, dark for the largest of the map; charts stay small."""
+"""Attention maps as images: white for no attention, dark for the largest of the map; the atlas of all heads.
+
+Charts of images stay small.
+"""
 
 import base64
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import altair as alt
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from headscope.figures.theme import GREY, RULE, finished
+from headscope.figures.theme import GREY, INK, RULE, finished, ticks
 from headscope.figures.tidy import inline
 
 CELL, SIDE = 14, 600  # pixels of a cell of a labelled map; of the side of a map without labels
 LABELLED = 128
-INK, WHITE = (12, 31, 77), 255
+DARK, WHITE = (12, 31, 77), 255
 
 
 def attention_images(
@@ -89,8 +93,59 @@ def png(levels: UInt8[np.ndarray, "query key"]) -> bytes:
 def palette() -> UInt8[np.ndarray, "level 3"]:
     """The colour of each level, from white to dark ink."""
     share = np.sqrt(np.arange(256) / 255)[:, None]
-    return np.rint(WHITE + (np.array(INK) - WHITE) * share).astype(np.uint8)
+    return np.rint(WHITE + (np.array(DARK) - WHITE) * share).astype(np.uint8)
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+@dataclass(frozen=True, slots=True)
+class AtlasCell:
+    """A head of an atlas.
+
+    * `image`: the address of the image of its map.
+    * `kind`: the group of what it does, which gives the frame its colour; `word`: what it does, under the map.
+    """
+
+    layer: int
+    head: int
+    image: str
+    kind: str
+    word: str
+
+
+def atlas(cells: Sequence[AtlasCell], colours: dict[str, str], title: str, *, cell: int = 60) -> alt.LayerChart:
+    """Small maps of all heads as one chart: frames and labels are drawn, maps are images.
+
+    * `colours`: the frame of each kind, in the order of the legend.
+    * `cell`: the side of a map, in pixels.
+
+    >>> one = AtlasCell(1, 1, "data:image/png;base64,", "previous", "previous")
+    >>> atlas([one], {"previous": "#d55e00"}, "minilm").layer[0].mark.type
+    'image'
+    """
+    layers, heads = max(one.layer for one in cells), max(one.head for one in cells)
+    rows = [asdict(one) for one in cells]
+    base = alt.Chart(inline(rows)).encode(**_places(layers, heads))
+    kinds = [kind for kind in colours if any(one.kind == kind for one in cells)]
+    colour = alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds]),
+        legend=alt.Legend(title=None, orient="bottom", columns=6, symbolType="square"),
+    )
+    image = base.mark_image(width=cell, height=cell).encode(url=alt.Url("image:N"))
+    frame = base.mark_square(size=cell**2, filled=False, strokeWidth=2).encode(color=colour)
+    word = base.mark_text(dy=cell / 2 + 8, fontSize=9, color=INK).encode(text=alt.Text("word:N"))
+    chart = alt.layer(image, frame, word).properties(width=heads * (cell + 6), height=layers * (cell + 20))
+    description = f"{title}: {layers} layers of {heads} heads; " + "; ".join(
+        f"{kind}: {sum(one.kind == kind for one in cells)}" for kind in kinds
+    )
+    return finished(chart, title, description)
+
+
+def _places(layers: int, heads: int) -> dict[str, Any]:
+    axis: dict[str, Any] = {"domain": False, "ticks": False, "grid": False}
+    x = alt.X("head:O", title="Head", axis=alt.Axis(orient="top", labelAngle=0, values=ticks(heads), **axis))
+    y = alt.Y("layer:O", title="Layer", axis=alt.Axis(values=ticks(layers), **axis))
+    return {"x": x, "y": y}

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from headscope.encoding.batch import Batch, Values
-from headscope.measures._received import received
+from headscope.measures._shared import received
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import TOKEN_CLASSES
 

@@ -8,8 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Values
-from headscope.measures._maximum import maximum_by_feature
-from headscope.measures._received import received
+from headscope.measures._shared import maximum_by_feature, received
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import FEATURES
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Values
-from headscope.measures._received import received
+from headscope.measures._shared import received
 from headscope.results.variables import Variable
 
 VARIABLE = Variable(

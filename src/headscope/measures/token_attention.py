@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Place, Rows, Values
-from headscope.measures._maximum import maximum_by_example
+from headscope.measures._shared import maximum_by_example
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import RELATIONS
 

@@ -13,7 +13,7 @@ from headscope.models.adapters import adapter_files, base_of, is_adapter, refuse
 from headscope.models.hub import HUB_ID, download, package_folder
 from headscope.models.weights import StoredWeight, stored_weights, weight_files
 from headscope.storage.files import opening, refuse_text
-from headscope.storage.source_files import SourceFiles, source_files
+from headscope.storage.hashes import SourceFiles, source_files
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 # The key of a pruned model's configuration; such a model is built by our own code.

@@ -18,7 +18,7 @@ from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
-from headscope.storage.source_files import SourceFiles
+from headscope.storage.hashes import SourceFiles
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import Pruning
+from headscope.results.hub import plain
 
 
 def card(model: Model, pruning: Pruning | None, classes: Sequence[str], *, carried: bool, notes: str) -> str:
@@ -63,8 +64,3 @@ def _usage(classes: Sequence[str], *, pruned: bool, carried: bool) -> list[str]:
             "",
         ]
     return [*lines, "import headscope", 'model = headscope.load("FOLDER")', "```"]
-
-
-def plain(text: str) -> str:
-    """Text without line breaks and Markdown's marks."""
-    return "".join(character for character in " ".join(text.split()) if character not in "`|<>[]")

@@ -64,6 +64,11 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
     return tokenizer
 
 
+def piece_counts(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[int]:
+    """The number of tokens of each text, without special tokens."""
+    return list(map(len, tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]))
+
+
 def refuse_types_of_pairs(name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """From now on, a network refuses inputs with a type id beyond its embedding.
 

@@ -32,7 +32,7 @@ from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shards import Fold, ReadShards
 from headscope.statistics.bootstrap import Tally
-from headscope.storage.fingerprint import Fingerprint
+from headscope.storage.hashes import Fingerprint
 
 
 def importance(model: Model, task: Task, corpus: Corpus, settings: Settings = DEFAULTS) -> dict[str, xr.DataArray]:

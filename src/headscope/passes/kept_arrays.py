@@ -1,8 +1,12 @@
-"""Arrays of a corpus (attention, hidden states) in half precision: a file for each shard, from which a run goes on."""
+"""Arrays of a corpus (attention, hidden states) in half precision: a file for each shard, from which a run goes on.
+
+Tables of equal shape are in memory up to a budget, the others in a file that is then deleted.
+"""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,10 +15,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float16
 from torch import Tensor
 
 from headscope.cluster.channel import ChannelClosed
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.array_files import ArrayFiles, KeptShard, Observe, Value
 from headscope.passes.passes import Pass, PassResult
@@ -85,3 +90,44 @@ class ArrayStore:
             else:
                 self.on_disk += array.nbytes
             self.arrays.append(torch.from_numpy(array))
+
+
+@contextmanager
+def half_precision_tables(
+    number: int, shape: tuple[int, ...], budget: int, folder: Path | None = None
+) -> Iterator[list[Float16[np.ndarray, "*shape"]]]:
+    """Tables of zeros while the context lasts; up to `budget` bytes of them are in memory.
+
+    * `folder`: where the file is made; by default that of temporary files.
+
+    Raises `HeadscopeError` if the disk is full.
+
+    >>> with half_precision_tables(3, (2, 4), budget=40) as tables:
+    ...     [type(table).__name__ for table in tables]
+    ['ndarray', 'ndarray', 'memmap']
+    """
+    size = int(np.prod(shape)) * 2
+    inside = min(number, budget // size) if size else number
+    tables = [np.zeros(shape, dtype=np.float16) for _ in range(inside)]
+    if inside == number:
+        yield tables
+        return
+    with tempfile.TemporaryFile(dir=folder) as file:
+        with _refusing_full_disk(folder):
+            # All is written now: on a full disk, a page that is first written later would end the process.
+            for _ in range(number - inside):
+                file.write(bytes(size))
+            file.flush()
+        whole = np.memmap(file, dtype=np.float16, mode="r+", shape=(number - inside, *shape))
+        yield tables + [whole[place] for place in range(number - inside)]
+
+
+@contextmanager
+def _refusing_full_disk(folder: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        place = folder or tempfile.gettempdir()
+        raise HeadscopeError(
+            f"vectors cannot be kept in '{place}': {error.strerror or error}; free space there, or raise --memory"
+        ) from error

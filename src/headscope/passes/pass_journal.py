@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from headscope.passes.shards import Fold, ReadShards
 from headscope.storage.codec import decode, encode
 from headscope.storage.files import remove, remove_unfinished, writing
-from headscope.storage.fingerprint import Fingerprint, difference
+from headscope.storage.hashes import Fingerprint, difference
 from headscope.storage.lines import Record, append_line, line_of, read_lines, replace_lines
 
 State = TypeVar("State")

@@ -17,7 +17,7 @@ from headscope.corpora import Corpus
 from headscope.models import Model
 from headscope.models.words_head import adapted_head
 from headscope.passes.settings import Settings
-from headscope.storage.fingerprint import CHARACTERS, Fingerprint, hash_of
+from headscope.storage.hashes import CHARACTERS, Fingerprint, hash_of
 from headscope.version import __version__
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "xarray")

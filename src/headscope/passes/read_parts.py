@@ -17,7 +17,7 @@ from headscope.passes.shards import Fold, ReadShards, State
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.columns import Columns
 from headscope.storage.codec import decode, encode
-from headscope.storage.fingerprint import Fingerprint
+from headscope.storage.hashes import Fingerprint
 
 
 class PartReader(Protocol[State]):

@@ -31,7 +31,7 @@ from headscope.passes.shards import (
     shards_together,
 )
 from headscope.storage.codec import encode
-from headscope.storage.fingerprint import Fingerprint
+from headscope.storage.hashes import Fingerprint
 
 
 @dataclass

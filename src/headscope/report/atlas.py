@@ -9,8 +9,7 @@ from math import isnan
 
 import xarray as xr
 
-from headscope.figures.atlas import AtlasCell, atlas
-from headscope.figures.attention_image import map_image
+from headscope.figures.attention_image import AtlasCell, atlas, map_image
 from headscope.figures.labels import head_name
 from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, words_of
 from headscope.report.parts import Figure, HeadKind

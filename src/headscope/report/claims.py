@@ -13,7 +13,7 @@ import xarray as xr
 from scipy.stats import norm, t
 
 from headscope.report.wording import Estimate, n_examples, of_array
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE
 
 Verdict = Literal["holds", "fails", "undecided"]
 # A difference of shares that is worth a sentence, and the examples and seeds without which nothing is said.

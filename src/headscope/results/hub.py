@@ -3,16 +3,18 @@
 An address is `hf://OWNER/NAME`, or `hf://OWNER/NAME/FOLDER` for the results in a folder of the repository.
 """
 
+import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import xarray as xr
+
 from headscope.errors import HeadscopeError
-from headscope.results.hub_card import MARK, card
 from headscope.storage.files import files_within, write_atomically
 
 # A path has one slash where the address has two.
@@ -135,3 +137,52 @@ def _asking(name: str) -> Iterator[None]:
         raise HeadscopeError(f"the hub refuses this for data set '{name}' (status {status}); {remedy}") from error
     except Exception as error:  # the libraries under the hub raise their own kinds for a lost network
         raise HeadscopeError(f"data set '{name}': the hub cannot be reached; connect and try again") from error
+
+
+MARK = "<!-- This card is made by headscope push, which replaces it. -->"
+# Text that every result of its study has, whatever was read.
+FIXED = {
+    "token_class",
+    "feature",
+    "direction",
+    "bound",
+    "pattern",
+    "metric",
+    "half",
+    "estimator",
+    "query_group",
+    "init",
+}
+KEYS = ("study", "model", "corpus", "n_examples", "headscope_version")
+NOTE = (
+    "Beside these files nothing was uploaded: no corpus, no model. Each result names its model, its corpus and its\n"
+    "command, and so the files that its author named on the command line.\n"
+)
+
+
+def card(name: str, saved: Mapping[str, xr.Dataset]) -> str:
+    """Markdown with the header of a card; `saved`: the results by their folders in the repository."""
+    header = ["---", "tags:", "- headscope", "viewer: false", "---", "", MARK, ""]
+    opened = ["```sh", f"headscope report hf://{name}", "```", "", "```python", "import headscope", ""]
+    opened += [f'headscope.open_result("hf://{name}/{next(iter(saved))}")', "```", ""]
+    rows = [
+        f"| {plain(folder)} | {' | '.join(plain(result.attrs[key]) for key in KEYS)} |"
+        for folder, result in saved.items()
+    ]
+    table = ["| folder | study | model | corpus | examples | headscope |", "| --- " * 6 + "|", *rows, ""]
+    text = [f"* {plain(folder)}: {', '.join(_texts(result)) or 'none'}" for folder, result in saved.items()]
+    body = [f"# {name}", "", "Results of [headscope](https://pypi.org/project/headscope/), as netCDF.", "", *table]
+    body += ["## Open them", "", *opened, "## Text that they hold", "", *text, "", NOTE]
+    return "\n".join([*header, *body])
+
+
+def _texts(result: xr.Dataset) -> list[str]:
+    """The variables that may hold words or ids of a corpus, and how many values each has."""
+    arrays = {str(name): array for name, array in result.variables.items() if array.dtype.kind in "OU"}
+    words = [f"{name} ({array.size:,})" for name, array in arrays.items() if name not in FIXED]
+    return words + (["the command"] if json.loads(result.attrs.get("command", "[]")) else [])
+
+
+def plain(value: object) -> str:
+    """Text without line breaks and Markdown's marks."""
+    return "".join(character for character in " ".join(str(value).split()) if character not in "`|<>[]")

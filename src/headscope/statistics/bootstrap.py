@@ -149,19 +149,6 @@ def tally_by_input(
     return merge(tally(sums[chunk], valid[chunk], draws[:, present[chunk]].astype(float)) for chunk in chunks)
 
 
-def units_of(
-    inputs: Int[np.ndarray, " case"], units: Int[np.ndarray, " case"], n_inputs: int
-) -> Int[np.ndarray, " input"]:
-    """The unit of each input, by the inputs and units of its cases; an input without a case is its own unit.
-
-    >>> units_of(np.array([0, 0, 2]), np.array([7, 7, 8]), 3).tolist()
-    [7, 1, 8]
-    """
-    of_inputs = np.arange(n_inputs)
-    of_inputs[inputs] = units
-    return of_inputs
-
-
 def poisson_draws(unit: Iterable[int], seed: int, resamples: int = RESAMPLES) -> Float[np.ndarray, "resample example"]:
     """How often each of `resamples` bootstrap resamples has each example; those of one unit are drawn together.
 

@@ -4,8 +4,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import norm, skellam
 
-from headscope.statistics.significance import benjamini_hochberg
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE, benjamini_hochberg
 
 WIDTH = 2 * float(norm.ppf(0.975))
 # The rate of a Poisson variable that is hardly ever 1.

@@ -1,11 +1,14 @@
-"""Significance tests of a head against its baseline: correction for many tests, and the smallest change they find."""
+"""Significance tests of a head against its baseline: correction for many tests, and the smallest change they find.
+
+A head that passes them is special.
+"""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.stats import binom, false_discovery_control, norm
 
-from headscope.statistics.thresholds import RATE
-
+# A head is called special only where it beats its baseline by so much, in so many cases, at this rate of errors.
+GAIN, LEAST_CASES, RATE = 0.1, 50, 0.05
 POWER, STEPS = 0.8, 30
 
 
@@ -95,3 +98,17 @@ def smallest_change(error: float, tests: int = 1) -> float:
     0.028
     """
     return float((norm.isf(RATE / tests / 2) + norm.ppf(POWER)) * error)
+
+
+def enough(cases: float) -> bool:
+    """True if there are at least `LEAST_CASES` cases."""
+    return cases >= LEAST_CASES
+
+
+def is_special(gain: float, q: float, cases: float) -> bool:
+    """True if a head beats its baseline by 10 points or more, not by chance, in enough cases.
+
+    >>> is_special(0.2, 0.01, 400), is_special(0.2, 0.01, 12)
+    (True, False)
+    """
+    return gain >= GAIN and q < RATE and enough(cases)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt8
 
-from headscope.statistics.bootstrap import Tally
+from headscope.statistics.bootstrap import Tally, poisson_draws
 from headscope.statistics.columns import Columns
 
 Rows = TypeVar("Rows", bound=Columns)
@@ -32,6 +32,25 @@ class BestHead:
 
     selected: Selection
     held_out: Tally
+
+
+@dataclass(frozen=True)
+class Split:
+    """The bootstrap draws of the inputs, and the mask of the half on which heads are selected; documents stay whole."""
+
+    draws: UInt8[np.ndarray, "resample input"]
+    selection_half: Bool[np.ndarray, " input"]
+
+
+def split_of(inputs: Int[np.ndarray, " case"], units: Int[np.ndarray, " case"], seed: int, resamples: int) -> Split:
+    """The split of all inputs, by the inputs and units of their cases; an input without a case is its own unit.
+
+    >>> split_of(np.array([0, 0, 2]), np.array([2, 2, 2]), seed=0, resamples=5).selection_half.tolist()
+    [True, False, True]
+    """
+    unit = np.arange(int(inputs.max(initial=-1)) + 1)
+    unit[inputs] = units
+    return Split(poisson_draws(unit, seed, resamples).astype(np.uint8), split_in_half(unit, seed))
 
 
 def split_in_half(inputs: int | Int[np.ndarray, " input"], seed: int) -> Bool[np.ndarray, " input"]:

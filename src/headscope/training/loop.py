@@ -16,12 +16,11 @@ from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.outputs.outputs import logits, masked_outputs
 from headscope.passes import Settings
-from headscope.training.callbacks import EpochRecorder
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
 from headscope.training.initialisation import InitialModel
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
-from headscope.training.trainer import SilentTrainer, arguments
+from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments
 
 DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
 

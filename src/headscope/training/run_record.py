@@ -18,7 +18,7 @@ from jaxtyping import Float, Int, jaxtyped
 from safetensors.numpy import load_file, save_file
 
 from headscope.errors import HeadscopeError
-from headscope.storage import digests
+from headscope.storage import hashes
 from headscope.storage.files import new_folder, remove, replace_folder, replacing, writing
 
 STEP = re.compile(r"step-\d{1,12}")
@@ -59,9 +59,9 @@ class RunRecord:
             *self.folder.glob(".*.old"),
         ]:
             remove(unfinished)
-        if damaged := digests.damaged(self._finished()):
+        if damaged := hashes.damaged(self._finished()):
             on_notice(f"'{damaged}' is damaged; the training starts anew")
-            for finished in [*self._finished(), self.folder / digests.FILE]:
+            for finished in [*self._finished(), self.folder / hashes.FILE]:
                 remove(finished)
         path, settings = self.folder / "settings.json", json.loads(json.dumps(settings))
         if path.is_file():
@@ -85,7 +85,7 @@ class RunRecord:
         """
         with new_folder(self.folder / "model", resumable=True) as folder:
             yield folder
-            digests.add_digest(folder, self.folder / "model")
+            hashes.add_digest(folder, self.folder / "model")
 
     def move_model(self, target: Path) -> None:
         """Move the kept model, if there is one, to its place after the run.
@@ -133,7 +133,7 @@ class RunRecord:
         last = self.folder / f"step-{step}"
         written = self.folder / f"checkpoint-{step}"
         with writing(last, resumable=True):
-            digests.add_digest(written, last)
+            hashes.add_digest(written, last)
             replace_folder(written, last)
         for folder in self.folder.glob("step-*"):
             if folder != last:
@@ -148,7 +148,7 @@ class RunRecord:
         """A place to write a file of the run to; at the end of the context its digest is kept and it is renamed."""
         with replacing(self.folder / name, resumable=True) as scratch:
             yield scratch
-            digests.add_digest(scratch, self.folder / name)
+            hashes.add_digest(scratch, self.folder / name)
 
     def _finished(self) -> list[Path]:
         """All files and folders of the run that are finished."""

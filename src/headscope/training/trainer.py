@@ -1,8 +1,10 @@
 """The Trainer of transformers without output, with batches of similar length; it keeps the loss of each step.
 
-It stops at the first loss that is not finite.
+It stops at the first loss that is not finite. A callback records the outputs after each epoch and writes checkpoints.
 """
 
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.utils.data import DataLoader
-from transformers import PreTrainedModel, Trainer, TrainingArguments
+from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
 from headscope.errors import HeadscopeError
@@ -20,6 +22,7 @@ from headscope.extras import require
 from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
 from headscope.training.recipe import TrainingRecipe
+from headscope.training.run_record import RunRecord
 
 # Equal parts of a training over which the loss is averaged.
 PARTS = 50
@@ -121,3 +124,64 @@ def loss_curve(losses: Float[np.ndarray, " step"]) -> Float[np.ndarray, " part"]
     starts = np.arange(PARTS) * len(losses) // PARTS
     stops = np.maximum(starts + 1, (np.arange(PARTS) + 1) * len(losses) // PARTS)
     return np.array([losses[start:stop].mean(dtype=np.float64) for start, stop in zip(starts, stops, strict=True)])
+
+
+# Least time between two checkpoints, for each second that the digest of one takes: less than 1% of a run.
+CHECKPOINT_SECONDS = 120.0
+DevOutputs = Callable[[], Float[np.ndarray, "example output"]]
+
+
+class EpochRecorder(TrainerCallback):
+    """Records the dev outputs after each epoch, writes checkpoints, and reports progress.
+
+    * `record`: the folder of the run.
+    * `dev_outputs`: computes the network's outputs for the dev examples.
+    * `epoch_done`: called with the number of the epoch, from 1.
+    * `progress`: called with the number of steps since the last call.
+    """
+
+    def __init__(
+        self,
+        record: RunRecord,
+        dev_outputs: DevOutputs,
+        epoch_done: Callable[[int], None],
+        progress: Callable[[int], None],
+    ):
+        self.record, self.dev_outputs, self.epoch_done, self.progress = record, dev_outputs, epoch_done, progress
+        self.saved, self.cost = time.monotonic(), 0.0
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Count the steps of the checkpoint as done."""
+        self.progress(state.global_step)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Ask for a checkpoint when it is time; at the end of an epoch this waits for the epoch's outputs."""
+        self.progress(1)
+        control.should_save = self._is_time() and state.global_step % _steps(state) != 0
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Record the dev outputs of the epoch.
+
+        Raises `HeadscopeError` if an output is not finite: the last step has spoilt the weights.
+        """
+        epoch, outputs = state.global_step // _steps(state), self.dev_outputs()
+        if not np.isfinite(outputs).all():
+            raise HeadscopeError(f"outputs after epoch {epoch} are not finite; lower --learning-rate")
+        self.record.save_outputs(epoch, outputs)
+        self.epoch_done(epoch)
+        control.should_save = self._is_time() and state.global_step < state.max_steps
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Move the complete checkpoint to its place."""
+        started = time.monotonic()
+        self.record.keep_checkpoint(state.global_step)
+        self.saved = time.monotonic()
+        self.cost = self.saved - started
+
+    def _is_time(self) -> bool:
+        return time.monotonic() - self.saved >= CHECKPOINT_SECONDS * max(1.0, self.cost)
+
+
+def _steps(state: Any) -> int:
+    """Steps of one epoch."""
+    return state.max_steps // state.num_train_epochs

@@ -6,7 +6,7 @@ import jinja2
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures.export import of_svg, svg
-from headscope.report.chart_data import digest, script_json
+from headscope.report.render import digest, script_json
 from headscope.storage.files import write_atomically
 from headscope.viewer.embedded import MOST_BYTES, embedded
 from headscope.viewer.pictures import picture

@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.errors import HeadscopeError
-from headscope.figures.atlas import AtlasCell, atlas
-from headscope.figures.attention_image import attention_images, map_image
+from headscope.figures.attention_image import AtlasCell, atlas, attention_images, map_image
 from headscope.figures.attention_lines import attention_lines
 from headscope.report.kinds import COLOURS
 from headscope.viewer.embedded import usual_heads

@@ -7,19 +7,15 @@ import sys
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 import headscope
 from headscope import catalog
 from headscope.front.cli import compute
 from headscope.front.cli.app import application
+from support.cli import run_command
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 TOKENS = 200  # of the longest example of the sample
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(application(list(arguments)), list(arguments))
 
 
 def line_of(result):
@@ -39,7 +35,7 @@ def profiled(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("profiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "interactive", lambda: True)
-        return folder, invoke("profile", model, "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
+        return folder, run_command("profile", model, "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
 
 
 def test_profile_writes_result_page_and_figures(profiled):
@@ -68,7 +64,7 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
 
 
 def test_json_is_the_whole_result(model, tmp_path):
-    result = invoke(
+    result = run_command(
         "profile", model, "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures"
     )
     whole = json.loads(result.stdout)
@@ -79,7 +75,7 @@ def test_json_is_the_whole_result(model, tmp_path):
 
 
 def test_list_names_everything_in_the_catalog():
-    result = invoke("list")
+    result = run_command("list")
     assert all(catalog.command_name(name) in result.stdout for name in catalog.names("studies"))
     for folder in ("measures", "corpora/readers"):
         assert all(name in result.stdout for name in catalog.names(folder))
@@ -92,7 +88,7 @@ def test_help_is_quick_because_it_imports_no_torch():
 
 
 def test_version():
-    assert invoke("--version").stdout == f"headscope {headscope.__version__}\n"
+    assert run_command("--version").stdout == f"headscope {headscope.__version__}\n"
 
 
 def test_the_package_runs_as_a_module(monkeypatch, capsys):
@@ -113,7 +109,7 @@ def test_the_package_runs_as_a_module(monkeypatch, capsys):
     ],
 )
 def test_what_a_user_can_mend_is_one_line_and_status_2(arguments, message, tmp_path):
-    result = invoke("profile", *arguments, "-o", str(tmp_path))
+    result = run_command("profile", *arguments, "-o", str(tmp_path))
     assert result.exit_code == 2
     assert message in line_of(result)
     assert "Traceback" not in result.output
@@ -124,7 +120,7 @@ def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, monkeypa
     monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded"))
     table = tmp_path / "pairs.tsv"
     table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
-    result = invoke("profile", "minilm", str(table), "-o", str(tmp_path / "out"))
+    result = run_command("profile", "minilm", str(table), "-o", str(tmp_path / "out"))
     assert result.exit_code == 2
     assert "line 3" in line_of(result)
 
@@ -133,7 +129,7 @@ def test_skip_bad_counts_and_says_what_was_left_out(model, tmp_path):
     table = tmp_path / "pairs.tsv"
     table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
     options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
-    result = invoke("profile", model, str(table), *options)
+    result = run_command("profile", model, str(table), *options)
     assert result.exit_code == 0
     assert "left out, cut or unknown: 1 bad" in result.stdout
 
@@ -143,20 +139,20 @@ def test_unknown_tokens_are_counted_and_said(workers, model, tmp_path):
     texts = tmp_path / "texts.txt"
     texts.write_text("a dog 😀.\na cat.\na 𒀀 and a 🦤.\n", encoding="utf-8")
     options = ["-o", str(tmp_path / "out"), "--workers", workers, "--resamples", "20", "--no-figures"]
-    result = invoke("profile", model, str(texts), *options)
+    result = run_command("profile", model, str(texts), *options)
     assert result.exit_code == 0, result.output
     assert "3 examples" in result.stdout and "left out, cut or unknown: 3 unknown tokens" in result.stdout
     assert json.loads(headscope.open_result(tmp_path / "out").attrs["skipped"]) == {"unknown tokens": 3}
 
 
 def test_debug_shows_the_error_itself(tmp_path):
-    result = invoke("profile", "minilm", "no.txt", "-o", str(tmp_path), "--debug")
+    result = run_command("profile", "minilm", "no.txt", "-o", str(tmp_path), "--debug")
     assert isinstance(result.exception, headscope.HeadscopeError)
 
 
 def test_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    result = invoke("profile", "-o", str(tmp_path / "file" / "out"))
+    result = run_command("profile", "-o", str(tmp_path / "file" / "out"))
     assert result.exit_code == 2
     assert "cannot be written: Not a directory; choose another folder with -o" in line_of(result)
 
@@ -178,15 +174,17 @@ def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, 
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(compute, "progress_bar", Stopping)
-    result = invoke("profile", model, "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20", "--no-figures")
+    result = run_command(
+        "profile", model, "-o", str(tmp_path), "--batch-tokens", "200", "--resamples", "20", "--no-figures"
+    )
     assert result.exit_code == 130
     assert 0 < headscope.open_result(tmp_path).attrs["n_examples"] < 282
     assert "interrupted after" in result.stdout
 
 
 def test_wrong_usage_is_status_2():
-    assert invoke("profile", "--no-such-option").exit_code == 2
-    assert invoke("no-such-study").exit_code == 2
+    assert run_command("profile", "--no-such-option").exit_code == 2
+    assert run_command("no-such-study").exit_code == 2
     assert isinstance(application([]), typer.Typer)
 
 
@@ -211,7 +209,7 @@ def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, model
         "",
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
-    result = invoke(study, model, str(path), "-o", str(tmp_path / "out"), "--limit", limit, "--resamples", "20")
+    result = run_command(study, model, str(path), "-o", str(tmp_path / "out"), "--limit", limit, "--resamples", "20")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "report.html").is_file()
     assert not (tmp_path / "out" / "figures" / "chosen.svg").exists()
@@ -219,17 +217,17 @@ def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, model
 
 @pytest.mark.parametrize("command", ["view", "export", "head", "report"])
 def test_a_pasted_text_in_the_place_of_a_folder_is_one_line(command):
-    result = invoke(command, "It was a dark and stormy night. " * 40)
+    result = run_command(command, "It was a dark and stormy night. " * 40)
     assert result.exit_code == 2
     assert "It was a dark and stormy night. It was a...' is too long for a path" in line_of(result)
 
 
 def test_a_head_of_thousands_of_digits_is_one_line(tmp_path):
-    result = invoke("head", f"{'9' * 5000}-1", str(tmp_path))
+    result = run_command("head", f"{'9' * 5000}-1", str(tmp_path))
     assert result.exit_code == 2 and "999...' is too long for a path" in line_of(result)
 
 
 @pytest.mark.parametrize("option", ["--memory", "--learning-rate"])
 def test_an_infinite_option_is_refused(option, tmp_path):
-    result = invoke("structure", "minilm", "sample", option, "inf", "-o", str(tmp_path))
+    result = run_command("structure", "minilm", "sample", option, "inf", "-o", str(tmp_path))
     assert result.exit_code == 2 and "'inf' is no finite number" in result.stderr

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from transformers import BertForSequenceClassification
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 import headscope
 from headscope import results
 from headscope.corpora.readers import sample
 from headscope.corpora.suites import read_suites
-from headscope.front.cli.app import application
 from headscope.report.cards import gather
 from headscope.viewer.saved_index import read_folders
+from support.cli import run_command
 from support.closed import closed
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_bert
@@ -26,7 +26,7 @@ MODEL = "model.safetensors config.json tokenizer.json tokenizer_config.json".spl
 
 
 def invoke(line: str) -> Result:
-    return CliRunner().invoke(application(line.split()), line.split())
+    return run_command(*line.split())
 
 
 @pytest.fixture(scope="module")

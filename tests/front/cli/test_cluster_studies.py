@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from transformers import BertForMaskedLM
-from typer.testing import CliRunner
 
 from headscope import results
 from headscope.cluster import on_ray
 from headscope.cluster.ray_cluster import Liveness
-from headscope.front.cli.app import application
 from headscope.passes import array_files, shards
+from support.cli import run_command
 from support.pages import not_written
 from support.same import assert_same
 from support.threaded_ray import ThreadedRay
@@ -40,7 +39,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(*words: object) -> Any:
     given = [str(word) for word in words]
-    done = CliRunner().invoke(application(given), given)
+    done = run_command(*given)
     assert done.exit_code == 0, done.output
     return results.read(Path(given[-1])), done.output
 

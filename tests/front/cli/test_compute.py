@@ -13,7 +13,6 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 from transformers import BertForMaskedLM
-from typer.testing import CliRunner, Result
 
 import support
 from headscope import results
@@ -22,10 +21,10 @@ from headscope.corpora import reading as corpus_module
 from headscope.corpora.kept_check import copies
 from headscope.front import from_options
 from headscope.front.cli import compute
-from headscope.front.cli.app import application
 from headscope.front.cli.compute import _text
 from headscope.passes import shards
 from support import small_shards
+from support.cli import run_command
 from support.pages import not_written
 from support.same import assert_same
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -57,13 +56,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny(tmp_path_factory.mktemp("model"), network, tiny_tokenizer())
 
 
-def invoke(*words: object) -> Result:
-    given = [str(word) for word in words]
-    return CliRunner().invoke(application(given), given)
-
-
 def result_of(folder: Path, *words: object) -> Any:
-    done = invoke(*words, *OPTIONS, "-o", folder)
+    done = run_command(*words, *OPTIONS, "-o", folder)
     assert done.exit_code == 0, done.output
     return results.read(folder)
 
@@ -100,7 +94,7 @@ def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_
         (("sample", *ray_options(machines), "--gpus-per-worker", 1), "--gpus-per-worker 1: the Ray cluster has fewer"),
         (("-", *ray_options(machines)), "corpus '-': workers cannot read standard input"),
     ):
-        refused = invoke("profile", model, *words, "-o", tmp_path)
+        refused = run_command("profile", model, *words, "-o", tmp_path)
         assert refused.exit_code == 2 and line in refused.output
 
 

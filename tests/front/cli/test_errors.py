@@ -1,11 +1,10 @@
 """Wrong usage is one line, with the wrong word, a similar one, and where help is; status 2."""
 
 import pytest
-from typer.testing import CliRunner
 
 from headscope import catalog
-from headscope.front.cli.app import application
 from headscope.studies.layers.sampling import TASKS
+from support.cli import run_command
 
 
 @pytest.mark.parametrize(
@@ -33,20 +32,20 @@ from headscope.studies.layers.sampling import TASKS
 )
 def test_wrong_usage_is_one_line(line: str, message: str) -> None:
     arguments = line.split(" ")
-    result = CliRunner().invoke(application(arguments), arguments)
+    result = run_command(*arguments)
     assert result.exit_code == 2 and not result.stdout
     assert result.stderr.count("\n") == 1 and "\x1b" not in result.stderr
     assert result.stderr.startswith(f"headscope: {message}")
 
 
 def test_no_command_shows_the_help() -> None:
-    result = CliRunner().invoke(application([]), [])
+    result = run_command()
     assert result.exit_code == 2 and "Usage: headscope" in result.output
 
 
 def test_help_has_words_for_values_and_none_for_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 120)
-    lines = CliRunner().invoke(application(["finetune"]), ["finetune", "--help"]).stdout.splitlines()
+    lines = run_command("finetune", "--help").stdout.splitlines()
     options = {line.split()[1]: line for line in lines if line.startswith("│ --")}
     assert "<" not in options["--overwrite"] and "<" not in options["--table"]
     assert " N " in options["--epochs"] and "best | last" in options["--keep"] and " TASK " in options["--task"]
@@ -56,7 +55,7 @@ def test_help_has_words_for_values_and_none_for_flags(monkeypatch: pytest.Monkey
     "words", [[], *([catalog.command_name(name)] for name in catalog.names("studies")), ["head"], ["view"], ["report"]]
 )
 def test_help_shows_no_python_type(words: list[str]) -> None:
-    shown = CliRunner().invoke(application(words), [*words, "--help"]).stdout
+    shown = run_command(*words, "--help").stdout
     assert "<" not in shown.replace("<=", "") and " TEXT " not in shown.partition("--text")[0]
 
 
@@ -69,6 +68,6 @@ def test_help_shows_no_python_type(words: list[str]) -> None:
     ],
 )
 def test_help_lists_the_names_that_an_option_takes(study: str, names: list[str]) -> None:
-    shown = CliRunner().invoke(application([study]), [study, "--help"], terminal_width=200).stdout
+    shown = run_command(study, "--help", terminal_width=200).stdout
     text = " ".join(shown.replace("│", " ").split())
     assert ", ".join(names) in text

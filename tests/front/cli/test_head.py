@@ -9,10 +9,9 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from headscope import results
-from headscope.front.cli.app import application
+from support.cli import run_command
 from support.pages import WITHOUT_FILES
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
@@ -28,40 +27,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def invoke(*arguments: object) -> Result:
-    given = [*map(str, arguments)]
-    return CliRunner().invoke(application(given), given)
-
-
 def said(*arguments: object) -> str:
     """The one line with which a command refuses."""
-    result = invoke(*arguments)
+    result = run_command(*arguments)
     assert result.exit_code == 2 and result.stderr.count("\n") == 1, result.stderr
     return result.stderr.strip()
 
 
 def test_a_card_is_printed_for_each_model(folder: Path) -> None:
-    result = invoke("head", "2-1", folder)
+    result = run_command("head", "2-1", folder)
     assert result.exit_code == 0, result.output
     assert "2 models, told apart by the hash of their weights and not mixed" in result.stdout
     assert "Head 2-1 of tiny" in result.stdout and "Head 2-1 of other" in result.stdout
     assert "Patterns" in result.stdout and "Neighbours" in result.stdout
-    only = invoke("head", "4-1", folder).stdout
+    only = run_command("head", "4-1", folder).stdout
     assert "Head 4-1 of tiny" in only and "Head 4-1 of other" not in only
     bars = [line for line in only.splitlines() if line.startswith("━")]
     assert bars and all(" of 12 " in line or " of 4 " in line for line in bars)
-    assert "0.88 [0.86, 0.89]" in " ".join(invoke("head", "2-3", folder).stdout.split())
+    assert "0.88 [0.86, 0.89]" in " ".join(run_command("head", "2-3", folder).stdout.split())
 
 
 def test_pages_are_written_where_asked(folder: Path, tmp_path: Path) -> None:
-    assert invoke("head", "2-3", "1-1", folder / "profile", "-o", tmp_path).exit_code == 0
+    assert run_command("head", "2-3", "1-1", folder / "profile", "-o", tmp_path).exit_code == 0
     assert {"head-2-3.html", "head-1-1.html", "figures"} == {path.name for path in tmp_path.iterdir()}
-    result = invoke("head", folder / "profile", "-o", tmp_path)
+    result = run_command("head", folder / "profile", "-o", tmp_path)
     assert (tmp_path / "heads.html").is_file() and str(tmp_path / "heads.html") in result.stdout.replace("\n", "")
 
 
 def test_json_has_every_number(folder: Path) -> None:
-    (one,) = json.loads(invoke("head", "2-3", folder / "profile", "--json").stdout)["cards"]
+    (one,) = json.loads(run_command("head", "2-3", folder / "profile", "--json").stdout)["cards"]
     assert (one["model"], one["head"], one["page"]) == ("tiny", "2-3", None)
     (row,) = [row for row in one["numbers"] if row["variable"] == "attention_offset" and row["labels"] == ["-1"]]
     assert (row["value"], row["rank"], row["heads"], row["n"], row["q"]) == (0.875, 1, 12, 50, None)
@@ -69,10 +63,10 @@ def test_json_has_every_number(folder: Path) -> None:
 
 
 def test_heads_are_ranked_by_any_number(folder: Path) -> None:
-    lines = invoke("head", folder / "profile", "--by", "attention_offset.-1", "--top", "2").stdout.splitlines()
+    lines = run_command("head", folder / "profile", "--by", "attention_offset.-1", "--top", "2").stdout.splitlines()
     heads = [line.split()[0] for line in lines if "of 12" in line]
     assert heads[0] == "2-3" and len(heads) == 2
-    found = json.loads(invoke("head", folder, "--by", "entropy", "--ascending", "--json").stdout)["rankings"]
+    found = json.loads(run_command("head", folder, "--by", "entropy", "--ascending", "--json").stdout)["rankings"]
     assert sorted(len(each["heads"]) for each in found) == [9, 12]
     for each in found:
         values = [row["value"] for row in each["heads"]]
@@ -80,11 +74,11 @@ def test_heads_are_ranked_by_any_number(folder: Path) -> None:
 
 
 def test_all_heads_are_listed(folder: Path) -> None:
-    found = json.loads(invoke("head", folder, "--json").stdout)["models"]
+    found = json.loads(run_command("head", folder, "--json").stdout)["models"]
     by_model = {each["model"]: each["heads"] for each in found}
     assert {name: len(heads) for name, heads in by_model.items()} == {"tiny": 12, "other": 9}
     assert by_model["tiny"][0]["Pattern"] == "vertical"
-    assert "columns that are not shown" in invoke("head", folder).stdout
+    assert "columns that are not shown" in run_command("head", folder).stdout
 
 
 @pytest.mark.parametrize(
@@ -140,5 +134,5 @@ def test_control_characters_of_results_do_not_reach_the_terminal(
         ["list"],
     ]
     for words in commands:
-        done = invoke(*words)
+        done = run_command(*words)
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", done.stdout + done.stderr), words

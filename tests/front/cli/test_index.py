@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from headscope.front.cli.app import application
 from headscope.storage.run_lock import run_lock
 from headscope.viewer.saved_index import read_index
+from support.cli import run_command
 from support.tiny import save_tiny
 
 
@@ -20,8 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def invoke(folder: Path, *options: str) -> Result:
-    given = ["index", str(folder / "model"), str(folder / "texts.txt"), "-o", str(folder / "out"), *options]
-    return CliRunner().invoke(application(given), given)
+    return run_command("index", folder / "model", folder / "texts.txt", "-o", folder / "out", *options)
 
 
 def test_an_index_is_written_and_counted(folder: Path) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from headscope import catalog
 from headscope.front.cli.app import application
 from headscope.front.cli.printing import SCHEMA
 from headscope.front.signatures import names
+from support.cli import run_command
 from support.tiny import save_tiny
 
 PAGE = (Path(__file__).parents[3] / "docs" / "json.md").read_text(encoding="utf-8")
@@ -48,8 +48,7 @@ def test_the_page_lists_the_commands_with_json() -> None:
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_what_is_refused_prints_nothing_on_standard_output(words: tuple[str, ...], tmp_path: Path) -> None:
-    given = [*words, str(tmp_path / "missing"), "--json"]
-    refused = CliRunner().invoke(application(given), given)
+    refused = run_command(*words, tmp_path / "missing", "--json")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert refused.stderr and "Traceback" not in refused.stderr
 
@@ -67,7 +66,7 @@ def test_the_findings_of_a_page_are_those_of_its_report(tmp_path: Path) -> None:
         "--json",
     ]
     again = ["report", str(tmp_path / "out"), "--no-figures", "--json"]
-    made, page = (json.loads(CliRunner().invoke(application(words), words).stdout) for words in (study, again))
+    made, page = (json.loads(run_command(*words).stdout) for words in (study, again))
     assert made["findings"] == page["results"][0]["findings"]
     assert {None} < {finding["verdict"] for finding in made["findings"]}, "claims and descriptions"
     fields = {"topic", "text", "verdict", "value", "baseline", "difference", "interval", "n", "q"}

@@ -4,12 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import headscope
-from headscope.front.cli.app import application
 from headscope.report.study_page import StudyPage
 from headscope.storage.run_lock import FILE, run_lock
+from support.cli import run_command
 from support.tiny import save_tiny
 
 OPTIONS = ["--limit", "3", "--resamples", "10", "--examples", "0", "--quiet"]
@@ -29,8 +28,7 @@ def few_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(study: str, model: str, out: Path, *options: str) -> str:
     """Run a study; return what it prints on stderr."""
-    words = [study, model, "sample", "-o", str(out), *OPTIONS, *options]
-    result = CliRunner().invoke(application(words), words)
+    result = run_command(study, model, "sample", "-o", out, *OPTIONS, *options)
     assert result.exit_code == (2 if result.stderr else 0), result.output
     return result.stderr
 
@@ -75,7 +73,7 @@ def test_a_file_that_is_no_result_is_not_replaced(model: str, tmp_path: Path) ->
 def test_a_folder_in_use_is_refused_by_studies_and_by_report(model: str, tmp_path: Path) -> None:
     with run_lock(tmp_path, "headscope ablate"):
         line = run("profile", model, tmp_path)
-        report = CliRunner().invoke(application(["report"]), ["report", str(tmp_path)])
+        report = run_command("report", str(tmp_path))
     assert f"folder '{tmp_path}' is in use by headscope ablate, process {os.getpid()}, since" in line
     assert report.exit_code == 2 and "is in use by headscope ablate" in report.stderr
 
@@ -92,8 +90,7 @@ def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    words = ["profile", model, "sample", "-o", str(tmp_path), *OPTIONS, "--no-figures"]
-    result = CliRunner().invoke(application(words), words)
+    result = run_command("profile", model, "sample", "-o", tmp_path, *OPTIONS, "--no-figures")
     assert result.exit_code == 0
     assert result.stderr == (
         f"headscope: folder '{tmp_path}': its file system has no locks; start no second run in it now\n"
@@ -112,8 +109,7 @@ def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
     ],
 )
 def test_a_refused_run_leaves_no_folder(words: list[str], tmp_path: Path) -> None:
-    words = [*words, "-o", str(tmp_path / "out" / "new")]
-    result = CliRunner().invoke(application(words), words)
+    result = run_command(*words, "-o", tmp_path / "out" / "new")
     assert result.exit_code == 2, result.output
     assert list(tmp_path.iterdir()) == []
 

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from headscope import open_result
-from headscope.front.cli.app import application
 from headscope.report.study_page import StudyPage
+from support.cli import run_command
 from support.tiny import save_tiny
 
 TEXTS = {
@@ -24,7 +23,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(application(list(arguments)), list(arguments))
+    result = run_command(*arguments)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.stdout, result.stderr
 

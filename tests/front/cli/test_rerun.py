@@ -6,20 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.front.cli.app import application
 from headscope.front.cli.saved_command import followed
 from headscope.results.differences import differences
+from support.cli import run_command
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_bert
-
-
-def run(*words: str | Path) -> Result:
-    given = [*map(str, words)]
-    return CliRunner().invoke(application(given), given)
 
 
 @pytest.fixture(scope="module")
@@ -29,20 +23,20 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_tiny(folder / "model", tiny_bert(0, num_hidden_layers=1))
     texts = folder / "texts.txt"
     texts.write_text("The cat slept.\nShe saw it.\n", encoding="utf-8")
-    done = run("profile", folder / "model", texts, "--resamples", "5", "--no-figures", "-o", folder / "out")
+    done = run_command("profile", folder / "model", texts, "--resamples", "5", "--no-figures", "-o", folder / "out")
     assert done.exit_code == 0, done.output
     return folder / "out"
 
 
 def test_another_model_is_said_first_and_then_the_variables_that_differ(saved: Path) -> None:
-    same = run("rerun", saved)
+    same = run_command("rerun", saved)
     assert same.exit_code == 0 and same.stdout.startswith("model: the same (")
     assert same.stdout.splitlines()[1].startswith("corpus: the same (")
     model = saved.parent / "model"
     save_tiny(model, tiny_bert(1, num_hidden_layers=1))
     try:
-        other, as_json = run("rerun", saved), run("rerun", saved, "--json")
-        lenient = run("rerun", saved, "--tolerance", "100", "--relative", "10")
+        other, as_json = run_command("rerun", saved), run_command("rerun", saved, "--json")
+        lenient = run_command("rerun", saved, "--tolerance", "100", "--relative", "10")
     finally:
         save_tiny(model, tiny_bert(0, num_hidden_layers=1))
     assert other.exit_code == 1 and other.stdout.startswith("model: changed (")
@@ -73,7 +67,7 @@ def test_the_page_says_how_to_run_it_again(saved: Path) -> None:
 )
 def test_a_result_that_cannot_be_made_again_is_one_line(tmp_path: Path, attributes: dict[str, Any], words: str) -> None:
     results.save(profile_result(**attributes), tmp_path)
-    done = run("rerun", tmp_path)
+    done = run_command("rerun", tmp_path)
     assert done.exit_code == 2 and words in done.stderr.splitlines()[-1]
 
 
@@ -96,7 +90,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_a_file_names_no_cluster_no_code_and_no_place_to_write(tmp_path: Path, computed: dict[str, Any]) -> None:
     words = ["profile", "a/b", "hub:c", "--limit", "3", "--overwrite", "--gpus-per-worker", "1", *EVIL]
     results.save(profile_result(command=json.dumps(words)), tmp_path)
-    done = run("rerun", tmp_path)
+    done = run_command("rerun", tmp_path)
     assert done.exit_code == 0, done.output
     said = " ".join(done.stderr.splitlines())
     names = ("--engine", "--address", "--workers", "--annotate", "--trust-remote-code", "--out", "--overwrite")
@@ -110,7 +104,9 @@ def test_a_file_names_no_cluster_no_code_and_no_place_to_write(tmp_path: Path, c
 
 def test_the_user_names_the_cluster_anew(tmp_path: Path, computed: dict[str, Any]) -> None:
     results.save(profile_result(command=json.dumps(["profile", "minilm", *EVIL])), tmp_path)
-    done = run("rerun", tmp_path, "--engine", "ray", "--address", "auto", "--workers", "2", "--trust-remote-code")
+    done = run_command(
+        "rerun", tmp_path, "--engine", "ray", "--address", "auto", "--workers", "2", "--trust-remote-code"
+    )
     assert done.exit_code == 0 and ", without -o, --annotate;" in " ".join(done.stderr.splitlines())
     ours = {"engine": "ray", "address": "auto", "workers": 2, "remote_code": True, "annotate": None}
     assert computed | ours == computed

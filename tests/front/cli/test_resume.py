@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from headscope import catalog
-from headscope.front.cli.app import application
 from headscope.passes import pass_journal, shards
 from headscope.passes.pass_journal import PassJournal
+from support.cli import run_command
 from support.tiny import save_tiny
 
 
@@ -21,7 +20,7 @@ def test_an_error_of_the_study_is_not_hidden_by_computing_anew(tmp_path: Path, m
     monkeypatch.setattr(pass_journal, "SECONDS", 0)
     monkeypatch.setattr(pass_journal, "TIMES", 0)
     monkeypatch.setattr(PassJournal, "remove", lambda journal: None)
-    assert CliRunner().invoke(application(given), given).exit_code == 0
+    assert run_command(*given).exit_code == 0
     bugs = iter([ValueError("a bug")])
     study = catalog.load("studies", "profile")
     kept = study.measure
@@ -33,6 +32,6 @@ def test_an_error_of_the_study_is_not_hidden_by_computing_anew(tmp_path: Path, m
         return result
 
     monkeypatch.setattr(study, "measure", measure)
-    again = CliRunner().invoke(application(given), given)
+    again = run_command(*given)
     assert "inputs are done by" in again.stderr and "anew" not in again.stderr
     assert isinstance(again.exception, ValueError) and str(again.exception) == "a bug"

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from headscope.front.cli.app import application
+from support.cli import run_command
 from support.tiny import save_tiny
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -18,7 +18,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def run(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(application(list(arguments)), list(arguments), input=stdin)
+    return run_command(*arguments, input=stdin)
 
 
 def figures(folder: Path) -> set[str]:

@@ -9,11 +9,10 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from typer.testing import CliRunner
 
 from headscope import results
-from headscope.front.cli.app import application
 from headscope.front.cli.view import split
+from support.cli import run_command
 from support.profile_result import profile_result
 from support.tiny import save_tiny
 
@@ -64,22 +63,20 @@ def test_a_port_that_is_taken_is_reported_first(folder: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        given = ["view", str(folder / "no-such"), "--port", str(taken.getsockname()[1])]
-        result = CliRunner().invoke(application(given), given)
+        result = run_command("view", folder / "no-such", "--port", str(taken.getsockname()[1]))
     assert result.exit_code == 2 and "--port" in result.stderr
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_without_the_extra_one_line_names_it(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    result = CliRunner().invoke(application(["view"]), ["view"])
+    result = run_command("view")
     assert result.exit_code == 2
     assert result.stderr == f"headscope: local pages need {package}: pip install 'headscope[view]'\n"
 
 
 def test_results_about_another_model_are_refused(folder: Path) -> None:
-    given = ["view", str(folder / "model"), str(folder / "out"), "--no-browser"]
-    result = CliRunner().invoke(application(given), given)
+    result = run_command("view", folder / "model", folder / "out", "--no-browser")
     assert result.exit_code == 2
     assert "no result is about model" in result.stderr and "but about tiny" in result.stderr
 
@@ -112,14 +109,14 @@ def test_the_address_is_the_first_line_and_ctrl_c_ends_it(folder: Path) -> None:
     ],
 )
 def test_a_wrong_export_is_refused_before_a_model_is_loaded(arguments: list[str], line: str) -> None:
-    ended = CliRunner().invoke(application(["view"]), ["view", "no-such-model", *arguments])
+    ended = run_command("view", "no-such-model", *arguments)
     assert ended.exit_code == 2 and line in ended.stderr and "Traceback" not in ended.output
 
 
 def test_a_view_is_saved_without_a_server(folder: Path, tmp_path: Path) -> None:
     for name, start in (("view.html", b"<!doctype html>"), ("view.svg", b"<svg")):
         words = ["view", str(folder / "model"), "--export", str(tmp_path / name), "--text", "The cat slept."]
-        ended = CliRunner().invoke(application(words), [*words, "--second", "It rained.", "--state", "v=map&h=2-3"])
+        ended = run_command(*words, "--second", "It rained.", "--state", "v=map&h=2-3")
         assert ended.exit_code == 0, ended.output
         assert ended.stdout.strip() == str(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)

@@ -17,8 +17,8 @@ from headscope.corpora.suites.item import filled, sentence
 from headscope.errors import HeadscopeError
 from headscope.models.words_head import is_causal
 from headscope.outputs.words.few_tokens import last_layer_alone, whole
+from headscope.outputs.words.inputs import scored_pieces
 from headscope.outputs.words.predictor import WordPredictor, text_scores
-from headscope.outputs.words.scored_pieces import scored_pieces
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TOKENIZER = tiny_tokenizer()

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 import xarray as xr
 from transformers import BertForMaskedLM, BertForSequenceClassification
-from typer.testing import CliRunner
 
 from headscope import HeadscopeError, Settings, results, wrap
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, masked
-from headscope.front.cli.app import application
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.codec import encode
 from headscope.storage.lines import line_of, record_of
 from headscope.studies.ablate.study import run
+from support.cli import run_command
 from support.planted_task import DECIDES, planted_classifier, planted_task, write_planted_task
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -178,23 +177,18 @@ def test_outputs_in_another_order_are_put_right(tmp_path: Path, found: xr.Datase
     np.testing.assert_allclose(other["head_score"].sel(metric="accuracy"), found["head_score"].sel(metric="accuracy"))
 
 
-def invoke(*arguments: object) -> Any:
-    given = [str(argument) for argument in arguments]
-    return CliRunner().invoke(application(given), given)
-
-
 def test_the_command(tmp_path: Path) -> None:
     model, task = save_tiny(tmp_path / "model", planted_classifier()), write_planted_task(tmp_path / "task")
     given = ("ablate", model, "--task", "birds", "--data", task, "-o", tmp_path / "out", "--resamples", 20)
-    told = invoke(*given, "--heads", "1-1,2-2", "--no-importance")
+    told = run_command(*given, "--heads", "1-1,2-2", "--no-importance")
     assert told.exit_code == 0, told.output
     stored = results.read(tmp_path / "out")
     assert stored["set_score"].sel(metric="accuracy").item() == 1.0
     file = tmp_path / "out" / "ablate.passes" / "sweep" / "pass-1"
     content = file.read_bytes()
-    assert invoke(*given, "--heads", "1-1,2-2", "--no-importance", "--no-figures").exit_code == 0
+    assert run_command(*given, "--heads", "1-1,2-2", "--no-importance", "--no-figures").exit_code == 0
     assert file.read_bytes() == content
-    anew = invoke(*given, "--mode", "zero", "--no-importance", "--no-figures", "--workers", 2)
+    anew = run_command(*given, "--mode", "zero", "--no-importance", "--no-figures", "--workers", 2)
     assert anew.exit_code == 0 and "now it is zero; the pass starts anew" in anew.stderr
 
 
@@ -203,9 +197,9 @@ def test_a_task_folder_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     task.mkdir()
     (task / "train.tsv").write_text("sentence\tlabel\na bird\tyes\na cat\tno\n")
     given = ("ablate", model, "--task", "birds", "--data", task, "-o", tmp_path / "out")
-    told = invoke(*given)
+    told = run_command(*given)
     assert told.exit_code == 2 and "no dev split in folder" in told.output
     (task / "dev.tsv").write_text("sentence\tlabel\na bird\tyes\nold bird\tyes\n")
-    told = invoke(*given)
+    told = run_command(*given)
     assert told.exit_code == 2 and "have the label 'yes'" in " ".join(told.output.split())
     assert not (tmp_path / "out" / "result.nc").exists()

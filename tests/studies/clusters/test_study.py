@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
 import headscope
 from headscope import HeadscopeError, Settings, results
-from headscope.front.cli.app import application
 from headscope.results.vocabulary import NUMBERS
 from headscope.studies.clusters import study
+from support.cli import run_command
 from support.planted import looks_at_offset, looks_at_piece, planted
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.typed import corpus_of
@@ -138,7 +137,7 @@ def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> No
 def test_the_command(tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "model", planted(KINDS))
     options = ["--clusters", "2", "--limit", "3", "--resamples", "5", "--json", "-o", str(tmp_path / "out")]
-    done = CliRunner().invoke(application(["clusters"]), ["clusters", str(folder), "sample", *options])
+    done = run_command("clusters", str(folder), "sample", *options)
     assert done.exit_code == 0, done.output
     whole = json.loads(done.stdout)
     assert set(np.ravel(whole["coords"]["cluster"]["data"])) == {1, 2}

@@ -3,18 +3,16 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import headscope
-from headscope.front.cli.app import application
+from support.cli import run_command
 from support.planted import planted
 from support.planted_task import planted_classifier, write_planted_task
 from support.tiny import save_tiny, tiny_bert
 
 
 def invoke(*arguments: object):
-    words = ["compare", *map(str, arguments), "--resamples", "20"]
-    return CliRunner().invoke(application(words), words)
+    return run_command("compare", *arguments, "--resamples", "20")
 
 
 @pytest.fixture(scope="module")

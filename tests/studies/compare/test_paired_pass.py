@@ -22,6 +22,7 @@ from headscope.passes.observing import MeasureObserver
 from headscope.statistics.bootstrap import Tally, merge
 from headscope.studies.compare import paired_pass
 from headscope.studies.compare.paired_pass import fold_pairs, lockstep
+from support.killed import CtrlC
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config
@@ -209,19 +210,12 @@ def test_no_map_is_kept(models: list[Model], inputs: list[Encoded]) -> None:
 
 
 def test_ctrl_c_keeps_what_was_done_and_leaves_no_thread(models: list[Model], inputs: list[Encoded]) -> None:
-    done: list[int] = []
-    before = threading.active_count()
-
-    def stop_after_two(number: int) -> None:
-        done.append(number)
-        if len(done) == 2:
-            raise KeyboardInterrupt
-
-    settings = replace(QUICK, on_progress=stop_after_two, keep_interrupted=True)
+    stop, before = CtrlC(), threading.active_count()
+    settings = replace(QUICK, on_progress=stop, keep_interrupted=True)
     tallies = paired(models, inputs, settings=settings)
     assert threading.active_count() == before
     two = list(chain(*islice(by_length(inputs, QUICK.batch_tokens, QUICK.seed), 2)))
-    assert 2 <= len(two) == sum(done) < len(inputs)
+    assert 2 <= len(two) == sum(stop.done) < len(inputs)
     assert_same(tallies, paired(models, two))
 
 

@@ -7,13 +7,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.studies.coreference.cases import Case, anaphoric, mentions, question_case
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.scores import joined
 from support.any_examples import overlapping, sentences, spoken
-from support.made_mentions import answered, inputs_of, said
+from support.made_inputs import inputs_of, maps_of
+from support.made_mentions import answered, said
 
 quick = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 
@@ -30,11 +30,6 @@ def mentioned(draw: st.DrawFn) -> Sentence:
 
 
 batches = st.lists(st.lists(mentioned(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
-
-
-def maps_of(inputs: list[Encoded], heads: int, seed: int) -> list[torch.Tensor]:
-    random = torch.Generator().manual_seed(seed)
-    return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
 
 
 def cases_of(example: Example) -> tuple[Case, ...]:

@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.study_page import study_page
 from support.coreference_result import gap_result, result_of, stereotype_result
-from support.findings import texts_of
+from support.findings import texts_of, verdicts_of
 
 RESULTS = {"documents": result_of, "gap": gap_result, "stereotypes": stereotype_result}
 
@@ -25,39 +25,35 @@ def test_the_best_head_is_said_with_its_baselines() -> None:
     assert "rules 62.5% [56.2, 68.8], chance 12.5%" in text
 
 
-def judged(result: xr.Dataset) -> dict[str, str | None]:
-    return {finding.topic: finding.verdict for finding in study_page(result).highlights()}
-
-
 def test_a_head_finds_antecedents_only_where_it_surely_beats_the_rule_on_the_other_half() -> None:
-    planted = judged(result_of())
+    planted = verdicts_of(result_of())
     assert planted["Head 2-3 finds antecedents"] == planted["1 head of 6 beats both simple rules"] == "holds"
     assert planted["Rules written by hand do worse"] == "holds"
     worse = {name: result_of()[name] - 0.375 for name in ("accuracy", "chosen_accuracy", "chosen_gain")}
     worse |= {f"{name}_ci": result_of()[f"{name}_ci"] - 0.375 for name in worse}
-    null = judged(result_of().assign(worse | {"special": result_of()["special"] * 0}))
+    null = verdicts_of(result_of().assign(worse | {"special": result_of()["special"] * 0}))
     assert null["No head finds more antecedents than the nearest mention of the same head word does"] == "fails"
     assert null["No head beats both simple rules"] == null["Rules written by hand do as well or better"] == "fails"
     few = result_of().assign(chosen_accuracy_n_examples=result_of()["chosen_accuracy_n_examples"] * 0 + 1)
-    assert judged(few)["Too few mentions or documents to tell whether a head finds antecedents"] == "undecided"
+    assert verdicts_of(few)["Too few mentions or documents to tell whether a head finds antecedents"] == "undecided"
 
 
 def test_a_kind_of_mention_is_the_easiest_only_where_it_is_apart_from_the_others() -> None:
     equal = result_of().assign(accuracy_n_examples=result_of()["accuracy_n_examples"] * 0 + 300)
-    assert judged(equal)["It cannot be told which kind of mention is the easiest"] == "undecided"
+    assert verdicts_of(equal)["It cannot be told which kind of mention is the easiest"] == "undecided"
     lower = xr.DataArray([0.0, 0.0, 0.25], coords={"mention_type": equal["mention_type"]})
     shifted = {name: equal[name] - lower for name in ("chosen_accuracy", "chosen_accuracy_ci")}
     more = equal.assign(shifted | {"chosen_accuracy_n_examples": equal["chosen_accuracy_n_examples"] * 0 + 150})
-    assert judged(more)["Pronouns are the easiest"] == "holds"
+    assert verdicts_of(more)["Pronouns are the easiest"] == "holds"
 
 
 def test_gender_and_stereotypes_are_claimed_only_beyond_chance() -> None:
-    assert judged(gap_result())["The chosen head is better on masculine pronouns"] == "holds"
+    assert verdicts_of(gap_result())["The chosen head is better on masculine pronouns"] == "holds"
     even = gap_result().assign(chosen_bias_ratio_ci=("bound", [0.4, 1.2]))
-    assert judged(even)["The chosen head: no clear difference of feminine and masculine pronouns"] == "undecided"
-    assert judged(stereotype_result())["Stereotypes show in 2 heads of 6"] == "holds"
+    assert verdicts_of(even)["The chosen head: no clear difference of feminine and masculine pronouns"] == "undecided"
+    assert verdicts_of(stereotype_result())["Stereotypes show in 2 heads of 6"] == "holds"
     chance = stereotype_result().assign(attention_gap_q=stereotype_result()["attention_gap_q"] * 0 + 1)
-    assert judged(chance)["Stereotypes show in no head of 6 beyond chance"] == "undecided"
+    assert verdicts_of(chance)["Stereotypes show in no head of 6 beyond chance"] == "undecided"
 
 
 def test_special_heads_are_counted_with_the_tests_that_were_made() -> None:

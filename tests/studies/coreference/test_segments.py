@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
 from headscope.studies.coreference.segments import Context, Plan, parts, plan
-from support.made_mentions import corpus_of, said
+from support.made_inputs import corpus_of
+from support.made_mentions import said
 
 CONTEXTS: tuple[Context, ...] = ("segments", "first", "windows")
 
@@ -45,7 +46,7 @@ def mentioning(entity: str, scope: str = "d1", text: str = "the cat") -> Example
 
 def planned(*examples: Example, room: int = 4, **options) -> Plan:
     """A plan in which each word has one token."""
-    return plan(corpus_of(*examples), lambda texts: [len(text.split()) for text in texts], room, **options)
+    return plan(corpus_of(examples), lambda texts: [len(text.split()) for text in texts], room, **options)
 
 
 def heads_asked(found: Plan) -> list[list[tuple[int, list[int]]]]:
@@ -100,7 +101,7 @@ def test_questions_are_asked_of_the_examples_as_they_are() -> None:
         question = Question((1, 2), ((0, 1),), 0, "pro", pair)
         return Example(id, (Sentence("Ann she", ((0, 3), (4, 7)), question=question),))
 
-    corpus = corpus_of(example("1", "x"), example("2", ""), example("3", "x"))
+    corpus = corpus_of([example("1", "x"), example("2", ""), example("3", "x")])
     found = plan(corpus, lambda texts: [], 1)
     assert list(found.inputs) == list(corpus) and found.questions and found.stereotypes
     assert found.inputs.skipped == {"sentences without a partner": 2}

@@ -1,7 +1,5 @@
 """A head that points at the antecedent is found, others are not; and the study as a whole against loops."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
@@ -14,6 +12,8 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import study
+from support.killed import CtrlC
+from support.made_inputs import corpus_of, spaced
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -27,15 +27,13 @@ NOUNS = ("man", "woman", "house", "dog", "child")
 def said(text: str, scope: str) -> Sentence:
     """A sentence in which each noun and each pronoun is a mention of what it refers to."""
     words = text.split()
-    ends = np.cumsum([len(word) + 1 for word in words]).tolist()
-    spans = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, words, strict=True))
     upos = tuple("NOUN" if word in NOUNS else "PRON" if word in ANTECEDENTS else "X" for word in words)
     found = tuple(
         Mention(ANTECEDENTS.get(word, word), place, place + 1)
         for place, word in enumerate(words)
         if word in NOUNS or word in ANTECEDENTS
     )
-    return Sentence(text, spans, upos, mentions=found, document=scope)
+    return spaced(text, upos=upos, mentions=found, document=scope)
 
 
 DOCUMENTS = (
@@ -44,17 +42,13 @@ DOCUMENTS = (
 )
 
 
-def corpus_of(*examples: Example) -> Corpus:
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
-
-
 def documents(number: int = 40) -> Corpus:
     return corpus_of(
-        *(
+        [
             Example(f"{document}-{place}", (said(text, str(document)),))
             for document in range(number)
             for place, text in enumerate(DOCUMENTS[document % 2])
-        )
+        ]
     )
 
 
@@ -165,7 +159,7 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
         right, count = naive_accuracy(example.first, torch.cat(attentions).double().numpy())
         total, number = total + right, number + count
     model = headscope.wrap(tiny_bert(max_position_embeddings=256), tokenizer)
-    result = study.run(model, corpus_of(*made), QUICK, tokens=256)
+    result = study.run(model, corpus_of(made), QUICK, tokens=256)
     assert number == int(result["accuracy_n_examples"].sel(mention_type="all")) > 20
     np.testing.assert_allclose(result["accuracy"].sel(mention_type="all"), total / number)
 
@@ -186,7 +180,7 @@ def gap() -> Corpus:
         ("as she ran the man saw the woman .", 1, (4, 7), 1),
         ("the man saw the woman , she ran .", 6, (1, 4), None),
     )
-    return corpus_of(*(Example(str(number), (question(*kinds[number % 3]),)) for number in range(60)))
+    return corpus_of([Example(str(number), (question(*kinds[number % 3]),)) for number in range(60)])
 
 
 def test_gap_has_f1_by_gender(model: headscope.Model) -> None:
@@ -218,11 +212,11 @@ def pairs(number: int = 60) -> Corpus:
     """The pronoun refers to the man; it is "he" in pro sentences, and "she" in anti sentences."""
     texts = {"pro": "the man saw the woman as he ran .", "anti": "the man saw the woman as she ran ."}
     return corpus_of(
-        *(
+        [
             Example(f"{kind}-{pair}", (question(text, 6, (1, 4), 0, kind, str(pair)),))
             for kind, text in texts.items()
             for pair in range(number)
-        )
+        ]
     )
 
 
@@ -239,7 +233,7 @@ def test_a_head_that_goes_by_gender_has_the_largest_gap(model: headscope.Model) 
 
 
 def test_pairs_without_partners_give_no_gap(model: headscope.Model) -> None:
-    alone = corpus_of(*list(pairs(4))[:4])
+    alone = corpus_of(list(pairs(4))[:4])
     result = study.run(model, alone, QUICK)
     assert "attention_gap" not in result and "sentences without a partner" in result.attrs["skipped"]
 
@@ -258,20 +252,14 @@ def test_segments_that_are_too_short_are_refused(model: headscope.Model, options
 
 def test_a_corpus_without_coreference_is_refused(model: headscope.Model) -> None:
     with pytest.raises(HeadscopeError, match="has no coreference; name a treebank"):
-        study.run(model, corpus_of(Example("a", (Sentence("the cat"),))), QUICK)
+        study.run(model, corpus_of([Example("a", (Sentence("the cat"),))]), QUICK)
 
 
 def test_ctrl_c_keeps_the_documents_that_were_done(model: headscope.Model) -> None:
-    done: list[int] = []
-
-    def stop(number: int) -> None:
-        done.append(number)
-        if len(done) == 2:
-            raise KeyboardInterrupt
-
+    stop = CtrlC()
     settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
     result = study.run(model, documents(), settings)
-    assert result.attrs["interrupted"] == f"after {sum(done)} of 40 examples"
+    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 40 examples"
     assert (result["accuracy"].sel(layer=1, head=2) == 1).all()
 
 

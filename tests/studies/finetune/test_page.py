@@ -9,7 +9,7 @@ import xarray as xr
 from headscope import report, results
 from headscope.figures.export import svg
 from headscope.report.study_page import study_page
-from support.findings import texts_of
+from support.findings import texts_of, verdicts_of
 
 TASKS = {"RTE": ["accuracy"], "MRPC": ["accuracy", "f1"], "STS-B": ["pearson", "spearman"]}
 SCORES = {"pretrained": 0.4, "random": 0.5, "frozen": 0.6, "finetuned": 0.8}
@@ -118,19 +118,15 @@ def test_random_weights_score_higher_or_lower_never_minus_lower(random: float, w
     assert f"RTE {words}, QNLI {words}." in texts_of(result)["Random weights"]
 
 
-def verdicts(result: xr.Dataset) -> dict[str, str | None]:
-    return {each.topic: each.verdict for each in study_page(result).highlights()}
-
-
 def test_pretraining_helps_over_three_seeds_or_it_does_not() -> None:
-    assert verdicts(table(seeds=3))["Pre-training helps"] == "holds"
+    assert verdicts_of(table(seeds=3))["Pre-training helps"] == "holds"
     better = table(seeds=3)
     better["score_by_seed"].loc[{"init": "random"}] = 0.9
-    assert verdicts(better)["Pre-training does not help"] == "fails"
+    assert verdicts_of(better)["Pre-training does not help"] == "fails"
     spread = table(seeds=3)
     spread["score_by_seed"].loc[{"init": "random"}] += xr.DataArray([-0.3, 0.0, 0.3], dims="seed")
-    assert verdicts(spread)["It cannot be told whether pre-training helps"] == "undecided"
-    assert "holds" not in [told for topic, told in verdicts(table(seeds=1)).items() if "re-training" in topic]
+    assert verdicts_of(spread)["It cannot be told whether pre-training helps"] == "undecided"
+    assert "holds" not in [told for topic, told in verdicts_of(table(seeds=1)).items() if "re-training" in topic]
 
 
 @pytest.mark.parametrize(
@@ -147,4 +143,4 @@ def test_a_task_is_learned_above_a_constant_answer_alone(score: float, topic: st
     shift = score - SCORES["finetuned"]
     result["score"] += shift
     result["score_ci"] += shift
-    assert verdicts(result)[topic] == verdict
+    assert verdicts_of(result)[topic] == verdict

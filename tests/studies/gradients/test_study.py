@@ -8,13 +8,13 @@ import pytest
 import xarray as xr
 from scipy.stats import spearmanr
 from transformers import BertForMaskedLM, BertForSequenceClassification
-from typer.testing import CliRunner
 
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.corpora import Options, read
-from headscope.front.cli.app import application
 from headscope.studies.gradients import study
+from support.cli import run_command
+from support.killed import CtrlC
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.typed import corpus_of
 
@@ -90,22 +90,16 @@ def test_the_seed_chooses_the_masked_words(model: headscope.Model, result: xr.Da
 
 
 def test_ctrl_c_keeps_the_examples_that_were_done(model: headscope.Model) -> None:
-    done: list[int] = []
-
-    def stop(number: int) -> None:
-        done.append(number)
-        if len(done) == 2:
-            raise KeyboardInterrupt
-
+    stop = CtrlC()
     settings = Settings(resamples=20, batch_tokens=60, on_progress=stop, keep_interrupted=True)
     result = study.run(model, read("sample", Options(limit=20)), settings)
-    assert result.attrs["interrupted"] == f"after {sum(done)} of 20 examples"
-    assert result["gradient_n_examples"].sel(token_class="cls") == sum(done)
+    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 20 examples"
+    assert result["gradient_n_examples"].sel(token_class="cls") == sum(stop.done)
 
 
 def invoke(*arguments: str) -> dict:
     options = ["--json", "--limit", "6", "--resamples", "10", "--no-figures"]
-    done = CliRunner().invoke(application(["gradients"]), ["gradients", *arguments, *options])
+    done = run_command("gradients", *arguments, *options)
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)["attrs"]
 
@@ -122,11 +116,10 @@ def test_the_command_takes_the_loss_that_the_checkpoint_has_a_head_for(tmp_path:
     asked = invoke(str(task), "--task", "mine", "--data", str(tmp_path), *out)
     assert "masked_class" not in asked
     assert asked["loss"] == "task mine: cross entropy (nats)" and asked["n_examples"] == 2
-    arguments = ["gradients", str(task), "sample.txt", "--task", "mine", "--data", str(tmp_path), *out]
-    done = CliRunner().invoke(application(["gradients"]), arguments)
+    done = run_command("gradients", task, "sample.txt", "--task", "mine", "--data", tmp_path, *out)
     assert done.exit_code == 2 and "task 'mine' has its own examples; leave out 'sample.txt'" in done.stderr
     options = ["--task", "mine", "--data", str(tmp_path), "--masked-class", "original"]
-    done = CliRunner().invoke(application(["gradients"]), ["gradients", str(task), *options, *out])
+    done = run_command("gradients", str(task), *options, *out)
     assert done.exit_code == 2 and "masked class 'original': the loss of task 'mine' masks no token" in done.stderr
 
 

@@ -8,11 +8,10 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from headscope.studies.layers.features import outputs, principal_axes, standard
+from headscope.studies.layers.features import ClassifierSettings, TrainedTask, outputs, principal_axes, standard
 from headscope.studies.layers.groups import ABSENT, Answers, CaseGroup
 from headscope.studies.layers.train import ridge, train
 from headscope.studies.layers.train_classes import fit_logistic, portions
-from headscope.studies.layers.trained_task import ClassifierSettings, TrainedTask
 
 SPACES, CASES, WIDTH = 3, 240, 12
 PENALTIES = (1.0, 30.0)

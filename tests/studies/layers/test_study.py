@@ -15,8 +15,8 @@ from headscope.report.facts import summary
 from headscope.report.study_page import study_page
 from headscope.studies.layers import study
 from headscope.studies.layers.groups import Units, grouped
+from headscope.studies.layers.measure import UnitDraws, score
 from headscope.studies.layers.sampling import TASKS, named, sample
-from headscope.studies.layers.scores import UnitDraws, score
 from headscope.studies.layers.texts import PARTS, split
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from headscope.errors import HeadscopeError
-from headscope.front.cli.app import application
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.run_lock import run_lock
 from headscope.studies.patterns import commands, labels
@@ -20,6 +19,7 @@ from headscope.studies.patterns.labels.labelled_maps import Map, write
 from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from headscope.studies.patterns.training.model_card import page
 from headscope.studies.patterns.training.model_card import write as write_classifier
+from support.cli import run_command
 from support.planted_maps import planted
 
 TINY = ClassifierRecipe(
@@ -28,7 +28,7 @@ TINY = ClassifierRecipe(
 
 
 def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(application(["patterns", *arguments]), ["patterns", *arguments])
+    return run_command("patterns", *arguments)
 
 
 def folder(path: Path, number: int = 60) -> Path:

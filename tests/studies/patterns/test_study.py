@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 import headscope
 from headscope import Corpus, Settings
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.front.cli.app import application
 from headscope.front.cli.printing import finite
 from headscope.front.cli.terminal import as_json
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.observer import PatternObserver
 from headscope.studies.patterns.study import run
+from support.cli import run_command
 from support.planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.unlabelled import folder
@@ -157,7 +157,7 @@ def test_a_file_that_is_no_classifier_is_said(model: headscope.Model, sample: Co
 
 
 def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(application(["patterns", *arguments]), ["patterns", *arguments])
+    return run_command("patterns", *arguments)
 
 
 def test_the_command_reads_several_corpora(tmp_path: Path) -> None:

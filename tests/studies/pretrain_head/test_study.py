@@ -10,19 +10,18 @@ import torch
 import xarray as xr
 from safetensors.torch import load_file
 from transformers import AutoModelForMaskedLM, BertForMaskedLM
-from typer.testing import CliRunner
 
 import headscope
 from headscope import HeadscopeError, Settings, results
 from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
-from headscope.front.cli.app import application
 from headscope.outputs.outputs import masked_logits
 from headscope.report.study_page import study_page
 from headscope.studies.pretrain_head.text import held_out_text, log_frequencies
 from headscope.studies.pretrain_head.variables import unigram_outputs
-from headscope.training import RunRecord, callbacks
+from headscope.training import RunRecord, trainer
 from headscope.training.dataset import MaskedTrainingSet
+from support.cli import run_command
 from support.killed import Killed, kill
 from support.small_tasks import tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -129,7 +128,7 @@ def test_interrupted_run_ends_with_the_same_weights(
     name: str,
     call: int,
 ) -> None:
-    monkeypatch.setattr(callbacks, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, name, call)
         with pytest.raises(Killed):
@@ -197,7 +196,7 @@ def test_model_that_cannot_be_trained_is_refused(tmp_path: Path) -> None:
 def test_command_has_a_hyphen(folder: str, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("\n".join(TEXT[:20]), encoding="utf-8")
     words = ["pretrain-head", folder, str(tmp_path / "text.txt"), "-o", str(tmp_path / "out"), "--epochs", "1"]
-    ended = CliRunner().invoke(application(words), [*words, "--resamples", "20", "--no-figures"])
+    ended = run_command(*words, "--resamples", "20", "--no-figures")
     assert ended.exit_code == 0, ended.stderr
     assert "pretrain-head: " in ended.stdout and "masked-language head: new" in ended.stdout
     assert (tmp_path / "out" / "model" / "config.json").is_file()

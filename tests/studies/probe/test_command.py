@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import headscope
-from headscope.front.cli.app import application
+from support.cli import run_command
 from support.tiny import save_tiny
 
 SHORT = ("--seeds", "1", "--epochs", "1", "--no-random", "--resamples", "10")
@@ -19,7 +18,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def invoke(*arguments: str):
-    return CliRunner().invoke(application(["probe"]), ["probe", *arguments])
+    return run_command("probe", *arguments)
 
 
 def test_one_corpus_is_trained_on_and_the_other_tested_on(model: str, tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ from headscope.studies.probe import study
 from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.experiments import at_offset
 from headscope.studies.probe.observer import attention_reader
+from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_from_to, planted
-from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)

@@ -24,6 +24,7 @@ from headscope.results.vocabulary import NUMBERS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
+from support.findings import texts_of
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -148,10 +149,6 @@ def test_a_saved_result_that_does_not_fit(changes, message, planted, tmp_path):
         run(planted, TASK, QUICK, directory=tmp_path, from_=source, estimator=estimator)
 
 
-def said(result: xr.Dataset) -> dict[str, str]:
-    return {finding.topic: finding.text for finding in study_page(result).findings()}
-
-
 def test_steps_are_tested_in_their_order_where_heads_are_ranked_on_other_examples(planted, tmp_path):
     """The head that decides is the fourth to go."""
     source = saying(tmp_path / "ablate", np.array([[0.1, 0.2, 0.3, 0.9], [0.5, 0.6, 0.4, 0.7]]), planted)
@@ -161,7 +158,7 @@ def test_steps_are_tested_in_their_order_where_heads_are_ranked_on_other_example
     assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
     assert "choosing_gain" not in result and result["tested_gain_n_examples"] == 240
-    told = said(result)
+    told = texts_of(result)
     assert told["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
     text = told["Safe to remove: 3 heads for less than 0.10 of accuracy"]
     assert "heads were ranked on other examples; on these each step was tested in its order" in text
@@ -176,7 +173,7 @@ def test_too_few_examples_promise_nothing_and_say_how_many_would_do(planted, tmp
     result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.05, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
-    text = said(result)["No head is removed"]
+    text = texts_of(result)["No head is removed"]
     there = "(there are 40)" if ranked_on_train else "on the half that chooses"
     assert there in text and ("(there are about 40)" in text) != ranked_on_train
     wanted = int(text.split("About ")[1].split(" examples")[0])
@@ -194,18 +191,18 @@ def test_a_tested_half_that_is_worse_breaks_the_promise(planted, tmp_path):
         changed["tested_gain"][-1], changed["tested_gain_ci"][-1] = value, [value - 0.05, value + 0.05]
         first, *_ = study_page(changed).highlights()
         assert first.topic.startswith(topic) and "With up to 12% of the heads removed it holds." in first.text
-        assert said(changed)[first.topic] == first.text
+        assert texts_of(changed)[first.topic] == first.text
 
 
 def test_without_a_tolerance_nothing_is_promised(planted, tmp_path):
-    told = said(run(planted, TASK, QUICK, directory=tmp_path, share=0.25))
+    told = texts_of(run(planted, TASK, QUICK, directory=tmp_path, share=0.25))
     assert told["No promise"].startswith("No tolerance is given (--tolerance)")
     assert told["No promise"].endswith("accuracy may be worse by up to 0.088."), "though none of 40 answers is lost"
 
 
 def test_a_ranking_by_the_examples_that_would_test_it_is_no_promise(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
-    told = said(run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, by="sweep", tolerance=0.1))
+    told = texts_of(run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, by="sweep", tolerance=0.1))
     assert told["No promise"].startswith("The ranking was measured on the examples that would test it")
 
 
@@ -214,7 +211,7 @@ def test_without_a_train_split_one_half_ranks_and_the_other_tests(planted, tmp_p
     result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.1, share=0.25, step=0.125)
     assert result.attrs["chosen_on"] == "one half of dev" and len(removed(result)) == 2
     assert result["choosing_gain_n_examples"] == 120 and result["tested_gain_n_examples"] == 120
-    text = said(result)["Safe to remove: 2 heads for less than 0.10 of accuracy"]
+    text = texts_of(result)["Safe to remove: 2 heads for less than 0.10 of accuracy"]
     assert "one half of the examples chose the number of heads, the other tests it" in text
 
 
@@ -234,7 +231,7 @@ def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_pat
     result = run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, tolerance=0.1, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
-    texts = said(result)
+    texts = texts_of(result)
     assert texts["Heads removed"] == "0 of 8 heads (0%) were removed; each layer keeps 4."
     assert texts["No head is removed"].endswith("With a loss of this size no number of examples would do.")
     assert [figure.name for figure in study_page(result).figures()] == ["pruned_score", "score_change", "parameters"]

@@ -11,12 +11,13 @@ from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.relations import filters as module
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
 from headscope.studies.relations.link_kinds import link_kind, links_of, of_frames
-from support.made_links import spaced
+from support.made_inputs import corpus_of as made_corpus
+from support.made_inputs import spaced
 
 
 def corpus_of(*sentences: Sentence) -> Corpus:
     examples = [Example(str(number), (sentence,)) for number, sentence in enumerate(sentences)]
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
+    return made_corpus(examples)
 
 
 def frame(words: int, *elements: tuple[tuple[int, ...], bool], target: tuple[int, ...] = (0,)) -> Sentence:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Link, Sentence
 from headscope.studies.relations.link_attention import baselines
-from support.made_links import spaced
+from support.made_inputs import spaced
 
 
 @st.composite

@@ -12,7 +12,8 @@ from headscope.studies.relations.link_attention import joined
 from headscope.studies.relations.observer import LinkObserver
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
-from support.made_links import found_by, inputs_of, maps_of, naive, spaced
+from support.made_inputs import inputs_of, maps_of, spaced
+from support.made_links import found_by, naive
 
 quick = settings(max_examples=20, deadline=None, derandomize=True, database=None)
 

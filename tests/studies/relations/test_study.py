@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -11,12 +10,14 @@ import torch
 import xarray as xr
 
 import headscope
-from headscope import Corpus, Settings
+from headscope import Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.models.random_weights import untrained as random_weights
 from headscope.studies.relations import study
+from support.killed import CtrlC
+from support.made_inputs import corpus_of, spaced
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -40,15 +41,9 @@ TEXTS = (
 def seen(text: str, number: int) -> Sentence:
     """From the one who saw to "saw"; and three words ahead of every fifth word, as one head looks."""
     words = text.split()
-    ends = np.cumsum([len(word) + 1 for word in words]).tolist()
-    spans = tuple((end - len(word) - 1, end - 1) for end, word in zip(ends, words, strict=True))
     who = next(place for place, word in enumerate(words) if word in SEERS)
     links = (Link("Seer", (who,), (words.index("saw"),)), Link("Before", (4 + number % 3,), (1 + number % 3,)))
-    return Sentence(text, spans, links=links)
-
-
-def corpus_of(examples: list[Example]) -> Corpus:
-    return Corpus("made", "0" * 64, len(examples), {}, partial(iter, examples))
+    return spaced(text, *links)
 
 
 LINKED = corpus_of([Example(str(number), (seen(TEXTS[number % 5], number),)) for number in range(60)])
@@ -224,18 +219,11 @@ def test_a_corpus_without_links_is_refused(model: headscope.Model) -> None:
 
 
 def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> None:
-    done: list[int] = []
-
-    def stop(number: int) -> None:
-        done.append(number)
-        if len(done) == 2:
-            raise KeyboardInterrupt
-
+    stop = CtrlC()
     settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
     result = study.run(model, LINKED, settings)
-    assert result.attrs["interrupted"] == f"after {sum(done)} of 60 examples"
+    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 60 examples"
     assert result["link_attention"].sel(layer=1, head=2, relation="Seer", direction="source_to_target") > 0.999
     assert "untrained" not in result
     with pytest.raises(KeyboardInterrupt):
-        done.clear()
-        study.run(model, LINKED, Settings(on_progress=stop, batch_tokens=100))
+        study.run(model, LINKED, Settings(on_progress=CtrlC(), batch_tokens=100))

@@ -14,11 +14,9 @@ from headscope.encoding.parsed_sentences import Parsed
 from headscope.errors import HeadscopeError
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.structure import probes, treebank_states
-from headscope.studies.structure.example_trees import example_trees
-from headscope.studies.structure.gold_trees import depths, distances
-from headscope.studies.structure.scores import predicted_edges, score, scores, spanning_edges, spearman
+from headscope.studies.structure.scores import example_trees, predicted_edges, score, scores, spanning_edges, spearman
 from headscope.studies.structure.train import ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import TreebankStates, padded
+from headscope.studies.structure.treebank_states import TreebankStates, depths, distances, padded
 
 CPU = torch.device("cpu")
 RECIPE = ProbeRecipe(ranks=(3,), learning_rate=0.01, batch=4, epochs=3, held_out=0.2)

@@ -16,8 +16,9 @@ from headscope.linguistics.sentence import Example
 from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.studies.structure import study
+from support.made_inputs import corpus_of
 from support.planted_states import tree_states
-from support.planted_trees import TREEBANK, corpus_of
+from support.planted_trees import TREEBANK
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)

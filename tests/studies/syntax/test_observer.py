@@ -12,7 +12,8 @@ from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.scores import joined
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
-from support.made_answers import answered, inputs_of, maps_of, naive, tree
+from support.made_answers import answered, naive, tree
+from support.made_inputs import inputs_of, maps_of
 
 quick = settings(max_examples=15, deadline=None, derandomize=True, database=None)
 

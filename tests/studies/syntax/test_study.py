@@ -14,8 +14,10 @@ from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.syntax import study
+from support.killed import CtrlC
+from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
-from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of, parsed
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, parsed
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)
@@ -183,17 +185,10 @@ def test_a_corpus_without_trees_is_refused(model: headscope.Model) -> None:
 
 
 def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> None:
-    done: list[int] = []
-
-    def stop(number: int) -> None:
-        done.append(number)
-        if len(done) == 2:
-            raise KeyboardInterrupt
-
+    stop = CtrlC()
     settings = Settings(resamples=20, batch_tokens=100, on_progress=stop, keep_interrupted=True)
     result = study.run(model, TREEBANK, settings)
-    assert result.attrs["interrupted"] == f"after {sum(done)} of 60 examples"
+    assert result.attrs["interrupted"] == f"after {sum(stop.done)} of 60 examples"
     assert result["accuracy"].sel(layer=1, head=2, relation="det", direction="dependent_to_head") == 1
     with pytest.raises(KeyboardInterrupt):
-        done.clear()
-        study.run(model, TREEBANK, Settings(on_progress=stop, batch_tokens=100))
+        study.run(model, TREEBANK, Settings(on_progress=CtrlC(), batch_tokens=100))

@@ -17,7 +17,8 @@ from headscope.studies.trees.observer import TreeObserver, means_of
 from headscope.studies.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows, joined
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
-from support.made_answers import batch_of, inputs_of, maps_of, tree
+from support.made_answers import tree
+from support.made_inputs import batch_of, inputs_of, maps_of
 
 PAIR = Example(
     "p",

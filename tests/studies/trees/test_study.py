@@ -14,8 +14,9 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.studies.trees import study
 from support.made_answers import tree
+from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
-from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, corpus_of, parsed
+from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK, parsed
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)

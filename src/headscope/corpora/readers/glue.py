@@ -8,7 +8,7 @@ from typing import NamedTuple
 from headscope.corpora.options import Options
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers import table
-from headscope.errors import HeadscopeError, suggest
+from headscope.errors import HeadscopeError, plain_name, suggest
 from headscope.linguistics.sentence import Example
 
 SUFFIXES: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ def locate(source: str, options: Options) -> list[str]:
         raise HeadscopeError(f"corpus '{source}' does not exist; name the folder of a GLUE task")
     task = _known_task(options.task or path.name, source)
     folders = [path, *sorted(path.iterdir())] if options.task else [path]
-    folder = next((folder for folder in folders if _plain(folder.name) == _plain(task)), None)
+    folder = next((folder for folder in folders if plain_name(folder.name) == plain_name(task)), None)
     if folder is None:
         raise HeadscopeError(f"corpus '{source}': no folder '{task}' in it; name the folder that has it")
     return [_file(folder, options.split or "dev")]
@@ -100,14 +100,10 @@ def glue_name(name: str) -> str | None:
     >>> glue_name("sts_b"), glue_name("sst2"), glue_name("mine")
     ('STS-B', 'SST-2', None)
     """
-    return {_plain(task): task for task in GLUE}.get(_plain(name))
+    return {plain_name(task): task for task in GLUE}.get(plain_name(name))
 
 
 def _known_task(name: str, source: str) -> str:
     if task := glue_name(name):
         return task
     raise HeadscopeError(f"corpus '{source}': no GLUE task '{name}'; {suggest(name, GLUE)}")
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")

@@ -12,9 +12,8 @@ from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.models import Model
 from headscope.outputs.losses import refuse_non_finite
-from headscope.outputs.words.inputs import PredictedPieces
+from headscope.outputs.words.inputs import PredictedPieces, ScoredPieces, scored_pieces
 from headscope.outputs.words.predictor import WINDOW, WordPredictor, fitting
-from headscope.outputs.words.scored_pieces import ScoredPieces, scored_pieces
 from headscope.passes.settings import DEFAULTS, Settings
 
 Logits = Float[Tensor, "read piece"]

@@ -16,8 +16,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words_head import is_causal, refuse_without_words_head
 from headscope.outputs.losses import refuse_non_finite
-from headscope.outputs.words.inputs import causal_predictions, masked_predictions
-from headscope.outputs.words.scored_pieces import ScoredPieces, scored_pieces
+from headscope.outputs.words.inputs import ScoredPieces, causal_predictions, masked_predictions, scored_pieces
 from headscope.passes.batches import collator
 
 Predictions = Float[np.ndarray, "*variant input prediction"]

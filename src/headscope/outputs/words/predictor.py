@@ -18,9 +18,14 @@ from headscope.models import Model
 from headscope.models.words_head import is_causal, refuse_without_words_head
 from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.words.few_tokens import Reader, fastest_reader
-from headscope.outputs.words.inputs import PredictedPieces, causal_predictions, masked_predictions
+from headscope.outputs.words.inputs import (
+    PredictedPieces,
+    ScoredPieces,
+    causal_predictions,
+    masked_predictions,
+    scored_pieces,
+)
 from headscope.outputs.words.prefix_trees import tree_predictions
-from headscope.outputs.words.scored_pieces import ScoredPieces, scored_pieces
 from headscope.passes.settings import DEFAULTS, Settings
 
 Inputs = Callable[[Sequence[ScoredPieces]], Iterator[PredictedPieces]]

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from jaxtyping import Bool, Int
 
-from headscope.outputs.words.inputs import PredictedPieces, predicted_pieces
-from headscope.outputs.words.scored_pieces import ScoredPieces
+from headscope.outputs.words.inputs import PredictedPieces, ScoredPieces, predicted_pieces
 
 # Most tokens of an input of several texts; shorter ones are padded to a multiple of the other number.
 MOST, STEP = 128, 32

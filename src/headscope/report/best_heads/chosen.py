@@ -12,7 +12,7 @@ import xarray as xr
 from headscope.figures.labels import head_name
 from headscope.report.claims import Claim, paired
 from headscope.report.wording import Estimate, estimate, of_array
-from headscope.statistics.thresholds import GAIN, LEAST_CASES, enough, is_special
+from headscope.statistics.significance import GAIN, LEAST_CASES, enough, is_special
 
 HEAD = ["layer", "head"]
 ARROWS = {

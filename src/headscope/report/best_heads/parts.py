@@ -12,10 +12,15 @@ from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import first_of, number, rate
 from headscope.results.tables import same_bounds
-from headscope.statistics.thresholds import LEAST_CASES, enough
+from headscope.statistics.significance import LEAST_CASES, enough
 
 NAMED = 8
 OF_THIS_HEAD = "Intervals are those of the head that this run chose; on other data another may be chosen."
+
+
+def of_all_cases(heads: list[ChosenHead]) -> list[ChosenHead]:
+    """The chosen head of all cases, if there is one."""
+    return [head for head in heads[:1] if head.name == "all"]
 
 
 def beside_thresholds(

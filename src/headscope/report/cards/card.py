@@ -18,7 +18,7 @@ from headscope.report.layer_numbers import best_of, words_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table
-from headscope.statistics.thresholds import LEAST_CASES
+from headscope.statistics.significance import LEAST_CASES
 
 MOST = 8
 

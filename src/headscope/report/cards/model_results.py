@@ -17,7 +17,7 @@ from headscope.report.cards.main_numbers import main_numbers
 from headscope.report.cards.wording import FIRST
 from headscope.report.layer_numbers import layer_numbers
 from headscope.report.parts import LayerNumber
-from headscope.statistics.thresholds import LEAST_CASES
+from headscope.statistics.significance import LEAST_CASES
 from headscope.storage.files import files_within, opening
 
 

@@ -1,15 +1,22 @@
-"""Gains of a score with paired bootstrap intervals, and the exact test of McNemar."""
+"""Gains of a score with paired bootstrap intervals, and those of each phenomenon of a suite."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import xarray as xr
 from jaxtyping import Float
 
+from headscope.ablation.sweep import Sweep
+from headscope.corpora.suites import ClozeItem
 from headscope.corpora.tasks import LOWER_IS_BETTER, resampled, score
+from headscope.models.heads import existing
+from headscope.passes import Settings
+from headscope.results.variables import PAIRED, Count, Variables, by_layer
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
+from headscope.statistics.significance import benjamini_hochberg, mcnemar
 
 
 @dataclass(frozen=True)
@@ -74,3 +81,67 @@ class Gains:
             self.seed,
             self.resamples,
         )
+
+
+SOURCE = "Kovaleva et al. 2019, section 4.6, by phenomenon"
+MCNEMAR = "exact McNemar test of the accuracy"
+METRICS = ("accuracy", "margin")
+DIMS = ("layer", "head", "phenomenon")
+
+
+def by_phenomenon(
+    swept: Sweep, items: Sequence[ClozeItem], heads: tuple[int, ...], settings: Settings
+) -> dict[str, xr.DataArray]:
+    """Accuracy of each phenomenon with all heads, and its change without each head.
+
+    * `swept`: scores of the items, [..., item, 2]: of the best worse text, and of the good one.
+    """
+    names = list(dict.fromkeys(item.phenomenon for item in items))
+    every = [_gains(swept, [item.phenomenon == name for item in items], heads, settings) for name in names]
+    counts = Count([len(each.targets) for each in every], "items of each phenomenon", "items", ("phenomenon",))
+    variables = Variables({"phenomenon": names}, SOURCE, **PAIRED)
+    variables.add(
+        "phenomenon_baseline",
+        [each.scores[0, 0] for each in every],
+        ("phenomenon",),
+        long_name="accuracy with all heads",
+        units="fraction",
+        interval=[interval(each.resampled_scores[:, 0])[0] for each in every],
+        count=counts,
+    )
+    for place, (metric, units) in enumerate((("accuracy", "fraction"), ("margin", "nats"))):
+        variables.add(
+            "phenomenon_gain" if metric == "accuracy" else "phenomenon_margin_gain",
+            _placed([each.gains[:, place] for each in every], heads),
+            DIMS,
+            long_name=f"gain of {metric} without each head",
+            units=units,
+            interval=np.moveaxis(_placed([each.interval[:, place] for each in every], heads), -2, -1),
+            count=counts,
+        )
+    return variables.arrays | _tests(every, heads, names)
+
+
+def _gains(swept: Sweep, chosen: list[bool], heads: tuple[int, ...], settings: Settings) -> Gains:
+    index = np.flatnonzero(chosen)
+    outputs = swept.heads[existing(heads)][:, index]  # [variant, item, 2]
+    ones = np.ones(len(index))
+    return Gains(METRICS, outputs, swept.plain[index], ones, index.tolist(), settings.seed, settings.resamples)
+
+
+def _placed(by_phenomenon: list[np.ndarray], heads: tuple[int, ...]) -> Float[np.ndarray, "layer head *rest"]:
+    """Values [variant, ...] of each phenomenon as [layer, head, ..., phenomenon]."""
+    return by_layer(np.stack(by_phenomenon, axis=-1), heads)
+
+
+def _tests(every: list[Gains], heads: tuple[int, ...], names: list[str]) -> dict[str, xr.DataArray]:
+    """P-value and false discovery rate of a change of accuracy, over all heads and phenomena."""
+    p = [mcnemar(each.outputs.argmax(-1) == 1, each.before.argmax(-1) == 1) for each in every]
+    values = _placed(p, heads)
+    variables, change = Variables({"phenomenon": names}, MCNEMAR), "a change of accuracy without each head"
+    variables.add("phenomenon_p_value", values, DIMS, long_name=f"p-value of {change}", units="probability")
+    corrected = f"{MCNEMAR}; Benjamini and Hochberg 1995, over heads and phenomena"
+    long_name = f"false discovery rate of {change}"
+    q = benjamini_hochberg(values)
+    variables.add("phenomenon_q_value", q, DIMS, long_name=long_name, units="rate", source=corrected)
+    return variables.arrays

@@ -24,7 +24,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
-from headscope.studies.ablate.phenomena import by_phenomenon
+from headscope.studies.ablate.gains import by_phenomenon
 from headscope.studies.ablate.variables import Effects
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.

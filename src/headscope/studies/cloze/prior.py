@@ -14,9 +14,8 @@ from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import sentence
 from headscope.linguistics.sentence import segment_text
 from headscope.models.words_head import is_causal
-from headscope.outputs.words.inputs import PredictedPieces
+from headscope.outputs.words.inputs import PredictedPieces, scored_pieces
 from headscope.outputs.words.predictor import TextScores, WordPredictor
-from headscope.outputs.words.scored_pieces import scored_pieces
 
 
 @dataclass(frozen=True)

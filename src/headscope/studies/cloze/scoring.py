@@ -16,7 +16,7 @@ from headscope.passes.provenance import of_machine
 from headscope.passes.read_parts import parts_by_workers, read_parts
 from headscope.passes.shards import ReadShards
 from headscope.storage.codec import encode
-from headscope.storage.fingerprint import Fingerprint
+from headscope.storage.hashes import Fingerprint
 from headscope.studies.cloze.item_scores import ItemScores, item_scores, joined
 
 # Items of a shard.

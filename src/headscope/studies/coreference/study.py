@@ -1,6 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 import json
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
@@ -93,11 +95,7 @@ def _plan(model: Model, corpus: Corpus, tokens: int, context: Context, singleton
     room = min(tokens, model.max_tokens) - model.tokenizer.num_special_tokens_to_add()
     if room < 1:
         raise HeadscopeError(f"segments of {tokens} tokens hold no word beside the special tokens; use more --tokens")
-
-    def sizes(texts: list[str]) -> list[int]:
-        return list(map(len, model.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]))
-
-    return plan(corpus, sizes, room, context, singletons)
+    return plan(corpus, partial(piece_counts, model.tokenizer), room, context, singletons)
 
 
 def _variables(predictions: AntecedentPredictions, model: Model, settings: Settings) -> dict[str, xr.DataArray]:

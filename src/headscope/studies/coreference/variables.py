@@ -8,9 +8,8 @@ import xarray as xr
 from headscope.results.best_heads import add_place, place_labels
 from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.statistics.bootstrap import Tally
-from headscope.statistics.significance import benjamini_hochberg
+from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column, held_out_scores
-from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 from headscope.studies.coreference import baselines
 from headscope.studies.coreference.question_scores import F1, GENDER_NAMES, STEREOTYPES, Pairs
 from headscope.studies.coreference.scores import ADVANTAGE, BASELINES, HEAD, MentionScore

@@ -12,7 +12,7 @@ from headscope import results
 from headscope.corpora.corpus import joint_corpus
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import limited
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, plain_name
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Loading, ModelName
@@ -125,25 +125,21 @@ def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...]) ->
 
 def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:
     """Limits of training examples by task, from "TASK=N" or "N"."""
-    names = {_plain(task.name): task.name for task in tasks}
+    names = {plain_name(task.name): task.name for task in tasks}
     limits = {}
     for one in given:
         task, _, number = one.rpartition("=")
-        if not number.isdecimal() or int(number) < 1 or (task and _plain(task) not in names):
+        if not number.isdecimal() or int(number) < 1 or (task and plain_name(task) not in names):
             raise HeadscopeError(
                 f"train limit '{one}' is not [TASK=]N with TASK one of {', '.join(names.values())}; use e.g. sst-2=8000"
             )
-        limits |= {names[each]: int(number) for each in names if not task or each == _plain(task)}
+        limits |= {names[each]: int(number) for each in names if not task or each == plain_name(task)}
     return limits
 
 
 def _trained_on(tasks: tuple[Task, ...]) -> dict[str, int]:
     """Number of training examples of each task with a train split, after all limits."""
     return {task.name: task.train.n_examples for task in tasks if task.train}
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
 
 
 def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Settings) -> dict[str, Any]:

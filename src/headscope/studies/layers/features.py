@@ -1,4 +1,4 @@
-"""Vectors of cases as classifiers read them: joined for pairs, standardised, with principal axes and their answers."""
+"""Vectors of cases as classifiers read them: joined for pairs, standardised, with principal axes; and their outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -126,3 +126,45 @@ def principal_axes(given: Vectors, most: int = MOST_AXES) -> PrincipalAxes:
     total = given.square().sum((1, 2))[:, None, None] / cases
     rest = (total - energy.sum(-1, keepdim=True)).clamp_min(0) / max(1, dims - basis.shape[-1])
     return PrincipalAxes(basis @ turn, energy, rest)
+
+
+@dataclass(frozen=True)
+class ClassifierSettings:
+    """Settings of classifiers.
+
+    * `penalties`: half of each is the cost of a sum of squares of weights; of several, the best on cases for choices.
+    * `tolerance`, `most_steps`: ends of the search for the weights, see `fit_logistic`.
+    * `codes`: also measure the online code.
+    """
+
+    penalties: tuple[float, ...]
+    tolerance: float = 2e-4
+    most_steps: int = 100
+    codes: bool = True
+
+
+@dataclass(frozen=True)
+class GroupVectors:
+    """Standardised vectors of a group by part, in some spaces."""
+
+    train: Vectors
+    choose: Vectors
+    report: Vectors
+
+
+@dataclass(frozen=True)
+class TrainedTask:
+    """The outcome of one task in all spaces.
+
+    * `loss`: of each case of the report, 1 where a class is wrong, the squared error of a value; `base` is that of
+      knowing nothing: 1, or the squared distance from the mean of the training values.
+    * `choice`: the score on the cases for choices; `penalty`: the chosen one.
+    * `code`: length of the online code of the training answers in bits, NaN for values; `uniform`: without training.
+    """
+
+    loss: Float[np.ndarray, "case space"]
+    base: Float[np.ndarray, " case"]
+    choice: Float[np.ndarray, " space"]
+    penalty: Float[np.ndarray, " space"]
+    code: Float[np.ndarray, " space"]
+    uniform: float

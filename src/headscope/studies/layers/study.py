@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any, Literal
 
@@ -15,20 +16,19 @@ from headscope.corpora.corpus import joint_corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
+from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training, Treebank
 from headscope.ranges import Range
+from headscope.studies.layers.features import ClassifierSettings
 from headscope.studies.layers.groups import Units, grouped, with_vectors
-from headscope.studies.layers.measure import MeasuredTask, measured
+from headscope.studies.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.sampling import TaskCases, named, sample
-from headscope.studies.layers.scores import UnitDraws
-from headscope.studies.layers.texts import Part, Texts, split
-from headscope.studies.layers.trained_task import ClassifierSettings
+from headscope.studies.layers.texts import Part, Texts, Window, split, windows
 from headscope.studies.layers.unit_states import UnitStates, captured_units, read_units
 from headscope.studies.layers.variables import to_variables
-from headscope.studies.layers.windows import Window, windows
 
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
@@ -135,11 +135,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Part, list[Window]]:
     """The windows of documents that the model reads at once."""
-
-    def sizes(given: list[str]) -> list[int]:
-        return list(map(len, model.tokenizer(given, add_special_tokens=False, verbose=False)["input_ids"]))
-
-    return windows(texts, sizes, model.max_tokens - model.tokenizer.num_special_tokens_to_add(), held_out, seed)
+    room = model.max_tokens - model.tokenizer.num_special_tokens_to_add()
+    return windows(texts, partial(piece_counts, model.tokenizer), room, held_out, seed)
 
 
 def _described(each: TaskCases) -> dict[str, Any]:

@@ -7,11 +7,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.studies.layers.features import Vectors, outputs, standard, vectors
+from headscope.studies.layers.features import (
+    ClassifierSettings,
+    GroupVectors,
+    TrainedTask,
+    Vectors,
+    outputs,
+    standard,
+    vectors,
+)
 from headscope.studies.layers.groups import CaseGroup
 from headscope.studies.layers.texts import PARTS
 from headscope.studies.layers.train_classes import train_classes
-from headscope.studies.layers.trained_task import ClassifierSettings, GroupVectors, TrainedTask
 
 # Bytes of the vectors of a group that are trained on at once: a processor's cache, or a share of a GPU's memory.
 CACHE, GPU_MEMORY = 8_000_000, 1_000_000_000

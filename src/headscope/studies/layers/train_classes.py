@@ -8,11 +8,20 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.studies.layers.features import ClassifiedCases, PrincipalAxes, Vectors, Weights, outputs, principal_axes
+from headscope.studies.layers.features import (
+    ClassifiedCases,
+    ClassifierSettings,
+    GroupVectors,
+    PrincipalAxes,
+    TrainedTask,
+    Vectors,
+    Weights,
+    outputs,
+    principal_axes,
+)
 from headscope.studies.layers.groups import ABSENT, CaseGroup
 from headscope.studies.layers.logistic_search import LogisticSearch
 from headscope.studies.layers.texts import PARTS
-from headscope.studies.layers.trained_task import ClassifierSettings, GroupVectors, TrainedTask
 
 # Portions of the online code double from this share of the cases on (Voita and Titov 2020, section 2.2).
 FIRST_SHARE = 2.0**-10

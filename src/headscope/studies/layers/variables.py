@@ -8,9 +8,8 @@ import xarray as xr
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.intervals import Score, mean_of
 from headscope.statistics.significance import benjamini_hochberg
-from headscope.studies.layers.measure import MeasuredTask
+from headscope.studies.layers.measure import MeasuredTask, p_value
 from headscope.studies.layers.scalar_mix import centre_of_gravity, expected_layer
-from headscope.studies.layers.scores import p_value
 from headscope.studies.layers.tasks.task import ProbingTask
 
 SHARE = "share of cases, or of variance"

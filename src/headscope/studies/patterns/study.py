@@ -20,7 +20,7 @@ from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.variables import Variable, label
 from headscope.results.vocabulary import PATTERNS
-from headscope.storage.source_files import sha256_of
+from headscope.storage.hashes import sha256_of
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both

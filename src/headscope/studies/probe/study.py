@@ -12,7 +12,6 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
@@ -90,8 +89,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     started, numbers = time.monotonic(), range(settings.seed, settings.seed + seeds)
     recipe = ParserRecipe(learning_rate=learning_rate, epochs=epochs, batch=batch, held_out=held_out, patience=patience)
     alone = replace(recipe, learning_rate=attention_rate)
-    if not memory >= 0:
-        raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     attributes = provenance("probe", model, corpus, settings)
     models = chain([model], (untrained(model, seed) for seed in numbers if random))
     read_in_worker(

@@ -3,7 +3,7 @@
 import xarray as xr
 
 from headscope.models.model_size import BATCH, TOKENS
-from headscope.models.pruned_card import plain
+from headscope.results.hub import plain
 from headscope.studies.prune.page.promise import promise, unlearned
 
 

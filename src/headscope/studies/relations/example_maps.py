@@ -13,7 +13,7 @@ from headscope.encoding.readable import readable_ids
 from headscope.models import Model
 from headscope.passes.attention_maps import MapChoice, attention_maps
 from headscope.passes.settings import DEFAULTS, Settings
-from headscope.statistics.thresholds import LEAST_CASES
+from headscope.statistics.significance import LEAST_CASES
 from headscope.studies.relations.link_attention import DIRECTIONS, LinkAttention
 from headscope.studies.relations.observer import pairs_of
 from headscope.studies.relations.scores import largest_gain, least_gain

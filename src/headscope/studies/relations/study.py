@@ -19,8 +19,8 @@ from headscope.models.random_weights import untrained as random_weights
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
-from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input, units_of
-from headscope.statistics.split_half import split_in_half
+from headscope.statistics.bootstrap import Tally, tally_by_input
+from headscope.statistics.split_half import split_of
 from headscope.studies.relations.example_maps import picks, zoomed
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
 from headscope.studies.relations.link_attention import MOST, LinkAttention, joined, with_either
@@ -97,10 +97,8 @@ def run(
     settings.on_total(kept.n_examples * (1 + SEEDS * untrained))
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(dropped), aligned=True)
     attention, attributes = _measure(model, kept, words, settings, as_coded=as_coded)
-    relations, inputs = attention.by_relation(APART.get(kind, ())), int(attention.input.max(initial=-1)) + 1
-    units = units_of(attention.input, attention.unit, inputs)
-    draws = poisson_draws(units, settings.seed, settings.resamples).astype(np.uint8)
-    selection_half = split_in_half(units, settings.seed)
+    relations = attention.by_relation(APART.get(kind, ()))
+    split = split_of(attention.input, attention.unit, settings.seed, settings.resamples)
     beside: dict[str, Tally] = {}
     by_seed: dict[int, float] = {}
     for seed in range(settings.seed, settings.seed + SEEDS) if untrained else ():
@@ -108,13 +106,13 @@ def run(
             break
         other, more = _measure(random_weights(model, seed), kept, _again(words), settings, as_coded=as_coded)
         rows = other.by_relation(APART.get(kind, ()))
-        beside = beside or _tallies(rows, draws)
+        beside = beside or _tallies(rows, split.draws)
         by_seed[seed] = mean_gain(rows["all"])
         attributes["duration_s"] = round(float(attributes["duration_s"]) + float(more["duration_s"]), 3)
         attributes |= {name: value for name, value in more.items() if name == "interrupted"}
     variables = to_variables(
-        {name: score(rows, draws) for name, rows in relations.items()},
-        {name: best(rows, draws, selection_half) for name, rows in relations.items()},
+        {name: score(rows, split.draws) for name, rows in relations.items()},
+        {name: best(rows, split.draws, split.selection_half) for name, rows in relations.items()},
         model.capture.heads,
         beside if set(beside) >= set(relations) else None,
         by_seed if "interrupted" not in attributes else None,

@@ -22,8 +22,7 @@ from headscope.passes.settings import Training
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score
-from headscope.studies.structure.example_trees import example_trees
-from headscope.studies.structure.scores import score, scores
+from headscope.studies.structure.scores import example_trees, score, scores
 from headscope.studies.structure.train import FittedProbes, Maps, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates, states_reader
 from headscope.studies.structure.variables import HeldOutScores, to_variables
@@ -81,8 +80,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if a corpus has no dependency trees or too few sentences, or the disk is full.
     """
     started = time.monotonic()
-    if not memory >= 0:
-        raise HeadscopeError(f"memory {memory} is no number of gigabytes; use one from 0 on, such as 4")
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()

@@ -1,4 +1,4 @@
-"""Treebanks with the hidden states of a model: one vector for each word, layer by layer."""
+"""Treebanks with the hidden states of a model: one vector for each word, layer by layer, and its place in the tree."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,21 +7,66 @@ from functools import cached_property, partial
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
+from scipy.sparse.csgraph import shortest_path
 from torch import Tensor
 
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import require_trees
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.encoding.parsed_sentences import UNKNOWN, Parsed, sentences_of
+from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed, sentences_of
 from headscope.models import Model
 from headscope.passes.batches import state_batches
 from headscope.passes.captured_treebanks import Read, SentenceArrays
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.passes.passes import Attributes, Pass
 from headscope.passes.settings import Settings
-from headscope.studies.structure.gold_trees import GoldTrees
+
+PUNCTUATION = "punct"
+
+
+def distances(heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, "word word"]:
+    """The number of edges between two words.
+
+    * `heads`: of each word, counted from 1; 0 for the root.
+
+    >>> distances(np.array([2, 0, 2]))
+    array([[0, 1, 2],
+           [1, 0, 1],
+           [2, 1, 0]])
+    """
+    edges = np.zeros((len(heads), len(heads)))
+    dependents = np.flatnonzero(heads != ROOT)
+    edges[dependents, heads[dependents] - 1] = 1
+    found = shortest_path(edges, directed=False, unweighted=True)
+    # Two roots, which a broken tree may have, are as far apart as a sentence is long.
+    return np.where(np.isfinite(found), found, len(heads)).astype(np.int64)
+
+
+def depths(heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, " word"]:
+    """The number of edges between each word and its root.
+
+    >>> depths(np.array([2, 0, 2, 3]))
+    array([1, 0, 1, 2])
+    """
+    return distances(heads)[:, heads == ROOT].min(1, initial=len(heads))
+
+
+def scored(sentence: Parsed) -> Bool[np.ndarray, " word"]:
+    """Mask of the words that are no punctuation."""
+    return sentence.relations != PUNCTUATION
+
+
+class GoldTrees:
+    """Distances and depths of sentences, as small integers."""
+
+    def __init__(self, sentences: Sequence[Parsed]):
+        each = [distances(sentence.heads) for sentence in sentences]
+        kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in sentences) else np.uint8
+        self.distances = [torch.from_numpy(one.astype(kind)) for one in each]
+        self.depths = [torch.from_numpy(depths(sentence.heads).astype(kind)) for sentence in sentences]
+
 
 # Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).
 UNCONTEXTUAL = ("embeddings", "decay")

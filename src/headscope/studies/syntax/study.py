@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import xarray as xr
 
 from headscope import results
@@ -13,8 +12,7 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
-from headscope.statistics.bootstrap import poisson_draws, units_of
-from headscope.statistics.split_half import split_in_half
+from headscope.statistics.split_half import split_of
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.scores import best, joined, score
 from headscope.studies.syntax.variables import to_variables
@@ -70,14 +68,11 @@ def run(
     observer = DependencyObserver(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
     result = Pass(model, corpus, settings, words).gather(observer)
     predictions = joined(result.value)
-    inputs = int(predictions.input.max(initial=-1)) + 1
-    units = units_of(predictions.input, predictions.unit, inputs)
-    draws = poisson_draws(units, settings.seed, settings.resamples).astype(np.uint8)
-    selection_half = split_in_half(units, settings.seed)
+    split = split_of(predictions.input, predictions.unit, settings.seed, settings.resamples)
     relations = predictions.by_relation(everything=as_coded)
     variables = to_variables(
-        {name: score(words, draws, selection_half, as_coded) for name, words in relations.items()},
-        {name: best(words, draws, selection_half, as_coded) for name, words in relations.items()},
+        {name: score(words, split.draws, split.selection_half, as_coded) for name, words in relations.items()},
+        {name: best(words, split.draws, split.selection_half, as_coded) for name, words in relations.items()},
         model.capture.heads,
     )
     attributes |= {"n_words": len(predictions), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}

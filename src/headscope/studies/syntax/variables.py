@@ -9,9 +9,8 @@ from headscope.linguistics.dependencies import FixedWord
 from headscope.results.best_heads import add_held_out, add_place, place_labels
 from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.statistics.significance import benjamini_hochberg
+from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column
-from headscope.statistics.thresholds import GAIN, LEAST_CASES, RATE
 from headscope.studies.syntax.scores import RelationScore
 
 SOURCE = "Clark et al. 2019, section 4.2"

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt, UInt8
+from jaxtyping import Bool, Float, Int, UInt
 
 from headscope.linguistics.dependencies import FixedWord
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.columns import Columns
-from headscope.statistics.split_half import BestHead, Selection, best_head
+from headscope.statistics.split_half import BestHead, Selection, Split, best_head
 
 METRICS = ("uas", "uuas")
 FAR = range(1, 11)
@@ -61,14 +61,6 @@ def joined(parts: Sequence[TreeRows]) -> TreeRows:
 
 # Rows of the held-out scores of a best head: its own, then baselines, then its gain over the fixed word.
 HELD_OUT = ("chosen", "right_branching", "left_branching", "fixed_word", "gain")
-
-
-@dataclass(frozen=True)
-class Split:
-    """The bootstrap draws of the inputs, and the mask of the half on which heads are chosen; documents stay whole."""
-
-    draws: UInt8[np.ndarray, "resample input"]
-    selection_half: Bool[np.ndarray, " input"]
 
 
 def tally_of(values: np.ndarray, cases: np.ndarray, rows: TreeRows, split: Split) -> Tally:

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from typing import Annotated
 
-import numpy as np
 import xarray as xr
 
 from headscope import results
@@ -18,10 +17,9 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.statistics.bootstrap import poisson_draws, units_of
-from headscope.statistics.split_half import split_in_half
+from headscope.statistics.split_half import split_of
 from headscope.studies.trees.observer import TreeObserver
-from headscope.studies.trees.scores import Split, TreeRows, joined
+from headscope.studies.trees.scores import TreeRows, joined
 from headscope.studies.trees.variables import to_variables
 
 REQUIRED = ("layer_uas",)
@@ -84,9 +82,7 @@ def run(
         whole = replace(settings, keep_interrupted=False)
         for seed in range(settings.seed, settings.seed + SEEDS):
             random_rows[seed] = joined(_parse(untrained(model, seed), corpus, whole, bias).value)
-    units = units_of(rows.input, rows.unit, int(rows.input.max()) + 1)
-    draws = poisson_draws(units, settings.seed, settings.resamples).astype(np.uint8)
-    split = Split(draws, split_in_half(units, settings.seed))
+    split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = to_variables(rows, random_rows, model.capture.heads, split)
     options = json.dumps({"random": random, "bias": bias})
     attributes |= {"n_words": int(rows.words.sum()), "n_sentences": len(rows), "options": options}

@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.results.variables import Count, Label, Variables, by_layer, places
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally, merge
-from headscope.statistics.split_half import BestHead, column, held_out_scores
+from headscope.statistics.split_half import BestHead, Split, column, held_out_scores
 from headscope.studies.trees.scores import (
     DISTANCES,
     HELD_OUT,
@@ -17,7 +17,6 @@ from headscope.studies.trees.scores import (
     ROOTS,
     SIMPLE,
     SPECIAL_TOKENS,
-    Split,
     TreeRows,
     best_attachments,
     best_phrases,

@@ -5,7 +5,7 @@ import pytest
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.rule_baseline import fitted, numbers, predict
+from headscope.studies.patterns.training.scorecard import fitted, numbers, predict
 from support.planted_maps import planted_maps
 
 

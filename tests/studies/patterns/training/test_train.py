@@ -7,8 +7,8 @@ import torch
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.calibration import at_rates, rates, softened, temperature
 from headscope.studies.patterns.training.curriculum import ClassifierRecipe
+from headscope.studies.patterns.training.evaluate import at_rates, rates, softened, temperature
 from headscope.studies.patterns.training.examples import FOLDS, HELD_OUT, fold, targets, text, view, views
 from headscope.studies.patterns.training.train import cross_validated, train
 from support.planted_maps import planted

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headscope.corpora.problems import Bad
 from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap
-from headscope.corpora.suites.readers._tables import SuiteRow, rows
+from headscope.corpora.suites.readers.tables import SuiteRow, rows
 
 SUITES = {"ettinger": ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv")}
 PREDICTION = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")

@@ -14,7 +14,7 @@ from headscope.report.parts import Finding, HeadKind
 from headscope.report.shared_findings import least_found, not_learned
 from headscope.report.wording import Estimate, measured, n_examples, number, of_array, rate
 from headscope.statistics.interval_tests import q_changed
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE
 
 HIDDEN = ("head_score", "importance_normalised")
 

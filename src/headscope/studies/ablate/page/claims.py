@@ -14,7 +14,7 @@ from headscope.report.parts import Finding
 from headscope.report.shared_findings import least_found
 from headscope.report.wording import estimate, layers_named, measured, n_examples, number, of_array, several, strongest
 from headscope.statistics.interval_tests import corrected, q_changed, q_no_worse
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE
 from headscope.studies.ablate.page.card import q_values
 
 MOST = 4

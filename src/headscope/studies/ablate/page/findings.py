@@ -18,7 +18,7 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.statistics.interval_tests import surely
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE
 from headscope.studies.ablate.page.card import q_values, unlearned
 from headscope.studies.ablate.page.claims import claims, least
 

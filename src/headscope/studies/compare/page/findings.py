@@ -23,7 +23,7 @@ from headscope.report.wording import (
 )
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import q_above, q_changed, surely
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE
 from headscope.studies.compare.page.figures import LIKE, change
 
 SAME = 1e-5

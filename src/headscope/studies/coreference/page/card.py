@@ -11,7 +11,7 @@ from headscope.report.cards.wording import ranked, value
 from headscope.report.kinds import by_name
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import rate
-from headscope.statistics.thresholds import LEAST_CASES, RATE, is_special
+from headscope.statistics.significance import LEAST_CASES, RATE, is_special
 from headscope.studies.coreference.page.tables import KINDS
 
 HIDDEN = ("special",)

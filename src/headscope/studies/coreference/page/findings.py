@@ -19,7 +19,7 @@ from headscope.report.best_heads.parts import OF_THIS_HEAD, counted
 from headscope.report.claims import Claim, Verdict, above, apart, below
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, of_array, several, strongest
-from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.coreference.page.tables import WORDS, asks, kinds
 
 NAMED = 5

@@ -9,7 +9,7 @@ from headscope.figures.labels import head_name
 from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Cell, estimate, rate
-from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE
 
 WORDS = {
     "nearest": "nearest mention",

@@ -12,7 +12,7 @@ from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, number, rate, several
 from headscope.statistics.interval_tests import q_above
-from headscope.statistics.thresholds import RATE, enough
+from headscope.statistics.significance import RATE, enough
 from headscope.studies.layers.page.tables import TaskSummary, centres, tasks
 
 

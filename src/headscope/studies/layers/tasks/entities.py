@@ -7,8 +7,7 @@ import numpy as np
 
 from headscope.linguistics.sentence import Mention, Sentence
 from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask, each_sentence
-from headscope.studies.layers.texts import Part, Texts
-from headscope.studies.layers.windows import joined
+from headscope.studies.layers.texts import Part, Texts, joined
 
 # The number of a sentence, and a mention of it.
 Placed = tuple[int, Mention]

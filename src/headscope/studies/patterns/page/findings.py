@@ -9,7 +9,7 @@ from headscope.figures.labels import label
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, examples, layer_means, listed, number, of_array, peak, several, strongest
 from headscope.statistics.interval_tests import corrected, q_above
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE
 from headscope.studies.patterns.page.figures import over_corpora
 
 HALF = 0.5

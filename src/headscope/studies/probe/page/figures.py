@@ -4,7 +4,7 @@ import xarray as xr
 
 from headscope.figures import bars, heatmap, with_interval
 from headscope.report.parts import Figure
-from headscope.statistics.thresholds import LEAST_CASES
+from headscope.statistics.significance import LEAST_CASES
 from headscope.studies.probe.page.tables import NAMES, parsers
 
 PARSERS, HEADS, RELATIONS = "Parsers", "Which heads", "Which relations"

@@ -11,7 +11,7 @@ from headscope.report.claims import apart
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import listed, strongest
-from headscope.statistics.thresholds import LEAST_CASES
+from headscope.statistics.significance import LEAST_CASES
 from headscope.studies.probe.page.tables import SEES_ATTENTION, UNTRAINED, Parser, best_without, parsers
 
 NAMED = 6

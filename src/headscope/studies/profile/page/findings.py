@@ -25,7 +25,7 @@ from headscope.report.wording import (
 )
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import corrected, q_above, surely
-from headscope.statistics.thresholds import RATE
+from headscope.statistics.significance import RATE
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9

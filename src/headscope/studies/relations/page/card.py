@@ -9,7 +9,7 @@ from headscope.report.best_heads.parts import beside_baseline, best_head_of, spe
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.kinds import by_name
 from headscope.report.parts import Finding, HeadKind
-from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.relations.page.tables import RELATIONS
 
 HIDDEN = ("untrained", "elsewhere", "others", "gain", "gain_others")

@@ -7,11 +7,11 @@ from math import isfinite
 import xarray as xr
 
 from headscope.report.best_heads.chosen import ChosenHead, by_gain, options, special_claim, special_heads, tests_made
-from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted
+from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted, of_all_cases
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, agree, first_of, number, several
-from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.relations.page.tables import ELSEWHERE, OTHERS, filtered, highest, least_gain, relations
 
 DIRECTIONS = {"source_to_target": "From source to target", "target_to_source": "From target to source"}
@@ -53,13 +53,8 @@ def _is_compared(result: xr.Dataset) -> bool:
     return bool(result["gain"].sel(relation="all").notnull().any())
 
 
-def _overall(heads: list[ChosenHead]) -> list[ChosenHead]:
-    """The chosen head of all links, if there is one."""
-    return [head for head in heads[:1] if head.name == "all"]
-
-
 def _best_head(heads: list[ChosenHead]) -> Iterator[Finding]:
-    for overall in _overall(heads):
+    for overall in of_all_cases(heads):
         baseline = max(overall.baselines[ELSEWHERE].value, overall.baselines[OTHERS].value)
         yield Finding.judged(
             overall.claim,
@@ -158,7 +153,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _best(heads: list[ChosenHead]) -> Iterator[Finding]:
-    for overall in _overall(heads):
+    for overall in of_all_cases(heads):
         yield Finding(
             "All links",
             f"The head that was chosen for its gain is {overall.head} ({overall.arrow}): {overall.score.text} for "

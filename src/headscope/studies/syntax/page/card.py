@@ -11,7 +11,7 @@ from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.kinds import by_name
 from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.report.wording import number
-from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.syntax.page.tables import RELATIONS, as_coded, baseline, judged_on, with_fixed_words
 
 SHOWN = 8

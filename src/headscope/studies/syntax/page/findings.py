@@ -16,10 +16,10 @@ from headscope.report.best_heads.chosen import (
     special_heads,
     tests_made,
 )
-from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted
+from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted, of_all_cases
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, first_of, several
-from headscope.statistics.thresholds import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.syntax.page.tables import (
     as_coded,
     baseline,
@@ -52,13 +52,8 @@ def findings(result: xr.Dataset) -> list[Finding]:
     ]
 
 
-def _overall(heads: list[ChosenHead]) -> list[ChosenHead]:
-    """The chosen head of all words, if there is one."""
-    return [head for head in heads[:1] if head.name == "all"]
-
-
 def _best(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
-    for overall in _overall(heads):
+    for overall in of_all_cases(heads):
         fixed = fixed_word(overall)
         text = (
             f"Head {overall.head} picks the syntactic head of {overall.score.value:.0%} of the words; always picking "
@@ -116,7 +111,7 @@ def _missing(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
 
 def _all_relations(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
     where = "the same sentences" if as_coded(result) else "held-out sentences"
-    for overall in _overall(heads):
+    for overall in of_all_cases(heads):
         yield Finding(
             "All relations",
             f"The chosen head, {overall.head} ({overall.arrow}), picks the syntactic head of "

@@ -1,11 +1,18 @@
-"""What a digest promises is on the disk before the digest is."""
+"""Hashes of files; what a digest promises is on the disk before the digest is."""
 
 from pathlib import Path
 
 import pytest
 
-from headscope.storage.digests import add_digest, damaged
+from headscope.errors import HeadscopeError
+from headscope.storage.hashes import add_digest, damaged, sha256_of
 from support.synced import order_of_calls
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="no file fails to be read")
+def test_a_file_that_the_disk_does_not_give_is_one_line():
+    with pytest.raises(HeadscopeError, match=r"'/proc/self/mem' cannot be read: Input/output error; check the disk$"):
+        sha256_of(["/proc/self/mem"])
 
 
 def test_a_folder_is_on_the_disk_before_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

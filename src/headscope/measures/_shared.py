@@ -1,10 +1,10 @@
-"""Maxima over the marked tokens or pairs of each example, for the measures of Kovaleva et al. 2019."""
+"""What several measures share: the attention that each token gets, and maxima over the marked tokens of an example."""
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, Values
+from headscope.encoding.batch import Batch, Rows, Values
 from headscope.results.vocabulary import FEATURES
 
 
@@ -26,3 +26,8 @@ def maximum_by_feature(by_key: Float[Tensor, "example head key"], batch: Batch) 
     """For each example, head and feature, the largest value at a token of the feature."""
     example, feature, token = batch.features.unbind(-1)
     return maximum_by_example(by_key[example, :, token], example, feature, (len(by_key), len(FEATURES)))
+
+
+def received(rows: Rows) -> Float[Tensor, "example head group key"]:
+    """The attention that each key gets from the queries of the block, summed over each of `batch.QUERY_GROUPS`."""
+    return rows.received

@@ -4,8 +4,7 @@ import numpy as np
 
 from headscope.linguistics.sentence import Mention, Sentence
 from headscope.studies.layers.sampling import TASKS
-from headscope.studies.layers.texts import PARTS, Texts
-from headscope.studies.layers.windows import windows
+from headscope.studies.layers.texts import PARTS, Texts, windows
 
 ROOM = 10
 

@@ -1,0 +1,137 @@
+"""Hashes: of the files that a run reads, of what its numbers depend on, and of finished files.
+
+The digests of finished files and folders are in a file of lines beside them: damage is noticed before they are read. A
+digest comes into the lines before the file comes to its place. So a process that is killed in between leaves the former
+file there, whose digest is in the lines too.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from headscope.errors import HeadscopeError
+from headscope.storage.files import sync, writing
+from headscope.storage.lines import append_line, line_of, read_lines
+
+Stamps = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True)
+class SourceFiles:
+    """Files on whose bytes the numbers of a run depend.
+
+    * `sha256`: hash of their bytes, one file after the other.
+    * `stamps`: path, size and time of change of each.
+    """
+
+    sha256: str
+    stamps: Stamps
+
+    def refuse_changed(self, what: str) -> None:
+        """Raise `HeadscopeError` if a file is no longer the one that was hashed; `what` is their role and name."""
+        names = [name for name, *_ in self.stamps]
+        try:
+            changed = stamps_of(names) != self.stamps and sha256_of(names) != self.sha256
+        except (OSError, HeadscopeError):
+            changed = True
+        if changed:
+            raise HeadscopeError(f"{what} has changed since the run began; start the same command again")
+
+
+def source_files(paths: Iterable[str | Path]) -> SourceFiles:
+    """Hash some files.
+
+    >>> source_files([]).sha256[:8]
+    'e3b0c442'
+    """
+    names = [str(path) for path in paths]
+    stamps = stamps_of(names)  # before their bytes are read: a change in between is noticed
+    return SourceFiles(sha256_of(names), stamps)
+
+
+def sha256_of(files: Iterable[str | Path]) -> str:
+    """The hash of files, one after the other.
+
+    Raises `HeadscopeError` if a file is open and then cannot be read, as on a damaged disk.
+    """
+    digest = sha256()
+    for path in files:
+        with open(path, "rb") as file:
+            try:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+            except OSError as error:
+                raise HeadscopeError(f"'{path}' cannot be read: {error.strerror}; check the disk") from error
+    return digest.hexdigest()
+
+
+def stamps_of(names: Iterable[str]) -> Stamps:
+    """The path, size and time of change of each file."""
+    states = [(name, Path(name).stat()) for name in names]
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in states)
+
+
+Fingerprint = dict[str, str | int]
+CHARACTERS = 16
+
+
+def hash_of(parts: Iterable[bytes]) -> str:
+    """The first characters of the SHA-256 of some bytes."""
+    digest = sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[:CHARACTERS]
+
+
+def difference(before: dict[str, Any], now: Fingerprint) -> str:
+    """The first part in which two fingerprints differ, as "seed 0, now it is 1"; "" if they are equal."""
+    for name in dict.fromkeys((*now, *before)):
+        if before.get(name) != now.get(name):
+            return f"{name} {before.get(name)}, now it is {now.get(name)}"
+    return ""
+
+
+FILE = "digests"
+
+
+def add_digest(content: Path, place: Path) -> None:
+    """Add the digest of a finished file or folder, which is then moved to `place`; first it comes onto the disk.
+
+    Raises `HeadscopeError` if it cannot be written.
+    """
+    path = place.with_name(FILE)
+    with writing(path, resumable=True), path.open("ab", buffering=0) as file:
+        for each in (content, *content.rglob("*")):
+            sync(each)
+        append_line(path, file, line_of({"name": place.name, "sha256": digest(content)}))  # type: ignore[arg-type]
+
+
+def damaged(places: Iterable[Path]) -> Path | None:
+    """The first file or folder of one folder that has no digest of its content; None if there is none.
+
+    Files of earlier versions, which have no digests beside them, count as whole.
+    """
+    places = list(places)
+    if not places or not (path := places[0].with_name(FILE)).exists():
+        return None
+    digests = defaultdict[object, set[object]](set)
+    for record in read_lines(path):
+        if record is not None:
+            digests[record.get("name")].add(record.get("sha256"))
+    return next((place for place in places if digest(place) not in digests[place.name]), None)
+
+
+def digest(path: Path) -> str:
+    """The hash of a file, or of the names and contents of the files in a folder.
+
+    Raises `HeadscopeError` if it cannot be read.
+    """
+    with writing(path, resumable=True):
+        if path.is_file():
+            return sha256_of([path])
+        files = sorted(each for each in path.rglob("*") if each.is_file())
+        lines = [f"{each.relative_to(path)} {sha256_of([each])}" for each in files]
+    return sha256("\n".join(lines).encode()).hexdigest()
