@@ -56,7 +56,9 @@ def test_progress_is_on_stderr_alone(profiled):
 def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
     folder, _ = profiled
     (folder / "report.html").unlink()
-    script = "import sys, headscope.front.cli.app as cli; sys.argv = ['headscope', 'report', sys.argv[1], '--no-figures']\n"
+    script = (
+        "import sys, headscope.front.cli.app as cli; sys.argv = ['headscope', 'report', sys.argv[1], '--no-figures']\n"
+    )
     script += "try: cli.main()\nfinally: assert 'torch' not in sys.modules and 'transformers' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
