@@ -48,10 +48,15 @@ def task(given: Given, made: Given) -> Any:
 
 
 def scored_task(given: Given, made: Given) -> Any:
-    """The task of --task, else the masked words of the corpus."""
+    """The task of --task; else that of a table, if the model predicts no words; else the masked words of the corpus."""
     from headscope.corpora import tasks
+    from headscope.models.words_head import has_words_head
 
-    return task(given, made) or tasks.masked(_read_corpus(given["corpus"], given))
+    if found := task(given, made):
+        return found
+    if tasks.is_table(given["corpus"]) and not has_words_head(_checkpoint(given)):
+        return _read_task(Path(given["corpus"]).name.partition(".")[0], {**given, "data": given["corpus"]})
+    return tasks.masked(_read_corpus(given["corpus"], given))
 
 
 def measures(given: Given, made: Given) -> Any:

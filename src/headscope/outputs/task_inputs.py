@@ -96,10 +96,12 @@ class TaskBatch:
 def refuse_other_head(logits: Float[Tensor, "example ..."], kind: TaskKind, model_name: str) -> None:
     """Raise `HeadscopeError` for logits of a task head for another kind of task."""
     if logits.ndim != AXES[kind]:
-        expected = "words" if kind == "masked" else "one class or number for each example"
+        expected, remedy = "one class or number for each example", "name a model for this task"
+        if kind == "masked":
+            expected = "words"
+            remedy = "name its task with --task NAME --data FOLDER, or a model with a head for masked words"
         raise HeadscopeError(
-            f"model '{model_name}' gives outputs of shape {tuple(logits.shape)}, not {expected}; "
-            "name a model for this task"
+            f"model '{model_name}' gives outputs of shape {tuple(logits.shape)}, not {expected}; {remedy}"
         )
 
 

@@ -147,3 +147,16 @@ def test_dev_labels_that_training_lacks_are_counted(tmp_path):
     task = read("mine", write(tmp_path, dev=table("a", "b", "c", "c"), train=table("a", "b")))
     assert unlearnable(task) == {"c": 2}
     assert not unlearnable(read("mine", write(tmp_path, dev=table("a", "b"), train=table("b", "a", "c"))))
+
+
+def test_of_one_table_a_half_trains_and_the_other_is_scored(tmp_path):
+    (tmp_path / "reviews.tsv").write_text(table(*"ababababa"), encoding="utf-8")
+    task = read("reviews", tmp_path / "reviews.tsv")
+    texts = [[example.first[0].text for example in corpus] for corpus in (task.training(), task.dev)]
+    assert [len(part) for part in texts] == [5, 4]
+    assert sorted(sum(texts, [])) == [f"Text {number}." for number in range(9)]
+    assert task.training().name.endswith("reviews.tsv (train half)") and task.dev.name.endswith("(dev half)")
+    again = read("reviews", tmp_path / "reviews.tsv")
+    assert [example.id for example in again.dev] == [example.id for example in task.dev]
+    with pytest.raises(HeadscopeError, match=r"^table '.*no\.csv' does not exist; name the folder .* or one table$"):
+        read("reviews", tmp_path / "no.csv")

@@ -203,3 +203,17 @@ def test_a_task_folder_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     told = run_command(*given)
     assert told.exit_code == 2 and "have the label 'yes'" in " ".join(told.output.split())
     assert not (tmp_path / "out" / "result.nc").exists()
+
+
+def test_a_labelled_table_is_a_task_of_a_classifier(tmp_path: Path) -> None:
+    labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
+    save_tiny(tmp_path / "model", tiny_bert(0, BertForSequenceClassification, num_hidden_layers=1, **labels))
+    rows = [f"{text}\t{number % 2}" for number, text in enumerate((*TEXTS, *TEXTS))]
+    (tmp_path / "reviews.tsv").write_text("\n".join(["sentence\tlabel", *rows, ""]), encoding="utf-8")
+    (tmp_path / "plain.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    words = ["ablate", str(tmp_path / "model"), str(tmp_path / "reviews.tsv"), "-o", str(tmp_path / "out")]
+    ended = CliRunner().invoke(application(words), [*words, "--resamples", "5", "--no-figures"])
+    assert ended.exit_code == 0 and "reviews.tsv (dev half), 6 examples" in ended.output, ended.output
+    words[2] = str(tmp_path / "plain.txt")
+    ended = CliRunner().invoke(application(words), [*words, "--resamples", "5", "--no-figures", "--overwrite"])
+    assert ended.exit_code == 2 and "not words; name its task with --task NAME --data FOLDER, or" in ended.stderr

@@ -5,12 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from headscope import corpora
 from headscope.corpora import Corpus, Options
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.suites import read_suites
-from headscope.corpora.tasks.task import Task
+from headscope.corpora.tasks.task import Task, part
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.files import opening
@@ -31,11 +33,12 @@ def read(
     regression: bool | None = None,
     **keywords: Any,
 ) -> Task:
-    """Read a task from a folder.
+    """Read a task from a folder, or from one table.
 
     * `name`: a task of GLUE ("mrpc"), a name of your own, or `cloze:` with a suite, by name or file.
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
-      (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped. A suite that is a file needs none.
+      (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
+      with seed 0, is `train`, and the other `dev`. A suite that is a file needs none.
     * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, and of a suite to
       each condition of each phenomenon. `keywords` are fields of these options by name.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
@@ -49,8 +52,9 @@ def read(
         return _cloze(name, data, options)
     if data is None:
         raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
-    task = glue_name(name)
-    splits = {split: _split(task, data, split, options) for split in SPLITS}
+    is_table = Path(data).is_file()
+    task = None if is_table else glue_name(name)
+    splits = _halves(data, options) if is_table else {split: _split(task, data, split, options) for split in SPLITS}
     dev, train = splits["dev"], splits["train"]
     if dev is None:
         near = "" if task else f", or name a task of GLUE: {', '.join(sorted(GLUE))}"
@@ -81,6 +85,15 @@ def texts(name: str, data: str | Path, options: Options = DEFAULTS) -> Corpus:
     return replace(corpus, name=task or name)
 
 
+def is_table(source: str | Path) -> bool:
+    """True for the name of a table.
+
+    >>> is_table("reviews.csv.gz"), is_table("wiki.txt")
+    (True, False)
+    """
+    return str(source).removesuffix(".gz").endswith(SUFFIXES)
+
+
 def masked(corpus: Corpus) -> Task:
     """The task to predict the masked words of a corpus, scored by the mean loss in nats."""
     return Task(name="masked words", kind="masked", metrics=("loss",), dev=corpus)
@@ -94,6 +107,15 @@ def _cloze(name: str, data: str | Path | None, options: Options) -> Task:
     ]
     dev = Corpus(suite.name, suite.sha256, len(examples), suite.skipped, lambda: iter(examples))
     return Task(name=f"{CLOZE}{suite.name}", kind="cloze", metrics=("accuracy", "margin"), dev=dev, items=suite.items)
+
+
+def _halves(table: str | Path, options: Options) -> dict[str, Corpus | None]:
+    """The examples of one table, a half for each split."""
+    corpus = corpora.read(table, replace(options, kind="table"))
+    drawn = np.array_split(np.random.default_rng(0).permutation(corpus.n_examples), len(SPLITS))
+    return {
+        split: part(corpus, half, f"{corpus.name} ({split} half)") for split, half in zip(SPLITS, drawn, strict=True)
+    }
 
 
 def _split(task: str | None, data: str | Path, split: str, options: Options) -> Corpus | None:
@@ -110,7 +132,8 @@ def _split(task: str | None, data: str | Path, split: str, options: Options) -> 
 
 def _table(folder: Path, split: str) -> Path | None:
     if not folder.is_dir():
-        raise HeadscopeError(f"folder '{folder}' does not exist; name the folder with the task's train and dev tables")
+        remedy = "name the folder with the task's train and dev tables, or one table"
+        raise HeadscopeError(f"{'table' if is_table(folder) else 'folder'} '{folder}' does not exist; {remedy}")
     names = [
         f"{stem}{suffix}{packed}"
         for stem in SPLITS.get(split, (split,))

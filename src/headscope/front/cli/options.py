@@ -96,7 +96,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         None,
         _corpus(
             metavar="FOLDER",
-            help="Folder of the task: of GLUE, or of tables named train and dev with a label column.",
+            help="Folder of the task: of GLUE, or of tables named train and dev with labels; or one such table.",
         ),
     ),
     "regression": (bool | None, None, _corpus(help="Labels are numbers, or classes; by default the labels decide.")),
