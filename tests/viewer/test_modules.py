@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import headscope
-from headscope.web.modules import joined
+from headscope.report.render import joined
 
 STATIC = Path(headscope.__path__[0]) / "viewer" / "static"
 SHARED = Path(headscope.__path__[0]) / "web" / "static"

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from headscope import catalog
-from headscope.corpora import in_memory, kept_check, kinds
+from headscope.corpora import in_memory, kept_check
 from headscope.corpora.corpus import Corpus
-from headscope.corpora.options import DEFAULTS, Offsets, Options, with_keywords
+from headscope.corpora.options import DEFAULTS, Offsets, Options, existing, tell, with_keywords
 from headscope.corpora.stream import Marks, Sources, Stream
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, number_of, segment_text
@@ -71,11 +71,11 @@ def read(
     options = replace(options, offsets=offsets or options.offsets)
     if isinstance(source, str | Path):
         refuse_text("corpus", str(source))
-        kind, address = kinds.tell(str(source), options)
+        kind, address = tell(str(source), options)
         if kind == "sample" and address != "sample":
             raise HeadscopeError(f"corpus '{address}' is not the bundled sample; leave out the kind 'sample'")
         reader = catalog.load("corpora/readers", kind)
-        sources = getattr(reader, "locate", kinds.existing)(address, options)
+        sources = getattr(reader, "locate", existing)(address, options)
         name, before = _name(address, sources), stamps_of(sources) if all(map(os.path.isfile, sources)) else None
     else:
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__

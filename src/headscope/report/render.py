@@ -8,6 +8,7 @@ import json
 import os
 import re
 from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -23,12 +24,12 @@ from headscope.figures.conversion import replace_controls
 from headscope.figures.export import VEGA_LITE
 from headscope.figures.fit import fitted
 from headscope.storage.files import write_atomically
-from headscope.web.modules import joined
 
 EXPORTED = "window.vegaEmbed = vegaEmbed;"
 # The widths for which each chart is laid out, in pixels: a wide page; half of it, a phone.
 WIDE, NARROWER = 1040, (640, 340)
 TEMPLATES, STATIC = (Path(__file__).parent / name for name in ("templates", "static"))
+SHARED = Path(__file__).parents[1] / "web" / "static"  # the modules that all pages share
 
 
 def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
@@ -161,3 +162,33 @@ def script_json(value: object) -> str:
 def digest(script: str) -> str:
     """The hash by which the page's policy lets a script run."""
     return "sha256-" + b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=async |function |const |class )", re.MULTILINE)
+
+
+def joined(*entries: Path) -> str:
+    """Modules and all that they import as one script, each once and after its own imports.
+
+    The modules keep to rules that make this possible: imports of one line that rename nothing, and top-level names that
+    are unique among all modules.
+
+    >>> "import " in joined(SHARED / "kind_legend.js") or "export " in joined(SHARED / "kind_legend.js")
+    False
+    """
+    return "\n".join(_in_order(entries, set()))
+
+
+def _in_order(paths: Iterable[Path], done: set[Path]) -> Iterator[str]:
+    for path in paths:
+        if path not in done:
+            done.add(path)
+            text = path.read_text(encoding="utf-8")
+            yield from _in_order([_imported(path.parent, name) for name in IMPORT.findall(text)], done)
+            yield EXPORT.sub("", IMPORT.sub("", text))
+
+
+def _imported(folder: Path, name: str) -> Path:
+    """A module beside the one that imports it, or else one of those that all pages share."""
+    return folder / name if (folder / name).is_file() else SHARED / name

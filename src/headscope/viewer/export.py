@@ -6,13 +6,12 @@ import jinja2
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures.export import of_svg, svg
-from headscope.report.render import digest, script_json
+from headscope.report.render import digest, joined, script_json
 from headscope.storage.files import write_atomically
 from headscope.viewer.embedded import MOST_BYTES, embedded
 from headscope.viewer.pictures import picture
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import parse_state
-from headscope.web.modules import joined
 
 MEDIA_TYPES = {"html": "text/html", "svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 

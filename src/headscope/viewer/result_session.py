@@ -11,8 +11,7 @@ from headscope.report.atlas import InputTokens, typical_tokens
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import tiles
 from headscope.viewer.session import ViewSession
-from headscope.viewer.text_maps import TextMaps
-from headscope.viewer.text_store import KeptText, identifier
+from headscope.viewer.text_maps import KeptText, TextMaps, identifier
 from headscope.viewer.text_tokens import TextTokens, TextWord
 
 # A token that a tokenizer adds, as most of them write it.

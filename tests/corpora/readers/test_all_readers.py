@@ -6,7 +6,7 @@ import pytest
 
 from headscope import catalog
 from headscope.corpora import Options
-from headscope.corpora.kinds import tell
+from headscope.corpora.options import tell
 
 KINDS = catalog.names("corpora/readers")
 

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from headscope.corpora import kinds
-from headscope.corpora.options import Options
+from headscope.corpora.options import Options, existing, in_folder
 from headscope.corpora.parsing.bracketed_phrases import Phrase, heads_of, spans_of
 from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.parsing.lines import lines
@@ -30,8 +29,8 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    files = sorted(file for suffix in SUFFIXES for file in kinds.in_folder(source, f"*{suffix}"))
-    return files or kinds.existing(source, options)
+    files = sorted(file for suffix in SUFFIXES for file in in_folder(source, f"*{suffix}"))
+    return files or existing(source, options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:

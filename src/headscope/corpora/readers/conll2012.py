@@ -10,8 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from headscope.corpora import kinds
-from headscope.corpora.options import Options
+from headscope.corpora.options import Options, existing
 from headscope.corpora.parsing import bracketed_phrases
 from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock, example
@@ -43,7 +42,7 @@ def locate(source: str, options: Options) -> list[str]:
     Raises `HeadscopeError` if there is none.
     """
     files = [str(path) for path in files_within(Path(source), "*_conll")]
-    return files or kinds.existing(source, options)
+    return files or existing(source, options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from headscope.corpora import kinds
-from headscope.corpora.options import Options
+from headscope.corpora.options import Options, existing, in_folder
 from headscope.corpora.parsing import framenet_json
 from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.lines import suffix
@@ -22,10 +21,10 @@ def locate(source: str, options: Options) -> list[str]:
     Raises `HeadscopeError` if there is none.
     """
     folder = str(Path(source) / "lu") if (Path(source) / "lu").is_dir() else source
-    names = {path: Path(path).name for path in kinds.in_folder(folder, "lu*.xml*")}
+    names = {path: Path(path).name for path in in_folder(folder, "lu*.xml*")}
     files = {path: re.fullmatch(r"lu(\d{1,9})\.xml(\.gz)?", name) for path, name in names.items()}
     numbered = sorted((int(match[1]), path) for path, match in files.items() if match)
-    return [path for _, path in numbered] or kinds.existing(source, options)
+    return [path for _, path in numbered] or existing(source, options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:

@@ -6,8 +6,7 @@ quotation marks that the treebank escapes; heads are those of its conversion: a 
 
 from collections.abc import Iterator
 
-from headscope.corpora import kinds
-from headscope.corpora.options import Options
+from headscope.corpora.options import Options, existing, in_folder
 from headscope.corpora.parsing.conllu_rows import ConlluRow, tree_of
 from headscope.corpora.parsing.sentence_blocks import Block, sentences
 from headscope.corpora.parsing.words import joined
@@ -32,8 +31,8 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    files = kinds.in_folder(source, "*.dp")
-    return files or kinds.existing(source, options)
+    files = in_folder(source, "*.dp")
+    return files or existing(source, options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad]:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from headscope.corpora import kinds
-from headscope.corpora.options import DEFAULTS, Options
+from headscope.corpora.options import DEFAULTS, Options, existing
 from headscope.corpora.parsing import columns, parquet
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.parsing.limits import LARGEST_FILE, LONGEST_LINE
@@ -28,7 +27,7 @@ def locate(source: str, options: Options) -> list[str]:
     Raises `HeadscopeError` if there is none.
     """
     if not Path(source).is_dir():
-        return kinds.existing(source, options)
+        return existing(source, options)
     tables = sorted(str(path) for path in Path(source).iterdir() if suffix(path.name) in SUFFIXES)
     if not tables:
         raise HeadscopeError(f"corpus '{source}': no table in this folder; name one with {', '.join(SUFFIXES)} files")

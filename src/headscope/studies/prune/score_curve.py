@@ -7,13 +7,13 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.corpora.tasks import Task, chance, resampled, score
-from headscope.models.model_size import TOKENS, megabytes, multiplications
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
 from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.removal import PrunedModel, places
+from headscope.studies.prune.size import TOKENS, megabytes, multiplications
 
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5

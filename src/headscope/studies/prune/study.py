@@ -15,7 +15,6 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
 from headscope.models import Model, load
-from headscope.models.model_size import BATCH, TOKENS, forward_seconds
 from headscope.models.pruned_folder import save
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
@@ -23,11 +22,11 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
-from headscope.studies.prune.card_notes import scores_and_size
 from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.prune.score_curve import curve
+from headscope.studies.prune.size import BATCH, TOKENS, forward_seconds, scores_and_size
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 

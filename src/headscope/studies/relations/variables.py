@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from headscope.results.best_heads import add_held_out, add_place, place_labels
-from headscope.results.variables import Count, Label, Variables, by_layer
+from headscope.results.variables import Count, Label, Variables, add_held_out, add_place, by_layer, place_labels
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column

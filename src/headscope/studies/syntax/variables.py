@@ -6,8 +6,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.linguistics.dependencies import FixedWord
-from headscope.results.best_heads import add_held_out, add_place, place_labels
-from headscope.results.variables import Count, Label, Variables, by_layer
+from headscope.results.variables import Count, Label, Variables, add_held_out, add_place, by_layer, place_labels
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column

@@ -1,13 +1,16 @@
-"""Size of a model in megabytes, multiplications and seconds."""
+"""Size of a model in megabytes, multiplications and seconds, and its scores and size for the model card."""
 
 import time
 from statistics import median
 
 import torch
+import xarray as xr
 from jaxtyping import Int
 
 from headscope.capture.attention_switch import fast
 from headscope.models.model import Model
+from headscope.results.hub import plain
+from headscope.studies.prune.page.promise import promise, unlearned
 
 # Shape of the timed input, and rounds of timing; the first warms up.
 BATCH, TOKENS, ROUNDS = 8, 128, 6
@@ -54,3 +57,39 @@ def pass_seconds(model: Model, ids: Int[torch.Tensor, "example token"]) -> float
     if model.device.type == "cuda":
         torch.cuda.synchronize(model.device)
     return time.perf_counter() - start
+
+
+def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[float, float]) -> str:
+    """Markdown tables of scores and size.
+
+    * `result`: with the attribute `pruning`; `share`: fraction of removed heads of the saved model.
+    * `seconds`: of a forward pass before and after.
+    """
+    whole, kept = (result.sel(share_removed=each, method="nearest") for each in (0.0, share))
+    rows = []
+    for metric in result["metric"].values.tolist():
+        change = float(kept["score_change"].sel(metric=metric))
+        low, high = kept["score_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
+        values = [float(each["pruned_score"].sel(metric=metric)) for each in (whole, kept)]
+        rows.append(f"| {metric} | {values[0]:.3f} | {values[1]:.3f} | {change:+.3f} [{low:+.3f}, {high:+.3f}] |")
+    sizes = {
+        "parameters": [f"{int(each['parameters']):,}" for each in (whole, kept)],
+        "megabytes": [f"{float(each['megabytes']):.1f}" for each in (whole, kept)],
+        f"multiplications per token ({TOKENS} tokens)": [
+            f"{float(each['multiplications']):,.0f}" for each in (whole, kept)
+        ],
+        f"milliseconds ({BATCH} inputs of {TOKENS} tokens, where it was pruned)": [
+            f"{1000 * each:.1f}" for each in seconds
+        ],
+    }
+    lacks = unlearned(result)
+    promised = [lacks] if lacks else promise(result, share)
+    return "\n".join(
+        [
+            *(f"## Scores on {plain(task)} (dev)", ""),
+            *("| metric | before | after | change with 95% interval |", "| --- | --- | --- | --- |", *rows, ""),
+            *(f"{said.topic}. {said.text}\n" for said in promised),
+            *("## Size and speed", "", "| | before | after |", "| --- | --- | --- |"),
+            *(f"| {name} | {before} | {after} |" for name, (before, after) in sizes.items()),
+        ]
+    )
