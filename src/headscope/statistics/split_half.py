@@ -45,8 +45,9 @@ class Split:
 def split_of(inputs: Int[np.ndarray, " case"], units: Int[np.ndarray, " case"], seed: int, resamples: int) -> Split:
     """The split of all inputs, by the inputs and units of their cases; an input without a case is its own unit.
 
-    >>> split_of(np.array([0, 0, 2]), np.array([2, 2, 2]), seed=0, resamples=5).selection_half.tolist()
-    [True, False, True]
+    >>> first, alone, last = split_of(np.array([0, 0, 2]), np.array([7, 7, 7]), 0, 5).selection_half.tolist()
+    >>> first == last != alone
+    True
     """
     unit = np.arange(int(inputs.max(initial=-1)) + 1)
     unit[inputs] = units
