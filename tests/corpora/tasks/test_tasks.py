@@ -154,7 +154,7 @@ def test_of_one_table_a_half_trains_and_the_other_is_scored(tmp_path):
     task = read("reviews", tmp_path / "reviews.tsv")
     texts = [[example.first[0].text for example in corpus] for corpus in (task.training(), task.dev)]
     assert [len(part) for part in texts] == [5, 4]
-    assert sorted(sum(texts, [])) == [f"Text {number}." for number in range(9)]
+    assert sorted(text for part in texts for text in part) == [f"Text {number}." for number in range(9)]
     assert task.training().name.endswith("reviews.tsv (train half)") and task.dev.name.endswith("(dev half)")
     again = read("reviews", tmp_path / "reviews.tsv")
     assert [example.id for example in again.dev] == [example.id for example in task.dev]

@@ -212,8 +212,8 @@ def test_a_labelled_table_is_a_task_of_a_classifier(tmp_path: Path) -> None:
     (tmp_path / "reviews.tsv").write_text("\n".join(["sentence\tlabel", *rows, ""]), encoding="utf-8")
     (tmp_path / "plain.txt").write_text("\n".join(TEXTS), encoding="utf-8")
     words = ["ablate", str(tmp_path / "model"), str(tmp_path / "reviews.tsv"), "-o", str(tmp_path / "out")]
-    ended = CliRunner().invoke(application(words), [*words, "--resamples", "5", "--no-figures"])
+    ended = run_command(*words, "--resamples", "5", "--no-figures")
     assert ended.exit_code == 0 and "reviews.tsv (dev half), 6 examples" in ended.output, ended.output
     words[2] = str(tmp_path / "plain.txt")
-    ended = CliRunner().invoke(application(words), [*words, "--resamples", "5", "--no-figures", "--overwrite"])
+    ended = run_command(*words, "--resamples", "5", "--no-figures", "--overwrite")
     assert ended.exit_code == 2 and "not words; name its task with --task NAME --data FOLDER, or" in ended.stderr
