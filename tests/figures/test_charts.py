@@ -204,3 +204,11 @@ def test_zero_is_white_as_drawn(low: float) -> None:
     cells = re.findall(r'fill="([^"]*)"', drawn.split("mark-rect role-mark")[1].split("</g>")[0])
     assert cells[1] == "rgb(255, 255, 255)" and cells[2] != cells[1]
     assert (cells[0] == cells[1]) == (low == 0)
+
+
+@pytest.mark.parametrize("n_relations", [3, 37, 60])
+def test_bars_fit_a_page(n_relations: int) -> None:
+    coords = {"relation": [f"r{number}" for number in range(n_relations)], "which": ["best head", "fixed word"]}
+    array = xr.DataArray(np.full((n_relations, 2), 0.5), coords, name="accuracy")
+    figure = svg(bars(array).to_dict())
+    assert 60 < int(re.findall(r'height="(\d+)"', figure)[0]) < 9 * 96

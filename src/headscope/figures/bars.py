@@ -10,6 +10,8 @@ from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, name
 from headscope.figures.tidy import in_words, inline, rows
 
 TICKS = 6  # about so many numbers at the axis
+# Pixels of a bar, of one of several that stand together, and of all: with their gaps eight inches of a page.
+ALONE, TOGETHER, TALLEST = 20, 14, 640
 
 
 def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart | alt.LayerChart:
@@ -37,7 +39,9 @@ def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart
         layers.append(
             base.mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"))
         )
-    chart = alt.layer(*layers).properties(width=width)
+    number = array.shape[0] * (array.shape[1] if len(dims) > 1 else 1)
+    step = min(ALONE if len(dims) == 1 else TOGETHER, TALLEST / max(1, number))
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
     if len(dims) == 3:
         chart = chart.facet(alt.Facet(f"{dims[2]}:N", sort=in_words(array, dims[2]), title=None), columns=2)
     low, high = float(array.min()), float(array.max())

@@ -181,7 +181,7 @@ def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
 def test_the_tables_have_heads_baselines_and_the_papers_numbers(result: xr.Dataset) -> None:
     main, few, highest, steps = study_page(result).tables()
     lines = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
-    assert list(lines) == ["all", "Agent", "Theme"]
+    assert list(lines) == ["all 2-3", "Agent 2-3", "Theme 2-3"]
     assert lines["Agent"] == [
         "2-3", "source → target", "0.750", "0.250", "0.125", "+0.50", "0.094", "yes", "50", "0.001",
     ]  # fmt: skip
@@ -206,7 +206,7 @@ def test_figures_show_links_gains_relations_and_a_zoom(result: xr.Dataset) -> No
     rows = {name: _rows(figures[name].chart.to_dict()) for name in ("gain", "chosen", "zoom-1")}
     sharp = [row for row in rows["gain"] if row["name"] == "2-3" and row["direction"] == "source → target"]
     assert [row["value"] for row in sharp] == [0.125]  # the smaller of 0.125 and 0.1875
-    assert [row["relation"] for row in rows["chosen"][::4]] == ["all", "Agent", "Theme"]
+    assert [row["relation"] for row in rows["chosen"][::4]] == ["all 2-3", "Agent 2-3", "Theme 2-3"]
     linked = [row for row in rows["zoom-1"] if row.get("kind") == "linked"]
     assert [(row["token"], row["value"]) for row in linked] == [("</script>", 0.8125)]
 

@@ -179,8 +179,8 @@ def test_figures_show_relations_of_enough_words(result: xr.Dataset) -> None:
     assert list(figures) == ["chosen", "gain", "all-by_layer"]
     bars = figures["chosen"].chart.to_dict()
     values = next(iter(bars["datasets"].values())) if "datasets" in bars else bars["data"]["values"]
-    assert [row["relation"] for row in values[::2]] == ["all", "obj", "cop", "punct"]
-    assert {(row["value"], row["lower"], row["upper"]) for row in values if row["relation"] == "obj"} == {
+    assert [row["relation"] for row in values[::2]] == ["all 2-3", "obj 2-3", "cop 2-3", "punct 2-3"]
+    assert {(row["value"], row["lower"], row["upper"]) for row in values if row["relation"].startswith("obj ")} == {
         (0.875, 0.8125, 0.9375),
         (0.25, 0.1875, 0.3125),
     }

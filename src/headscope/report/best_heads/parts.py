@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import pandas as pd
 import xarray as xr
 
+from headscope.figures.labels import head_name, label
 from headscope.report.best_heads.chosen import ChosenHead, by_gain, tests_made
 from headscope.report.cards.head_numbers import Row
 from headscope.report.cards.wording import cases, ranked, value
@@ -71,11 +72,20 @@ def frequent(result: xr.Dataset, count: str) -> xr.Dataset:
 
 
 def beside(result: xr.Dataset, parts: Mapping[str, xr.DataArray]) -> xr.DataArray:
-    """Scores of best heads and of baselines as one array [relation, which]: "all", then the largest gains."""
+    """Scores of best heads and of baselines as one array [relation, which]: "all", then the largest gains.
+
+    A relation is named with its best head.
+    """
     arrays = same_bounds([array.drop_vars("n_examples", errors="ignore") for array in parts.values()])
     joined = xr.concat(arrays, xr.Variable("which", list(parts))).transpose("relation", "which")
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
-    return joined.sel(relation=result["relation"].values[(-rank).argsort().values])
+    order = (-rank).argsort().values
+    heads = zip(*(result[name].values[order] for name in ("relation", "chosen_layer", "chosen_head")), strict=True)
+    names = [
+        f"{label('relation', name)} {head_name(int(layer), int(head)) if layer > 0 else ''}".rstrip()
+        for name, layer, head in heads
+    ]
+    return joined.isel(relation=order).assign_coords(relation=names)
 
 
 def special_for(
