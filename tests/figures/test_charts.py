@@ -211,4 +211,4 @@ def test_bars_fit_a_page(n_relations: int) -> None:
     coords = {"relation": [f"r{number}" for number in range(n_relations)], "which": ["best head", "fixed word"]}
     array = xr.DataArray(np.full((n_relations, 2), 0.5), coords, name="accuracy")
     figure = svg(bars(array).to_dict())
-    assert 60 < int(re.findall(r'height="(\d+)"', figure)[0]) < 9 * 96
+    assert 60 < float(re.findall(r'height="([\d.]+)"', figure)[0]) < 9 * 96
