@@ -10,8 +10,8 @@ from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, name
 from headscope.figures.tidy import in_words, inline, rows
 
 TICKS = 6  # about so many numbers at the axis
-# Pixels of a bar, of one of several that stand together, and of all: with their gaps eight inches of a page.
-ALONE, TOGETHER, TALLEST = 20, 14, 640
+# Pixels of a bar, of one of several that stand together, and of all: with their gaps eight inches.
+ALONE, TOGETHER, TALLEST = 20, 14, 600
 
 
 def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart | alt.LayerChart:
