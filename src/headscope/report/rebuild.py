@@ -6,13 +6,11 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-import xarray as xr
-
 from headscope import catalog, results
 from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS
 from headscope.report.cards import MeasuredModel
-from headscope.report.cards.model_results import models_in, read_all
+from headscope.report.cards.model_results import Source, models_in, read_all
 from headscope.report.heads_page import write_heads
 from headscope.report.layers_page import write_layers
 from headscope.report.result_page import write
@@ -58,9 +56,9 @@ def rebuild_all(
     models = models_in(found)
     for path, result in found.items():
         others = _others(models, path)
-        made_of, page = _made_of([path, *others], formats), path.with_name("report.html")
+        made_of, page = _made_of([path, *(other.path for other in others)], formats), path.with_name("report.html")
         if again or not _bears(page, made_of):
-            page = write(result, path.parent, others=[*others.values()], formats=formats, made_of=made_of)
+            page = write(result, path.parent, others=others, formats=formats, made_of=made_of)
         yield page
     if with_heads := [model for model in models if len(model.numbers)]:
         yield write_heads(with_heads, Path(directories[0]))
@@ -68,10 +66,10 @@ def rebuild_all(
         yield page
 
 
-def _others(models: Sequence[MeasuredModel], path: Path) -> dict[Path, xr.Dataset]:
-    """The other results, by their files, of the first model that a result is about."""
+def _others(models: Sequence[MeasuredModel], path: Path) -> list[Source]:
+    """The other results of the first model that a result is about."""
     sources = next((model.sources for model in models if path in [source.path for source in model.sources]), ())
-    return {source.path: source.result for source in sources if source.path != path}
+    return [source for source in sources if source.path != path]
 
 
 def _made_of(paths: Sequence[Path], formats: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import Card, index
 from headscope.report.cards.head_numbers import number_names
 from headscope.report.cards.main_numbers import head_values
-from headscope.report.cards.model_results import MeasuredModel, model_of
+from headscope.report.cards.model_results import MeasuredModel, Source, model_of
 from headscope.report.facts import described
 from headscope.report.kinds import COLOURS
 from headscope.report.page import Page, Parts, specified
@@ -38,7 +38,7 @@ class Measured:
     """What a page shows: a result, and further results of the same model."""
 
     result: xr.Dataset
-    others: Sequence[xr.Dataset] = ()
+    others: Sequence[Source] = ()
 
     @property
     def study(self) -> StudyPage:
@@ -53,19 +53,20 @@ class Measured:
     @cached_property
     def joint(self) -> MeasuredModel:
         """The model by all results."""
-        return model_of(self.result, *self.others) if self.others else self.model
+        return replace(self.model, sources=(*self.model.sources, *self.others)) if self.others else self.model
 
     @cached_property
     def atlas(self) -> Atlas | None:
         """All heads as pictures; None without maps or numbers of heads."""
-        return atlas_of(self.result, self.others) if number_names(self.result) else None
+        others = [other.result for other in self.others]
+        return atlas_of(self.result, others) if number_names(self.result) else None
 
 
 def write(
     result: xr.Dataset,
     directory: str | Path,
     *,
-    others: Sequence[xr.Dataset] = (),
+    others: Sequence[Source] = (),
     formats: Sequence[str] = DEFAULT_FORMATS,
     on_figure: Callable[[int, int], None] = lambda done, total: None,
     made_of: str = "",

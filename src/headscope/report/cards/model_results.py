@@ -12,7 +12,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.cards.head_numbers import Row, numbers, rows, where
+from headscope.report.cards.head_numbers import Row, numbers, rows
 from headscope.report.cards.main_numbers import main_numbers
 from headscope.report.cards.wording import FIRST
 from headscope.report.layer_numbers import layer_numbers
@@ -23,7 +23,7 @@ from headscope.storage.files import files_within, opening
 
 @dataclass(frozen=True)
 class Source:
-    """A saved result and where it is."""
+    """A saved result and where it is; what is made of its numbers is made once."""
 
     path: Path
     result: xr.Dataset
@@ -32,6 +32,16 @@ class Source:
     def name(self) -> str:
         """Its study and corpus, in words."""
         return f"{self.result.attrs['study']} on {self.result.attrs['corpus']}"
+
+    @cached_property
+    def numbers(self) -> pd.DataFrame:
+        """All its numbers of heads. See `numbers`."""
+        return numbers(self.result)
+
+    @cached_property
+    def main_numbers(self) -> list[tuple[str, xr.DataArray]]:
+        """Its main numbers. See `main_numbers`."""
+        return main_numbers(self.result, self.numbers.assign(source=0))
 
 
 @dataclass(frozen=True)
@@ -53,15 +63,15 @@ class MeasuredModel:
     @cached_property
     def numbers(self) -> pd.DataFrame:
         """All numbers of its heads; `source` says which of the results each is from. See `numbers`."""
-        frames = [numbers(source.result).assign(source=index) for index, source in enumerate(self.sources)]
+        frames = [source.numbers.assign(source=index) for index, source in enumerate(self.sources)]
         return pd.concat(frames, ignore_index=True)
 
     @cached_property
     def main_numbers(self) -> list[tuple[str, xr.DataArray]]:
         """The main numbers of each result; the second of a name has the name of its result too. See `main_numbers`."""
         arrays: list[tuple[str, xr.DataArray]] = []
-        for index, source in enumerate(self.sources):
-            for name, array in main_numbers(source.result, where(self.numbers, self.numbers["source"] == index)):
+        for source in self.sources:
+            for name, array in source.main_numbers:
                 again = name in [other for other, _ in arrays]
                 arrays.append((f"{name} ({source.name})" if again else name, array))
         return arrays
