@@ -17,6 +17,8 @@ ROWS = 512
 KEPT = 2**22
 # A block costs as much as this share of the cells of the largest one, beside its own cells.
 BLOCK_COST = 1 / 16
+# Matrix products read each key of a block once, which costs as much as so many rows more.
+KEY_COST = 10
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,8 @@ def _cheapest(ranges: KeyRanges, cells: int, heads: int, group: int | None) -> t
         widths = ranges.widths(rows)
         together = heads_together(cells // (rows * max(widths)), heads, group) if group else heads
         number = -(-heads // together) * len(widths)
-        return heads * rows * sum(widths) + number * cells * BLOCK_COST, rows * max(widths) * together, together
+        cost = heads * (rows + KEY_COST) * sum(widths) + number * cells * BLOCK_COST
+        return cost, rows * max(widths) * together, together
 
     choices = {min(rows, queries) for rows in (max(least, cells // ranges.keys), *_doubled(least, queries))}
     sizes = {rows: size(rows) for rows in choices}
