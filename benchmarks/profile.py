@@ -15,6 +15,7 @@ Peak memory is that of a process of its own for each method, above the loaded mo
     python -m benchmarks.profile --lengths  # plain and profile from 64 to 2,048 tokens alone
     python -m benchmarks.profile --lengths --device cuda --dtype bfloat16
     python -m benchmarks.profile --shape gpt2        # or llama, modernbert: masks that hide keys, up to 8,192 tokens
+    python -m benchmarks.profile --shape gpt2 --layers 2
 """
 
 import argparse
@@ -22,6 +23,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from statistics import median
 from typing import Any
@@ -53,8 +55,9 @@ SHAPES = {
 
 
 MASKED = {
-    "gpt2": GPT2Config(n_positions=4096),
-    "llama": LlamaConfig(
+    "gpt2": partial(GPT2Config, n_positions=4096),
+    "llama": partial(
+        LlamaConfig,
         hidden_size=768,
         intermediate_size=2048,
         num_hidden_layers=12,
@@ -62,19 +65,20 @@ MASKED = {
         num_key_value_heads=4,
         max_position_embeddings=4096,
     ),
-    "modernbert": ModernBertConfig(num_hidden_layers=6),
+    "modernbert": partial(ModernBertConfig, num_hidden_layers=6),
 }
 MASKED_LENGTHS = (512, 2048, 4096)
 
 
-def model_of(name: str, device: str = "cpu", dtype: str = "float32") -> Model:
-    """The built-in model, or with random weights and 2,048 positions a shape of `SHAPES`."""
+def model_of(name: str, device: str = "cpu", dtype: str = "float32", layers: int | None = None) -> Model:
+    """The built-in model, or with random weights a shape of `SHAPES` (2,048 positions) or of `MASKED` (some layers)."""
     minilm = load("minilm", device=device, dtype=dtype)
     if name == "minilm":
         return minilm
     torch.manual_seed(0)
     if name in MASKED:
-        network = AutoModel.from_config(MASKED[name], attn_implementation="eager").eval()
+        sizes = {} if layers is None else {"num_hidden_layers": layers}
+        network = AutoModel.from_config(MASKED[name](**sizes), attn_implementation="eager").eval()
         return wrap(network, minilm.tokenizer, name)
     network = BertModel(BertConfig(max_position_embeddings=2048, **SHAPES.get(name, {})))
     torch.nn.Module.to(network, device, getattr(torch, dtype))
@@ -233,9 +237,9 @@ def measure_peak(name: str, method: str, number: int, length: int) -> None:
     print(json.dumps(peak(lambda: METHODS[method](model, list(inputs) if "peer" in method else inputs))))
 
 
-def by_masked_length(name: str, rounds: int) -> None:
+def by_masked_length(name: str, layers: int | None, rounds: int) -> None:
     """Compare a shape whose mask hides keys at each length; ModernBERT also at 8,192 tokens."""
-    model = model_of(name)
+    model = model_of(name, layers=layers)
     for length in (*MASKED_LENGTHS, *((8192,) if name == "modernbert" else ())):
         print(f"{name}, a segment of {length} tokens")
         compare(model, 1, rounds, ["plain", "profile"], length)
@@ -256,6 +260,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a smaller run of each part")
     parser.add_argument("--lengths", action="store_true", help="segments of 64 to 2,048 tokens alone")
     parser.add_argument("--shape", choices=MASKED, help="a shape whose mask hides keys")
+    parser.add_argument("--layers", type=int, help="layers of that shape (default 12, of modernbert 6)")
     parser.add_argument("--device", default="cpu", help="where the models are (only with --lengths)")
     parser.add_argument("--dtype", default="float32", help="format of the weights (only with --lengths)")
     parser.add_argument("--peak", nargs=4, metavar=("MODEL", "WAY", "NUMBER", "LENGTH"), help=argparse.SUPPRESS)
@@ -266,7 +271,7 @@ def main() -> None:
     scale = 4 if arguments.quick else 1
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     if arguments.shape:
-        return by_masked_length(arguments.shape, 3)
+        return by_masked_length(arguments.shape, arguments.layers, 3)
     if arguments.lengths:
         return by_segment_length(scale, arguments.device, arguments.dtype)
     for name, number, rounds in (("minilm", 128 // scale, 9), ("bert-base", 32 // scale, 7)):
