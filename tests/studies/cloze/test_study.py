@@ -21,6 +21,7 @@ from headscope.report.study_page import study_page
 from headscope.report.wording import Estimate
 from headscope.studies.cloze.controls import controlled
 from headscope.studies.cloze.page.tables import Phenomenon
+from headscope.studies.cloze.variables import by_group
 from support.planted_words import SIZE, causal_table, copying_model
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -264,3 +265,12 @@ def test_workers_have_the_scores_of_one_process(tmp_path: Path, monkeypatch: pyt
         rows.append(scores_of(folder))
         assert sum(done) == 18
     assert rows[0] == rows[1] == rows[2] and len(rows[0]) == 11
+
+
+def test_all_right_of_few_items_is_no_certainty() -> None:
+    values = np.stack([np.ones(40), np.zeros(40), np.ones(40)], axis=1)
+    found = by_group(values, np.zeros(40, int), 1, Settings(), np.array([True, True, False]))
+    (least, right), (wrong, most), plain = found.interval[0]
+    assert least == pytest.approx(0.025 ** (1 / 40), abs=0.02) and right == 1
+    assert wrong == 0 and most == pytest.approx(1 - least)
+    assert plain.tolist() == [1, 1]

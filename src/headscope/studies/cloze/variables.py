@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
@@ -71,7 +71,8 @@ def to_variables(
     }
     columns |= {name: scores.correct for name, scores in [*baselines.items(), *controls.items()]}
     values = np.stack([np.where(scored, column, np.nan) for column in columns.values()], axis=1)
-    estimates = by_group(values, group, len(phenomena), settings)
+    shares = np.array([name not in ("margin", "chance") for name in columns])
+    estimates = by_group(values, group, len(phenomena), settings, shares)
     _add(variables, "accuracy", estimates, 0)
     _add_by_lemma(variables, own.correct, [item.lemma for item in items], group, settings)
     _add(variables, "margin", estimates, 1)
@@ -84,24 +85,31 @@ def to_variables(
         fine = by_group(values[:, :1], condition, len(conditions), settings)
         fine = Estimates(fine.mean[here], fine.interval[here], fine.count[here])
         _add(variables, "accuracy_by_condition", fine, 0)
-    overall = by_group(values, suite, len(names), settings)
+    overall = by_group(values, suite, len(names), settings, shares)
     _add(variables, "accuracy_by_suite", overall, 0)
     return variables.arrays
 
 
 def by_group(
-    values: Float[np.ndarray, "item statistic"], group: Int[np.ndarray, " item"], groups: int, settings: Settings
+    values: Float[np.ndarray, "item statistic"],
+    group: Int[np.ndarray, " item"],
+    groups: int,
+    settings: Settings,
+    shares: Bool[np.ndarray, " statistic"] | bool = True,
 ) -> Estimates:
     """Means over the items of each group that have a value, with bootstrap intervals over items.
 
     The number of an item alone decides how often a resample has it: all statistics are resampled together.
+
+    * `shares`: which statistics are answers that are right or wrong; see `of_shares`.
     """
     made = []
     for number in range(groups):
         index = np.flatnonzero(group == number)
         chunks = [index[start : start + CHUNK] for start in range(0, max(1, len(index)), CHUNK)]
         of_group = merge(_tally(values[chunk], chunk, settings) for chunk in chunks)
-        made.append((of_group.mean[0], of_group.interval[0], of_group.count))
+        bounds = np.where(np.reshape(shares, (-1, 1)), of_group.share_interval[0], of_group.interval[0])
+        made.append((of_group.mean[0], bounds, of_group.count))
     return Estimates(*map(np.stack, zip(*made, strict=True)))
 
 
@@ -136,7 +144,7 @@ def _add_by_lemma(
             continue
         draws = poisson_draws(present, settings.seed, settings.resamples)
         clustered = tally_by_input(correct[index][:, None], places, draws)
-        made.append((clustered.mean[0], clustered.interval[0], len(present)))
+        made.append((clustered.mean[0], clustered.share_interval[0], len(present)))
     mean, interval, count = zip(*made, strict=True)
     lemma_count = Count(count, "lemmas of each phenomenon", "lemmas", ("phenomenon",))
     variables.add("accuracy_by_lemma", mean, interval=np.array(interval), count=lemma_count)

@@ -36,8 +36,7 @@ class Phenomenon:
     def side(self) -> int:
         """1 where both intervals lie above chance, -1 where both lie below it, else 0.
 
-        Items that are all right or all wrong have no interval: then the probability of that by chance decides, a lemma
-        counting once.
+        Of items that are all right or all wrong the probability of that by chance decides, a lemma counting once.
         """
         if self.accuracy.value in (0, 1):
             above = self.accuracy.value == 1
