@@ -1,6 +1,6 @@
 """Tasks: examples with labels, and how outputs of a model are scored against them."""
 
-from headscope.corpora.tasks.metrics import LOWER_IS_BETTER, METRICS, resampled, score
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER, METRICS, intervals, resampled, score
 from headscope.corpora.tasks.read import is_table, masked, read, texts
 from headscope.corpora.tasks.task import Task, TaskKind, aligned, chance
 
@@ -11,6 +11,7 @@ __all__ = [
     "TaskKind",
     "aligned",
     "chance",
+    "intervals",
     "is_table",
     "masked",
     "read",

@@ -3,12 +3,13 @@
 All are fractions, not percentages.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
 
 from headscope.statistics import rank_correlation
+from headscope.statistics.intervals import interval, of_shares
 
 Outputs = Float[np.ndarray, "*variant example output"]
 Targets = Float[np.ndarray, " example"]
@@ -102,6 +103,22 @@ def resampled(
     examples = np.arange(len(targets))
     chosen = (np.repeat(examples, times.astype(int)) for times in draws if times.any())
     return np.stack([METRICS[metric](outputs[..., index, :], targets[index]) for index in chosen])
+
+
+def intervals(
+    metrics: Sequence[str],
+    scores: Float[np.ndarray, "*variant metric"],
+    resampled: Float[np.ndarray, "resample *variant metric"],
+    examples: int,
+) -> Float[np.ndarray, "*variant metric 2"]:
+    """The 95% intervals of scores in some metrics; an accuracy of 0 or 1 has the bound that so many examples allow.
+
+    >>> intervals(["accuracy"], np.array([1.0]), np.ones((100, 1)), examples=50).round(3).tolist()
+    [[0.929, 1.0]]
+    """
+    bounds = interval(resampled)
+    is_share = np.array([metric == "accuracy" for metric in metrics])[:, None]
+    return np.where(is_share, of_shares(bounds, scores, examples), bounds)
 
 
 def _f1(predicted: np.ndarray, targets: np.ndarray, label: float) -> np.ndarray:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from headscope.ablation.sweep import Sweep
 from headscope.corpora.suites import ClozeItem
-from headscope.corpora.tasks import LOWER_IS_BETTER, resampled, score
+from headscope.corpora.tasks import LOWER_IS_BETTER, intervals, resampled, score
 from headscope.models.heads import existing
 from headscope.passes import Settings
 from headscope.results.variables import PAIRED, Count, Variables, by_layer
@@ -106,7 +106,10 @@ def by_phenomenon(
         ("phenomenon",),
         long_name="accuracy with all heads",
         units="fraction",
-        interval=[interval(each.resampled_scores[:, 0])[0] for each in every],
+        interval=[
+            intervals(["accuracy"], each.scores[0, :1], each.resampled_scores[:, 0, :1], len(each.targets))[0]
+            for each in every
+        ],
         count=counts,
     )
     for place, (metric, units) in enumerate((("accuracy", "fraction"), ("margin", "nats"))):

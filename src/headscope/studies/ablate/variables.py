@@ -10,7 +10,7 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.ablation.sweep import Sweep
-from headscope.corpora.tasks import Task, chance
+from headscope.corpora.tasks import Task, chance, intervals
 from headscope.models.heads import existing
 from headscope.passes.settings import Settings
 from headscope.results.variables import PAIRED, Variables, by_layer
@@ -83,7 +83,7 @@ class Effects:
             ("metric",),
             long_name="score with all heads",
             units="score",
-            interval=interval(gains.resampled_scores[:, 0]),
+            interval=intervals(self.metrics, gains.scores[0], gains.resampled_scores[:, 0], len(self.targets)),
             count=len(self.targets),
         )
         by_chance = chance(self.task, self.targets, self.metrics)

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from headscope.corpora.tasks import Task, chance, resampled, score
+from headscope.corpora.tasks import Task, chance, intervals, resampled, score
 from headscope.passes import Settings
 from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.intervals import CONFIDENCE
 from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import PARTS, loss_curve
 
@@ -91,10 +90,9 @@ def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws:
     outputs = np.stack([each.outputs for each in trained])
     by_seed = _scores(task, outputs, targets)
     resamples = np.stack([resampled(metric, outputs, targets, draws).mean(-1) for metric in task.metrics], axis=-1)
-    tail = (1 - CONFIDENCE) / 2
     values = {
         "score": by_seed.mean(0),
-        "score_ci": np.quantile(resamples, [tail, 1 - tail], axis=0).T,  # [metric, bound]
+        "score_ci": intervals(task.metrics, by_seed.mean(0), resamples, len(targets)),  # [metric, bound]
         "score_n_examples": np.full(len(task.metrics), len(targets)),
     }
     if len(trained) > 1:

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.corpora.tasks import Task, chance, resampled, score
+from headscope.corpora.tasks import Task, chance, intervals, resampled, score
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
@@ -106,7 +106,8 @@ class ScoreCurve:
         variables = Variables({"share_removed": share, "metric": task.metrics}, PRUNED, LABELS)
         examples = np.full(scores.shape, len(self.targets))
         count = Count(examples, "examples behind score of the pruned model", dims=SCORES)
-        variables.add("pruned_score", scores, interval=interval(resamples), count=count)
+        bounds = intervals(task.metrics, scores, resamples, len(self.targets))
+        variables.add("pruned_score", scores, interval=bounds, count=count)
         variables.add("score_change", scores - scores[0], interval=interval(resamples - resamples[:, :1]))
         variables.add("chance", chance(task, self.targets))
         if self.promise:
