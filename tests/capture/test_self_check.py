@@ -54,7 +54,7 @@ def wrong_rows_of_lazy_masks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         attention_mask,
         "_rows",
-        lambda examples, queries, **given: rows(slice(0, examples.stop - examples.start), queries, **given),
+        lambda make, examples, *block, **given: rows(make, slice(0, examples.stop - examples.start), *block, **given),
     )
 
 
