@@ -11,6 +11,7 @@ from headscope.report.claims import above, apart, most_of_many, tied
 from headscope.report.parts import Finding
 from headscope.report.wording import (
     Reading,
+    agree,
     examples,
     layers_named,
     listed,
@@ -100,13 +101,13 @@ def _how_many(similarity: xr.DataArray, of_model: str) -> Finding:
     below = 0 if q is None else int((q < RATE).sum())
     rate = nan if q is None else float(q.min())
     seen = int((similarity < LIKE).sum())
-    text = f"A cosine similarity below {LIKE}: {several(seen, 'head').lower()}."
+    text = f"{several(seen, 'head')} {agree(seen, 'has', 'have')} a cosine similarity below {LIKE}."
     return Finding.judged(
         above(most.estimate, 1 - LIKE, _n(similarity), rate),
         text,
         holds=f"{several(below, 'head')} of {int(similarity.count())} changed clearly{of_model}",
         fails=f"No head changed clearly{of_model}",
-        undecided=f"No head changed clearly for sure{of_model}",
+        undecided=f"No head surely changed clearly{of_model}",
     )
 
 
