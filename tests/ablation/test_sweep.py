@@ -348,7 +348,7 @@ def test_a_task_head_of_another_kind_is_refused() -> None:
     words, classes = inputs_of("bert", kind=AutoModelForMaskedLM), inputs_of("bert")
     with pytest.raises(HeadscopeError, match="not one class or number for each example; name a model for this task"):
         sweep(task_inputs(words.model, classes.task, classes.task.dev), SETTINGS)
-    with pytest.raises(HeadscopeError, match="not words; name a model for this task"):
+    with pytest.raises(HeadscopeError, match="not words; name its task with --task NAME --data FOLDER, or a model"):
         sweep(task_inputs(classes.model, words.task, words.task.dev), SETTINGS)
 
 

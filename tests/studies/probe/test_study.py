@@ -158,7 +158,7 @@ def test_what_cannot_be_parsed_is_refused(model: headscope.Model) -> None:
         study.run(model, few, QUICK)
     with pytest.raises(HeadscopeError, match="too few to hold some out"):
         study.run(model, TREEBANK, QUICK, training=few)
-    wrongs: list[dict[str, Any]] = [{"learning_rate": 0.0}, {"epochs": 0}, {"held_out": 1.0}, {"memory": -1.0}]
+    wrongs: list[dict[str, Any]] = [{"learning_rate": 0.0}, {"epochs": 0}, {"held_out": 1.0}]
     for wrong in wrongs:
         with pytest.raises(HeadscopeError, match="use"):
             study.run(model, TREEBANK, QUICK, **wrong)
