@@ -34,3 +34,12 @@ def test_a_claim_holds_of_what_is_planted(study: str) -> None:
 def test_no_claim_holds_of_noise(study: str, noise: str) -> None:
     told = claimed(run(study, seed=0, noise=noise))
     assert [topic for topic, verdict in told.items() if verdict == "holds"] == []
+
+
+@pytest.mark.parametrize("seed", [2, 7])
+def test_the_gold_root_alone_draws_no_trees(seed: int) -> None:
+    """Trees drawn at random, but with their gold root, are better here than any fixed word."""
+    result = run("trees", seed, "uniform")
+    gain = result["chosen_gain_ci"].sel(metric="uas", special_tokens="left_out", bound="lower")
+    assert float(gain.sel(root="gold")) > 0 > float(gain.sel(root="best"))
+    assert "holds" not in claimed(result).values()

@@ -34,7 +34,7 @@ def result(model: headscope.Model) -> xr.Dataset:
 
 def test_the_best_parser_is_named_first(result: xr.Dataset) -> None:
     texts = {finding.topic: finding.text for finding in study_page(result).highlights() if finding.verdict == "holds"}
-    best = "The spanning tree of head 1-2 (gold root, words alone) gives 100% of the words their syntactic head"
+    best = "The spanning tree of head 1-2 (best root, words alone) gives 100% of the words their syntactic head"
     assert texts["Head 1-2 draws the best trees"].startswith(best)
     assert "Head 1-2 draws the best phrases" in texts
 
