@@ -26,7 +26,7 @@ def test_pictures_of_tables_are_those_of_the_pages(tmp_path):
     made["main"](tmp_path)
     stale = [name for name in made["PICTURES"] if words(tmp_path / f"{name}.svg") != words(DOCS / f"{name}.svg")]
     assert not stale, "run 'make docs-figures'"
-    assert any("in per cent: 63.0; phenomenon: binding" in label for label, _ in words(DOCS / "cloze.svg"))
+    assert any("in per cent: 63; phenomenon: binding" in label for label, _ in words(DOCS / "cloze.svg"))
 
 
 def test_treebank_pictures_are_skipped_without_data(tmp_path, monkeypatch, capsys):
