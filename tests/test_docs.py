@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -178,3 +179,10 @@ def test_no_address_of_the_project_is_named_that_does_not_exist() -> None:
     files = [ROOT / name for name in ("pyproject.toml", "CITATION.cff", "mkdocs.yml", "CONTRIBUTING.md", "SECURITY.md")]
     texts = PAGES | {path.name: path.read_text(encoding="utf-8") for path in files}
     assert [name for name, text in texts.items() if re.search(r"(github|pypi|readthedocs)\S*headscope", text)] == []
+
+
+def test_the_fast_tests_are_there() -> None:
+    command = subprocess.run(["make", "--dry-run", "test-fast"], cwd=ROOT, capture_output=True, text=True, check=True)
+    paths = re.findall(r"\b(?:src|tests)/\S+", command.stdout)
+    assert len(paths) >= 50
+    assert [path for path in paths if not (ROOT / path).exists()] == []
