@@ -3,8 +3,8 @@
     python -m benchmarks.same_numbers run SRC DIR [MODEL]     # all studies, with the package in SRC; DIR/NAME/result.nc
     python -m benchmarks.same_numbers compare DIR OTHER       # each variable: equal, or the largest difference
 
-The corpus is the bundled sample; the task is made of its sentences (does one have the word "the"?). Nothing is drawn:
-the saved numbers alone are compared. A variable that is in one tree only, or has other dimensions, counts as different.
+The corpus is the bundled sample; the task is made of its sentences (does one have the word "the"?), and so are the
+items of cloze (a sentence, and its words backwards). Nothing is drawn: the saved numbers alone are compared. A variable that is in one tree only, or has other dimensions, counts as different.
 Run it before and after a change that must not change numbers, with one thread (`OMP_NUM_THREADS=1`).
 """
 
@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,13 @@ COMMANDS = {
     "clusters-coded": "clusters {model} sample --limit 6 --as-coded --clusters 3",
     "gradients": "gradients {model} sample --limit 12",
     "probe": "probe {model} sample --limit 24 --train sample --train-limit 48 --epochs 2 --seeds 1",
+    "layers": "layers {model} sample --limit 48 --train sample --train-limit 96 --cases 400",
+    "structure": "structure {model} sample --limit 24 --train sample --train-limit 48 --epochs 2 --rank 4,16",
+    "trees": "trees {model} sample --limit 60",
+    "geometry": "geometry {model} sample --limit 60",
+    "attributions": "attributions {model} sample --limit 12 --scored 4 --flow 2",
+    "pretrain-head": "pretrain-head {model} sample --limit 48 --epochs 1",
+    "cloze": "cloze pretrain-head/model items.jsonl",
     "finetune": f"finetune {{model}} {TASK} --epochs 2 --batch 8",
     "finetune-table": f"finetune {{model}} {TASK} --table --epochs 1 --batch 8",
     "compare": f"compare {{model}} finetune/model {TASK} --restore 2",
@@ -61,7 +68,9 @@ for arguments in json.load(sys.stdin):
 
 def run(source: Path, directory: Path, model: str = "minilm") -> None:
     """Run all commands with the package in `source`, and save their results under `directory`."""
-    write_task(directory / "task")
+    texts = [example.first[0].text for example in headscope.read("sample")]
+    write_task(directory / "task", texts)
+    write_items(directory / "items.jsonl", texts[:40])
     commands = [[*line.format(model=model).split(), "-o", name] for name, line in COMMANDS.items()]
     environment = os.environ | {"PYTHONPATH": str(source.resolve()), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     program, given = [sys.executable, "-c", RUNNER], json.dumps(commands).encode()
@@ -69,13 +78,18 @@ def run(source: Path, directory: Path, model: str = "minilm") -> None:
         subprocess.run(program, cwd=directory, env=environment, input=given, stdout=log, check=True)
 
 
-def write_task(directory: Path, train: int = 48, dev: int = 24) -> None:
-    """Write `train.tsv` and `dev.tsv`: sentences of the sample, and whether they have the word "the"."""
+def write_task(directory: Path, texts: Sequence[str], train: int = 48, dev: int = 24) -> None:
+    """Write `train.tsv` and `dev.tsv`: sentences, and whether they have the word "the"."""
     directory.mkdir(parents=True, exist_ok=True)
-    texts = [example.first[0].text for example in headscope.read("sample")]
     rows = [f"{text}\t{int('the' in text.lower().split())}" for text in texts]
     for split, lines in {"train": rows[:train], "dev": rows[train : train + dev]}.items():
         (directory / f"{split}.tsv").write_text("\n".join(["sentence\tlabel", *lines, ""]), encoding="utf-8")
+
+
+def write_items(path: Path, texts: Sequence[str]) -> None:
+    """Write minimal pairs: each sentence, and its words backwards."""
+    pairs = [{"good": text, "bad": " ".join(reversed(text.split())), "phenomenon": "order"} for text in texts]
+    path.write_text("".join(f"{json.dumps(pair)}\n" for pair in pairs), encoding="utf-8")
 
 
 def compare(one: Path, other: Path) -> int:

@@ -106,3 +106,9 @@ def test_the_command_line_has_the_column(tmp_path):
     assert done.exit_code == 0, done.output
     page = (tmp_path / "out" / "report.html").read_text()
     assert "95%, over 6 documents: too few to lean on" in page
+
+
+def test_units_are_documents_where_there_are_enough():
+    found = corpus("x.txt", "".join(f"A{i}.\nB.\n\n" for i in range(6)))
+    assert list(found.units)[::2] == list(found.units)[1::2] and len(set(found.units)) == 6
+    assert list(corpus("x.txt", "A.\nB.\n\nC.\n").units) == [0, 1, 2]

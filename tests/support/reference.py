@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import xarray as xr
+from scipy import stats
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.linguistics.sentence import Example
@@ -118,3 +119,9 @@ STATISTICS: dict[str, tuple[Callable[[Read], np.ndarray], dict[str, list]]] = {
     "cls_feature_attention": (_cls_feature_attention, {"feature": FEATURES}),
     "token_attention": (_token_attention, {"relation": RELATIONS}),
 }
+
+
+def levels(units: int) -> tuple[float, float]:
+    """The levels of the quantiles that bound a 95% interval of a mean of so few units (Hesterberg 2015, 4.2)."""
+    low = stats.norm.cdf(np.sqrt(units / (units - 1)) * stats.t.ppf(0.025, units - 1))
+    return low, 1 - low

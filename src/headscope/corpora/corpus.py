@@ -7,7 +7,7 @@ from itertools import islice
 
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example
+from headscope.linguistics.sentence import Example, number_of
 from headscope.storage.hashes import SourceFiles
 
 # With fewer documents, examples are resampled as if they were independent.
@@ -46,6 +46,15 @@ class Corpus:
     def by_document(self) -> bool:
         """Whether whole documents are resampled: there are enough, and some have several examples."""
         return LEAST_DOCUMENTS <= self.n_documents < self.n_examples
+
+    @property
+    def units(self) -> Sequence[int]:
+        """The number of what is resampled as a whole, for each example: its document if that is known, else its own."""
+        numbers = range(self.n_examples)
+        if not self.by_document:
+            return numbers
+        documents = (example.document for example in self)
+        return [number_of(name) if name else number for number, name in zip(numbers, documents, strict=True)]
 
     @property
     def resampled(self) -> str:

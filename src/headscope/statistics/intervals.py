@@ -92,6 +92,16 @@ def effective_units(resampled_count: Float[np.ndarray, "resample *dims"]) -> Flo
     return np.divide(mean**2, variance, out=np.full(np.shape(mean), np.inf), where=variance > 0)
 
 
+def equal_units(units: Sequence[int]) -> float:
+    """How many documents of one size say as much as these do (Kish 1965), given the document of each example.
+
+    >>> equal_units([4, 5, 6]), round(equal_units([4, 4, 5]), 3)
+    (3.0, 1.8)
+    """
+    sizes = np.unique(units, return_counts=True)[1]
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
 def _tails(units: Float[np.ndarray, "*dims"]) -> Float[np.ndarray, "*dims"]:
     """The share of resamples below the interval."""
     tail, few = (1 - CONFIDENCE) / 2, np.clip(units, 2, 1e9)

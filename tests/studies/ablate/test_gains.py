@@ -8,6 +8,7 @@ from headscope.corpora.tasks import score
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.significance import mcnemar
 from headscope.studies.ablate.gains import Gains
+from support.reference import levels
 
 RANDOM = np.random.default_rng(0)
 TARGETS = RANDOM.integers(0, 2, 30).astype(float)
@@ -44,7 +45,7 @@ def test_intervals_are_those_of_differences_in_the_same_resamples() -> None:
         chosen = np.repeat(np.arange(30), times)
         one, other = (score("accuracy", each[chosen], TARGETS[chosen]) for each in (found.outputs[2], found.before))
         differences.append(one - other)
-    low, high = np.quantile(differences, [0.025, 0.975])
+    low, high = np.quantile(differences, levels(30))
     np.testing.assert_allclose(found.interval[2, 0], [low, high], atol=1e-12)
 
 

@@ -1,5 +1,6 @@
 """What is said of a sweep whose outputs were made by hand."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -113,6 +114,6 @@ def test_without_sets_or_halves_there_are_no_variables_of_them() -> None:
     assert not [name for name in one.variables() if name.startswith("set_")]
     few = Effects(
         Sweep(one.sweep.plain[:3], one.sweep.heads[:, :, :3], one.sweep.layers[:, :3], np.empty((0,)), ""),
-        one.task, TARGETS[:3], ("accuracy",), HEADS, (), SETTINGS,
+        replace(one.task, dev=replace(one.task.dev, n_examples=3)), TARGETS[:3], ("accuracy",), HEADS, (), SETTINGS,
     )  # fmt: skip
     assert "chosen_gain" not in few.variables()

@@ -26,6 +26,7 @@ from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
 from support.findings import texts_of
 from support.planted_task import DECIDES, planted_classifier, planted_task
+from support.reference import levels
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)
@@ -105,12 +106,12 @@ def test_intervals_are_paired(tmp_path):
     before, after = (task_outputs(replace(inputs, model=each)).argmax(1) == targets for each in (model, loaded))
     assert 0 < before.mean() < 1 and (before != after).any()
     draws = poisson_draws(range(len(targets)), 0, 50)
-    expected = np.quantile((draws @ after - draws @ before) / draws.sum(1), [0.025, 0.975])
+    expected = np.quantile((draws @ after - draws @ before) / draws.sum(1), levels(len(targets)))
     last = result.isel(share_removed=-1).sel(metric="accuracy")
     np.testing.assert_allclose(last["score_change_ci"], expected)
     np.testing.assert_allclose(last["score_change"], after.mean() - before.mean())
     assert (result["score_change_ci"].isel(share_removed=0) == 0).all()
-    np.testing.assert_allclose(last["pruned_score_ci"], np.quantile(draws @ after / draws.sum(1), [0.025, 0.975]))
+    np.testing.assert_allclose(last["pruned_score_ci"], np.quantile(draws @ after / draws.sum(1), levels(len(targets))))
 
 
 @pytest.mark.parametrize("by", ["importance", "sweep"])

@@ -109,16 +109,18 @@ def intervals(
     metrics: Sequence[str],
     scores: Float[np.ndarray, "*variant metric"],
     resampled: Float[np.ndarray, "resample *variant metric"],
-    examples: int,
+    units: float,
 ) -> Float[np.ndarray, "*variant metric 2"]:
     """The 95% intervals of scores in some metrics; an accuracy of 0 or 1 has the bound that so many examples allow.
 
-    >>> intervals(["accuracy"], np.array([1.0]), np.ones((100, 1)), examples=50).round(3).tolist()
+    * `units`: how many examples (documents) were resampled.
+
+    >>> intervals(["accuracy"], np.array([1.0]), np.ones((100, 1)), units=50).round(3).tolist()
     [[0.929, 1.0]]
     """
-    bounds = interval(resampled)
+    bounds = interval(resampled, units)
     is_share = np.array([metric == "accuracy" for metric in metrics])[:, None]
-    return np.where(is_share, of_shares(bounds, scores, examples), bounds)
+    return np.where(is_share, of_shares(bounds, scores, units), bounds)
 
 
 def _f1(predicted: np.ndarray, targets: np.ndarray, label: float) -> np.ndarray:

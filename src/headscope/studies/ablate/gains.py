@@ -15,7 +15,7 @@ from headscope.models.heads import existing
 from headscope.passes import Settings
 from headscope.results.variables import PAIRED, Count, Variables, by_layer
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.intervals import interval
+from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
 
 
@@ -24,7 +24,7 @@ class Gains:
     """Scores of variants of a model, and what they gain over it, resampled together.
 
     * `outputs`: of the variants; `before`: of the model; `targets`: the answers.
-    * `index`: the number of each example in its corpus, which its draws depend on.
+    * `units`: the number of what is resampled as a whole, for each example: itself, or its document.
 
     A gain is positive where the variant is better, also in a loss.
     """
@@ -33,7 +33,7 @@ class Gains:
     outputs: Float[np.ndarray, "variant example output"]
     before: Float[np.ndarray, "example output"]
     targets: Float[np.ndarray, " example"]
-    index: Sequence[int]
+    units: Sequence[int]
     seed: int
     resamples: int
 
@@ -47,7 +47,7 @@ class Gains:
     def resampled_scores(self) -> Float[np.ndarray, "resample variant metric"]:
         """Scores of the model and its variants in each resample."""
         every = np.concatenate([self.before[None], self.outputs])
-        draws = poisson_draws(self.index, self.seed, self.resamples)
+        draws = poisson_draws(self.units, self.seed, self.resamples)
         return np.stack([resampled(metric, every, self.targets, draws) for metric in self.metrics], axis=-1)
 
     @property
@@ -68,7 +68,7 @@ class Gains:
     @property
     def interval(self) -> Float[np.ndarray, "variant metric 2"]:
         """The 95% paired bootstrap interval of the gains."""
-        return interval(self.resampled_gains)
+        return interval(self.resampled_gains, equal_units(self.units))
 
     def part(self, examples: np.ndarray, variants: np.ndarray | slice = slice(None)) -> "Gains":
         """The same of some examples and variants."""
@@ -77,7 +77,7 @@ class Gains:
             self.outputs[variants][:, examples],
             self.before[examples],
             self.targets[examples],
-            [self.index[example] for example in examples.tolist()],
+            [self.units[example] for example in examples.tolist()],
             self.seed,
             self.resamples,
         )
@@ -107,7 +107,7 @@ def by_phenomenon(
         long_name="accuracy with all heads",
         units="fraction",
         interval=[
-            intervals(["accuracy"], each.scores[0, :1], each.resampled_scores[:, 0, :1], len(each.targets))[0]
+            intervals(["accuracy"], each.scores[0, :1], each.resampled_scores[:, 0, :1], equal_units(each.units))[0]
             for each in every
         ],
         count=counts,

@@ -104,6 +104,7 @@ def run(
         "mode": mode,
         "sweep": swept.strategy,
         "n_examples": len(items or inputs.inputs),
+        **({} if items else {"resampled": task.dev.resampled}),
         "n_tokens": sum(map(len, inputs.inputs)),
         "skipped": json.dumps(inputs.left_out if isinstance(inputs, ItemInputs) else inputs.cut),
         "duration_s": round(time.monotonic() - started, 3),

@@ -14,7 +14,7 @@ from headscope.corpora.tasks import Task, chance, intervals
 from headscope.models.heads import existing
 from headscope.passes.settings import Settings
 from headscope.results.variables import PAIRED, Variables, by_layer
-from headscope.statistics.intervals import interval
+from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
 from headscope.studies.ablate.gains import Gains
 
@@ -57,8 +57,8 @@ class Effects:
         sets = self.sweep.sets.reshape(-1, *self.sweep.plain.shape)  # [set, example, output]
         outputs = np.concatenate([self.sweep.heads[existing(self.heads)], self.sweep.layers, sets])
         seed, resamples = self.settings.seed, self.settings.resamples
-        index = range(len(self.targets))
-        return Gains(self.metrics, outputs, self.sweep.plain, self.targets, index, seed, resamples)
+        units = range(len(self.targets)) if self.task.items else self.task.dev.units
+        return Gains(self.metrics, outputs, self.sweep.plain, self.targets, units, seed, resamples)
 
     @property
     def kinds(self) -> list[Kind]:
@@ -83,7 +83,7 @@ class Effects:
             ("metric",),
             long_name="score with all heads",
             units="score",
-            interval=intervals(self.metrics, gains.scores[0], gains.resampled_scores[:, 0], len(self.targets)),
+            interval=intervals(self.metrics, gains.scores[0], gains.resampled_scores[:, 0], equal_units(gains.units)),
             count=len(self.targets),
         )
         by_chance = chance(self.task, self.targets, self.metrics)
@@ -111,7 +111,7 @@ class Effects:
             ("estimator", "metric"),
             long_name="rank correlation of importance and the loss of score without a head",
             units="Spearman's correlation",
-            interval=interval(_correlation(ranks, resampled_ranks)),
+            interval=interval(_correlation(ranks, resampled_ranks), equal_units(self.gains.units)),
             count=len(self.targets),
         )
         return variables.arrays
@@ -150,14 +150,15 @@ class Effects:
             ("metric",),
             long_name="gain of score without a head drawn at random, the mean over heads",
             units="score",
-            interval=interval(self.gains.resampled_gains[:, rows].mean(1)),
+            interval=interval(self.gains.resampled_gains[:, rows].mean(1), equal_units(self.gains.units)),
             count=len(self.targets),
         )
 
     def _add_chosen(self, variables: Variables) -> None:
-        """The best head of each half of the examples, on that half and on the other."""
-        order = np.random.default_rng(self.settings.seed).permutation(len(self.targets))
-        halves = [np.sort(half) for half in np.array_split(order, 2)]
+        """The best head of each half of the examples, on that half and on the other; documents stay whole."""
+        units, unit = np.unique(self.gains.units, return_inverse=True)
+        order = np.random.default_rng(self.settings.seed).permutation(len(units))
+        halves = [np.flatnonzero(np.isin(unit, half)) for half in np.array_split(order, 2)]
         every, places = np.arange(len(self.metrics)), np.argwhere(existing(self.heads)) + 1
         own, other, bounds, names = [], [], [], []
         for half, rest in zip(halves, halves[::-1], strict=True):

@@ -10,6 +10,7 @@ from headscope.passes import Settings
 from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import equal_units
 from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import PARTS, loss_curve
 
@@ -72,7 +73,7 @@ def to_variables(
     variables = _empty(coords)
     for task in tasks:
         targets = task.targets(task.dev)
-        draws = poisson_draws(range(len(targets)), settings.seed, settings.resamples)
+        draws = poisson_draws(task.dev.units, settings.seed, settings.resamples)
         where = {"task": task.name, "metric": list(task.metrics)}
         variables["chance"].loc[where] = chance(task, targets)
         for init in inits:
@@ -92,7 +93,7 @@ def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws:
     resamples = np.stack([resampled(metric, outputs, targets, draws).mean(-1) for metric in task.metrics], axis=-1)
     values = {
         "score": by_seed.mean(0),
-        "score_ci": intervals(task.metrics, by_seed.mean(0), resamples, len(targets)),  # [metric, bound]
+        "score_ci": intervals(task.metrics, by_seed.mean(0), resamples, equal_units(task.dev.units)),  # [metric, bound]
         "score_n_examples": np.full(len(task.metrics), len(targets)),
     }
     if len(trained) > 1:

@@ -5,6 +5,7 @@ fails ends it: a promise is broken as rarely as by a single test (fixed-sequence
 half of the examples ranks them and chooses their number, and the other tests it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from jaxtyping import Bool, Float
 
 from headscope.corpora.tasks import LOWER_IS_BETTER, resampled, score
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.intervals import interval
+from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.split_half import split_in_half
 
 # Metrics of answers that are right or wrong: where no answer is lost, their bootstrap knows of no loss at all.
@@ -28,13 +29,14 @@ Outputs = Float[np.ndarray, "example output"]
 class Promise:
     """A main metric that is lower by less than `tolerance` (of a loss: higher).
 
-    * `targets`: of the dev examples.
+    * `targets`: of the dev examples; `units`: the number of what is resampled as a whole, for each of them.
     * `in_order`: whether the steps are tested in their order on all examples; else one half chooses the number of
       heads, and the other tests it.
     """
 
     metric: str
     targets: Float[np.ndarray, " example"]
+    units: Sequence[int]
     tolerance: float
     seed: int
     resamples: int
@@ -45,7 +47,7 @@ class Promise:
         """The examples that choose: all, or the half that depends on the seed."""
         if self.in_order:
             return np.full(len(self.targets), True)
-        return split_in_half(len(self.targets), self.seed)
+        return split_in_half(np.asarray(self.units), self.seed)
 
     @property
     def testing(self) -> Bool[np.ndarray, " example"]:
@@ -75,17 +77,19 @@ class Promise:
     def _interval(self, outputs: np.ndarray, targets: np.ndarray, choosing: bool) -> np.ndarray:
         draws = self._draws[choosing][:, : len(targets)]
         scores = resampled(self.metric, outputs, targets, draws)
-        return interval(self._sign * (scores[:, 1] - scores[:, 0]), len(targets))
+        return interval(self._sign * (scores[:, 1] - scores[:, 0]), equal_units(self._units[choosing][: len(targets)]))
 
     @cached_property
     def _draws(self) -> dict[bool, np.ndarray]:
         """Draws of the examples that choose and that test, then of the lost answers beside those seen."""
-        index, more = np.arange(len(self.targets)), np.arange(UNSEEN) + len(self.targets)
-        halves = {True: index[self.choosing], False: index[self.testing]}
-        return {
-            choosing: poisson_draws([*half.tolist(), *more.tolist()], self.seed, self.resamples)
-            for choosing, half in halves.items()
-        }
+        return {which: poisson_draws(units, self.seed, self.resamples) for which, units in self._units.items()}
+
+    @cached_property
+    def _units(self) -> dict[bool, list[int]]:
+        """The units of the examples that choose and that test, then of the lost answers beside those seen."""
+        units, more = np.asarray(self.units), range(len(self.targets), len(self.targets) + UNSEEN)
+        halves = {True: units[self.choosing], False: units[self.testing]}
+        return {which: [*half.tolist(), *more] for which, half in halves.items()}
 
     def _with_unseen(self, outputs: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The outputs and targets with lost answers of the class whose loss costs most."""

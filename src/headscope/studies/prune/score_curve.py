@@ -10,7 +10,7 @@ from headscope.corpora.tasks import Task, chance, intervals, resampled, score
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.intervals import interval
+from headscope.statistics.intervals import equal_units, interval
 from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.removal import PrunedModel, places
 from headscope.studies.prune.size import TOKENS, megabytes, multiplications
@@ -97,7 +97,7 @@ class ScoreCurve:
     def to_variables(self, settings: Settings) -> dict[str, xr.DataArray]:
         """The result variables."""
         task, kept, outputs = self.task, self.kept, np.stack([each.outputs for each in self.points])
-        draws = poisson_draws(range(len(self.targets)), settings.seed, settings.resamples)
+        draws, few = poisson_draws(task.dev.units, settings.seed, settings.resamples), equal_units(task.dev.units)
         scores = np.stack([score(metric, outputs, self.targets) for metric in task.metrics], axis=-1)
         resamples = np.stack([resampled(metric, outputs, self.targets, draws) for metric in task.metrics], axis=-1)
         order = np.full(kept.left.shape, np.nan)
@@ -106,9 +106,9 @@ class ScoreCurve:
         variables = Variables({"share_removed": share, "metric": task.metrics}, PRUNED, LABELS)
         examples = np.full(scores.shape, len(self.targets))
         count = Count(examples, "examples behind score of the pruned model", dims=SCORES)
-        bounds = intervals(task.metrics, scores, resamples, len(self.targets))
+        bounds = intervals(task.metrics, scores, resamples, few)
         variables.add("pruned_score", scores, interval=bounds, count=count)
-        variables.add("score_change", scores - scores[0], interval=interval(resamples - resamples[:, :1]))
+        variables.add("score_change", scores - scores[0], interval=interval(resamples - resamples[:, :1], few))
         variables.add("chance", chance(task, self.targets))
         if self.promise:
             self._add_tests(variables, self.promise)

@@ -105,7 +105,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     promise, ranked, held_out = None, task, not from_ or (by == "importance" and trains)
     in_order = trains and held_out
     if tolerance is not None:
-        promise = Promise(task.metrics[0], targets, tolerance, settings.seed, settings.resamples, in_order)
+        examples = targets, task.dev.units
+        promise = Promise(task.metrics[0], *examples, tolerance, settings.seed, settings.resamples, in_order)
         ranked = replace(task, train=task.train or _half(task.dev, promise))
     steps = len(plan.counts(heads))
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
@@ -132,6 +133,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {
         "task": task.name,
+        "resampled": task.dev.resampled,
         "chosen_on": str(from_ or (ranked.train or task.dev).name),
         "spared": len(path.kept.spared - set(path.kept.gone)),
         "pruned_sha256": saved.sha256,
