@@ -4,7 +4,8 @@
     python -m benchmarks.same_numbers compare DIR OTHER       # each variable: equal, or the largest difference
 
 The corpus is the bundled sample; the task is made of its sentences (does one have the word "the"?), and so are the
-items of cloze (a sentence, and its words backwards). Nothing is drawn: the saved numbers alone are compared. A variable that is in one tree only, or has other dimensions, counts as different.
+items of cloze (a sentence, and its words backwards). Nothing is drawn: the saved numbers alone are compared. A variable
+that is in one tree only, or has other dimensions, counts as different.
 Run it before and after a change that must not change numbers, with one thread (`OMP_NUM_THREADS=1`).
 """
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from headscope.corpora import Options, read
+from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 from headscope.models import load
 from headscope.passes import Settings
@@ -39,7 +40,8 @@ def test_a_text_that_is_read_from_its_middle_has_the_same_documents(tmp_path, mo
     in_memory = documents(read(str(path)))
     monkeypatch.setattr("headscope.corpora.reading.IN_MEMORY", 0)
     found = read(str(path))
-    assert found.stream and [example.document for example in found.since(31)] == in_memory[31:]
+    assert isinstance(found.again(), Stream)
+    assert [example.document for example in found.since(31)] == in_memory[31:]
 
 
 def test_documents_of_a_treebank():

@@ -14,6 +14,7 @@ from headscope.corpora import Options, read
 from headscope.corpora import reading as module
 from headscope.corpora import stream as stream_module
 from headscope.corpora.parsing.lines import Cursor
+from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 
 REST = "\t_" * 7
@@ -96,11 +97,18 @@ def test_reading_from_any_example_equals_skipping(kind: str, end: str, data: st.
         assert len(every) == corpus.n_examples
         for first in range(len(every) + 1):
             assert list(corpus.since(first)) == every[first:]
-        assert corpus.stream
-        stream = corpus.stream()
+        stream = corpus.again()
+        assert isinstance(stream, Stream)
         for first in data.draw(st.lists(st.integers(0, len(every)), max_size=6)):
             stream.go(first)
             assert list(islice(stream, 2)) == every[first : first + 2]
+
+
+def test_from_an_example_that_the_end_of_its_file_ends_a_stream_goes_back(tmp_path: Path) -> None:
+    stream = read(written(tmp_path, "x.conll2000", "Cats NNS B-NP\n\nDogs NNS B-NP\n")).again()
+    assert isinstance(stream, Stream) and len(list(islice(stream, 2))) == 2
+    stream.go(0)
+    assert len(list(stream)) == 2
 
 
 @pytest.fixture
@@ -130,7 +138,8 @@ def test_of_a_large_corpus_few_places_are_kept(
 ) -> None:
     monkeypatch.setattr(stream_module, "MOST", 8)
     corpus = read(written(tmp_path, "x.txt", "A text.\n" * 100))
-    assert corpus.stream and len(corpus.stream().marks.marks) <= 8
+    stream = corpus.again()
+    assert isinstance(stream, Stream) and len(stream.marks.marks) <= 8
     for first in range(100):
         lines_read.clear()
         assert next(corpus.since(first)).id == f"x.txt:{first + 1}"

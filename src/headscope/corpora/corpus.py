@@ -24,7 +24,6 @@ class Corpus:
     * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
-    * `stream`: `again` of a corpus that is not in memory; it goes to any example without reading those before it.
 
     >>> from headscope.corpora import read
     >>> corpus = read("sample")
@@ -39,7 +38,6 @@ class Corpus:
     again: Callable[[], Iterator[Example]]
     files: SourceFiles | None = None
     text_bytes: int = 0
-    stream: Callable[[], Stream] | None = None
     n_documents: int = 0
 
     @property
@@ -76,11 +74,11 @@ class Corpus:
 
     def since(self, number: int) -> Iterator[Example]:
         """The examples from a number on, counted from 0."""
-        if self.stream is None:
-            return islice(self.again(), number, None)
-        stream = self.stream()
-        stream.go(number)
-        return stream
+        examples = self.again()
+        if not isinstance(examples, Stream):
+            return islice(examples, number, None)
+        examples.go(number)
+        return examples
 
     def __repr__(self) -> str:
         return f"Corpus('{self.name}', {self.n_examples} examples)"

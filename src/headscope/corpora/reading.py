@@ -89,7 +89,7 @@ def read(
     if (
         kept
         and corpus.files
-        and corpus.stream
+        and isinstance(corpus.again(), Stream)
         and time.monotonic() - started >= (SECONDS if keep_from is None else keep_from)
     ):
         kept_check.keep(kept, kind, options, corpus.files, check)
@@ -122,15 +122,13 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
         n, len(documents - {number_of("")}), skipped, text_bytes, Marks() if reading.repeated else marks
     )
     corpus = _streamed(name, files.sha256 if files else texts.hexdigest(), check, files, sources)
-    return (corpus if len(few) < n else replace(corpus, again=partial(iter, few), stream=None)), check
+    return (corpus if len(few) < n else replace(corpus, again=partial(iter, few))), check
 
 
 def _streamed(name: str, digest: str, check: kept_check.Check, files: SourceFiles | None, sources: Sources) -> Corpus:
     """A corpus that is read anew for each pass."""
     again = partial(Stream, sources, check.marks())
-    return Corpus(
-        name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, again, check.n_documents
-    )
+    return Corpus(name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, check.n_documents)
 
 
 def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:

@@ -168,7 +168,8 @@ class Stream(Iterator[Example]):
         """Go to a mark; in the file that is open, so that a packed one is unpacked once."""
         self.number = mark.examples
         self.reading.ids.clear()  # there are marks behind the start only where no id is repeated
-        if self.reading.source == mark.source and self.reading.cursor.line:
-            self.reading.cursor.move(mark.position)
+        cursor = self.reading.cursor
+        if self.reading.source == mark.source and cursor.line and not cursor.ended:
+            cursor.move(mark.position)
         else:
             self.rest = self.reading.examples(mark)

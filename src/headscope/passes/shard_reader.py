@@ -13,6 +13,7 @@ from typing import Generic
 from headscope.cluster.channel import Json, TaskChannel
 from headscope.cluster.engine import Tasks, no_piece
 from headscope.corpora import Corpus
+from headscope.corpora.stream import Stream
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
@@ -144,8 +145,8 @@ class _Slices:
     """Slices of a corpus by their numbers; what stands between them is not read, where the corpus has marks."""
 
     def __init__(self, corpus: Corpus, size: int):
-        self.corpus, self.size = corpus, size
-        self.stream = corpus.stream and corpus.stream()
+        self.corpus, self.size, examples = corpus, size, corpus.again()
+        self.stream = examples if isinstance(examples, Stream) else None
 
     def examples(self, number: int) -> list[Example]:
         """The examples of a slice."""

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headscope.corpora import read, reading
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
 from headscope.studies.coreference.segments import Context, Plan, parts, plan
@@ -68,6 +69,12 @@ def test_windows_look_back_and_ask_nothing_twice() -> None:
     found = planned(*map(mentioning, "aabba"), room=8, context="windows")
     assert heads_asked(found) == [[(3, [1]), (7, [1, 3, 5])], [(7, [1, 3, 5])]]
     assert found.inputs.skipped == {}
+
+
+def test_passes_read_the_segments_of_a_corpus_that_is_not_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "IN_MEMORY", 0)
+    found = plan(read("sample"), lambda texts: [len(text.split()) for text in texts], 60)
+    assert [each.id for each in found.inputs.since(0)] == list(found.cases)
 
 
 def test_the_first_segment_only() -> None:

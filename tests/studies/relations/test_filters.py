@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from headscope import Corpus
-from headscope.corpora import read
+from headscope.corpora import read, reading
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.relations import filters as module
@@ -84,6 +84,15 @@ def test_a_large_corpus_is_read_again_and_not_kept(monkeypatch: pytest.MonkeyPat
     assert [each.id for each in kept] == [each.id for each in kept] == ["0", "1", "8"]
     assert dropped["sentences without a link"] == 1 and isinstance(kept.again, partial)
     assert kept.again.func is module._again
+
+
+@pytest.mark.parametrize("few", [0, 4_000])
+def test_passes_read_what_is_left_of_a_corpus_that_is_not_in_memory(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(reading, "IN_MEMORY", 0)
+    monkeypatch.setattr(module, "IN_MEMORY", few)
+    kept, dropped = linked(read("sample"), "pairs", Limits(12))
+    assert dropped and [each.id for each in kept.since(3)] == [each.id for each in kept][3:]
+    assert kept.n_documents == len({each.document for each in kept}) < read("sample").n_documents
 
 
 @pytest.mark.parametrize("text", ["12,3", "12,3,2,1", "a,b,c", "0,3,2", "12,-3,2", "", "12;3;2"])

@@ -39,7 +39,7 @@ START = FilePosition()
 
 
 class Cursor:
-    """The place up to which a file is read; `move` lets the reader go on from another one.
+    """The place up to which a file is read; `move` lets the reader go on from another one, unless the file has `ended`.
 
     A reader that hands its cursor to `lines` keeps in `known` what it must know of earlier lines. When it yields an
     example, it has kept nothing else, and has read the last line of that example, but no further example.
@@ -56,7 +56,7 @@ class Cursor:
     def move(self, position: FilePosition) -> None:
         """Go on from a position."""
         self.offset, self.line, self.known = position.offset, position.line, position.known
-        self.moved = True
+        self.moved, self.ended = True, False
 
     def next_line(self, file: BinaryIO) -> bytes:
         """The next line of an open file, of one that is too long a byte more than is read; empty at the end of it."""
@@ -65,6 +65,7 @@ class Cursor:
         line = file.readline(LONGEST_LINE + 1)
         self.offset += len(line)
         self.line += 1
+        self.ended = not line
         return line
 
     def _seek(self, file: BinaryIO) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example, Link, Sentence
+from headscope.linguistics.sentence import Example, Link, Sentence, number_of
 from headscope.studies.relations.link_kinds import LinkKind, links_of
 
 IN_MEMORY = 4_000
@@ -57,13 +57,15 @@ def linked(corpus: Corpus, kind: LinkKind, limits: Limits) -> tuple[Corpus, dict
     elements are links. Of other links those that are too long or too near are dropped alone.
     """
     dropped: Counter[str] = Counter()
-    kept, number = [], 0
+    kept, documents, number = [], set[int](), 0
     for number, example in enumerate(_again(corpus, kind, limits, dropped), 1):
+        documents.add(number_of(example.document))
         if number <= IN_MEMORY:
             kept.append(example)
     again = partial(iter, kept) if number <= IN_MEMORY else partial(_again, corpus, kind, limits, Counter())
     steps = {reason: dropped[reason] for reason in _reasons(limits) if dropped[reason]}
-    return replace(corpus, n_examples=number, again=again), steps
+    n_documents = len(documents - {number_of("")})
+    return replace(corpus, n_examples=number, n_documents=n_documents, again=again), steps
 
 
 def _reasons(limits: Limits) -> list[str]:
