@@ -119,6 +119,15 @@ def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: 
     assert set(both["map_task"].values.flatten()) - {""}
 
 
+def test_a_result_says_what_its_intervals_are_over(model: headscope.Model) -> None:
+    documents = read("sample")
+    short = corpus(["the cat sat on the old bird"] * 2, "short")
+    assert run(model, (documents,), QUICK).attrs["resampled"] == documents.resampled == "90 documents"
+    assert run(model, (short, short), QUICK).attrs["resampled"] == "examples, taken as independent"
+    of_each = "sample: 90 documents; short: examples, taken as independent"
+    assert run(model, (documents, short), QUICK).attrs["resampled"] == of_each
+
+
 def test_interrupted_in_a_later_corpus_keeps_those_before(
     model: headscope.Model, sample: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,11 +131,15 @@ def _names(corpora: Sequence[Corpus]) -> list[str]:
 
 
 def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
-    """Totals over all corpora, and the counts of what was left out of each."""
+    """Totals over all corpora, the counts of what was left out of each, and what intervals are over."""
     sums = {key: sum(each.get(key, 0) for each in read) for key in ("n_examples", "n_tokens", "duration_s")}
     skipped = Counter()
     for name, each in zip(names, read, strict=False):
         prefix = f"{name}: " if names[1:] else ""
         skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(each.get("skipped", "{}")).items()})
+    over = {name: each["resampled"] for name, each in zip(names, read, strict=False) if "resampled" in each}
+    alike = dict.fromkeys(over.values())
+    units = "; ".join(alike if len(alike) == 1 else (f"{name}: {unit}" for name, unit in over.items()))
     stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
-    return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
+    counts = {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
+    return sums | stopped | counts | {"resampled": units}
