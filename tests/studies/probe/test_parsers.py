@@ -5,9 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from headscope.encoding.word_attention import SPECIAL
 from headscope.studies.probe.batches import Treebank, padded
+from headscope.studies.probe.distance_scores import UnitScores, offsets
 from headscope.studies.probe.parsers import (
     DISTANCES,
     AttentionAndWordsParser,
@@ -26,9 +28,9 @@ LEXICON = lexicon_of(NUMBERS)
 Score = Callable[[dict[str, np.ndarray], np.ndarray, np.ndarray, int, int], float]
 
 
-def by_loops(score: Score, parser: torch.nn.Module, number: int) -> list[list[float]]:
-    """The scores of ROOT and of each word as the head of each word."""
-    parameters = {name: each.detach().double().numpy() for name, each in parser.named_parameters()}
+def by_loops(score: Score, parser: torch.nn.Module, number: int, seed: int) -> list[list[float]]:
+    """The scores of ROOT and of each word as the head of each word, by the parser of a seed."""
+    parameters = {name: each[seed].detach().double().numpy() for name, each in parser.named_parameters()}
     between = BANK.arrays[number].double().numpy()
     rows = LEXICON.rows(BANK.sentences[number])
     vectors = np.concatenate([np.zeros((SPECIAL, NUMBERS)), LEXICON.table.double().numpy()[rows]])
@@ -47,25 +49,31 @@ def alone(parameters: dict[str, np.ndarray], between: np.ndarray, vectors: np.nd
 
 @pytest.mark.parametrize(("kind", "score"), [(AttentionParser, alone), (AttentionAndWordsParser, words_score)])
 def test_scores_and_loss_are_those_of_loops(kind: type[torch.nn.Module], score: Score) -> None:
-    parser = randomised(kind(BANK.features, NUMBERS))
-    batch = padded(BANK, LEXICON, [0, 3, 1, 2], CPU)
+    parser = randomised(kind(BANK.features, NUMBERS, seeds=2))
+    batch, among = padded(BANK, LEXICON, [0, 3, 1, 2], CPU), torch.tensor([[True] * 4, [True, False, True, False]])
     with torch.inference_mode():
-        scores, total = scored(parser, batch, LEXICON.table), float(loss(parser, batch, LEXICON.table))
-    expected = 0.0
-    for place, number in enumerate(batch.numbers):
-        naive, words = by_loops(score, parser, number), len(TREES[number])
-        expected += naive_loss(naive, TREES[number])
-        for word in range(words):
-            its = scores[place, word, : words + 1].numpy()
-            assert its[word + 1] == -np.inf  # never its own head
-            others = np.arange(words + 1) != word + 1
-            np.testing.assert_allclose(its[others], np.array(naive[word])[others], atol=1e-5)
-        assert (scores[place, :, words + 1 :] == -torch.inf).all()
-    assert total == pytest.approx(expected, abs=1e-4)
+        scores, totals = scored(parser, batch, LEXICON.table), loss(parser, batch, LEXICON.table, among)
+    for seed in range(2):
+        expected = 0.0
+        for place, number in enumerate(batch.numbers):
+            naive, words = by_loops(score, parser, number, seed), len(TREES[number])
+            expected += naive_loss(naive, TREES[number]) * bool(among[seed, place])
+            for word in range(words):
+                its = scores[seed, place, word, : words + 1].numpy()
+                assert its[word + 1] == -np.inf  # never its own head
+                others = np.arange(words + 1) != word + 1
+                np.testing.assert_allclose(its[others], np.array(naive[word])[others], atol=1e-5)
+            assert (scores[seed, place, :, words + 1 :] == -torch.inf).all()
+        assert float(totals[seed]) == pytest.approx(expected, abs=1e-4)
+
+
+def by_pair(lengths: list[int], words: int) -> Tensor:
+    """The features of `distances` of each sentence, word and candidate."""
+    return distances(torch.tensor(lengths), words)[:, offsets(words)]
 
 
 def test_distances_are_told_word_by_word() -> None:
-    found = distances(torch.tensor([4, 2]), 4)
+    found = by_pair([4, 2], 4)
     assert found.shape == (2, 4, 5, DISTANCES)
     for example, length in enumerate((4, 2)):
         for word in range(length):
@@ -77,6 +85,18 @@ def test_distances_are_told_word_by_word() -> None:
             assert found[example, word, 0].tolist() == [0.0] * (DISTANCES - 1) + [1.0]
 
 
+def test_the_gradient_of_the_baseline_is_that_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = torch.Generator().manual_seed(0)
+    shapes = (5, 2 * 4, 3), (5, 4, 3), (5, 5, 3), (3,)
+    inputs = [torch.randn(shape, generator=random, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    for cache in (10**6, 2 * 4 * 5 * 3):  # all sentences at once, and two at a time
+        monkeypatch.setattr("headscope.studies.probe.distance_scores.CACHE", cache)
+        assert torch.autograd.gradcheck(UnitScores.apply, inputs)
+        at_offset, dependent, candidate, weights = inputs
+        plain = (at_offset[:, offsets(4)] + dependent[:, :, None] + candidate[:, None]).tanh() @ weights
+        torch.testing.assert_close(UnitScores.apply(*inputs), plain)
+
+
 def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
     parser = randomised(DistanceParser(BANK.features, NUMBERS))
     batch = padded(BANK, LEXICON, [0, 3], CPU)
@@ -85,17 +105,17 @@ def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
         scores = scored(parser, batch, LEXICON.table)
         assert torch.equal(scores, scored(parser, padded(other, LEXICON, [0, 3], CPU), LEXICON.table))
         alone = scored(parser, padded(BANK, LEXICON, [0], CPU), LEXICON.table)
-    np.testing.assert_allclose(scores[0, :4, :5], alone[0], atol=1e-5)
-    parameters = {name: each.detach().numpy() for name, each in parser.named_parameters()}
+    np.testing.assert_allclose(scores[0, 0, :4, :5], alone[0, 0], atol=1e-5)
+    parameters = {name: each[0].detach().numpy() for name, each in parser.named_parameters()}
     vectors = LEXICON.table.numpy()[LEXICON.rows(BANK.sentences[0])]
     hidden = np.tanh(
         parameters["dependent.weight"] @ vectors[1]
         + parameters["dependent.bias"]
         + parameters["head.weight"] @ vectors[3]
-        + parameters["distance.weight"] @ distances(torch.tensor([4]), 4)[0, 1, 4].numpy()
+        + parameters["distance.weight"] @ by_pair([4], 4)[0, 1, 4].numpy()
     )
-    expected = (parameters["score.weight"] @ hidden + parameters["score.bias"]).item()
-    assert float(scores[0, 1, 4]) == pytest.approx(expected, abs=1e-5)
+    expected = (parameters["score.weight"] @ hidden).item()
+    assert float(scores[0, 0, 1, 4]) == pytest.approx(expected, abs=1e-5)
 
 
 def test_batches_have_each_sentence_once_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

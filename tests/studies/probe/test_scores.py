@@ -1,5 +1,7 @@
 """What parsers get right, and what each head adds to that, against loops over words."""
 
+from collections.abc import Sequence
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,9 +13,9 @@ from headscope.linguistics.spanning_tree import cycle
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.probe.batches import Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
-from headscope.studies.probe.parsers import AttentionParser
+from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
 from headscope.studies.probe.scores import Gold, predict, preferences
-from headscope.studies.probe.train import ParserRecipe, fit, scored
+from headscope.studies.probe.train import Fitted, ParserRecipe, fit, hold_out, scored
 from support.parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
 
 CPU = torch.device("cpu")
@@ -46,11 +48,11 @@ def test_a_tally_is_the_mean_over_words() -> None:
 
 
 def test_predicted_trees_are_the_best_of_networkx() -> None:
-    parser = randomised(AttentionParser(BANK.features, 2))
-    predicted = predict(parser, BANK, LEXICON, CPU)
+    parser = randomised(AttentionParser(BANK.features, 2, seeds=2))
+    ((predicted, _),) = predict([parser], BANK, LEXICON, CPU)
     for number, each in enumerate(SENTENCES):
         with torch.inference_mode():
-            scores = scored(parser, padded(BANK, LEXICON, [number], CPU), LEXICON.table)[0].double().numpy()
+            scores = scored(parser, padded(BANK, LEXICON, [number], CPU), LEXICON.table)[0, 0].double().numpy()
         heads, words = predicted.trees[number], len(each)
         assert (heads == 0).sum() == 1 and not cycle(heads.tolist())
         best = []
@@ -94,33 +96,64 @@ def learnable() -> tuple[Treebank, Lexicon]:
     return bank, lexicon_of(2)
 
 
+KINDS = {
+    "attention": AttentionParser,
+    "attention_and_words": AttentionAndWordsParser,
+    "distances_and_words": DistanceParser,
+}
+
+
 def test_training_finds_the_head_that_knows_and_keeps_the_best_epoch() -> None:
     bank, lexicon = learnable()
     done: list[int] = []
-    recipe = ParserRecipe(learning_rate=0.2, batch=4, epochs=12)
-    fitted = fit(AttentionParser, bank, lexicon, recipe, 0, CPU, done.append)
-    weights = fitted.parser.get_parameter("weights")
-    assert weights.argmax() == 1 and fitted.losses[-1] < 0.2 < fitted.losses[0]
-    assert Gold(LEARNABLE).right(predict(fitted.parser, bank, lexicon, CPU).trees).all()
-    assert sum(done) == 12 * 36  # what was not needed is told too
-    again = fit(AttentionParser, bank, lexicon, recipe, 0, CPU).parser.get_parameter("weights")
+    recipe = ParserRecipe(attention_rate=0.2, learning_rate=0.01, batch=4, epochs=12)
+    fitted = fit(KINDS, bank, lexicon, recipe, [0, 1], CPU, done.append)
+    attention = fitted["attention"]
+    weights = attention.best.get_parameter("weights")
+    assert (weights.argmax(1) == 1).all() and (attention.losses[-1] < 0.2).all() and (attention.losses[0] > 0.2).all()
+    for predicted in predict([attention.best], bank, lexicon, CPU)[0]:
+        assert Gold(LEARNABLE).right(predicted.trees).all()
+    assert sum(done) == 12 * (~hold_out(40, 0.1, [0, 1]).all(0)).sum()
+    again = fit(KINDS, bank, lexicon, recipe, [0, 1], CPU)["attention"].best.get_parameter("weights")
     assert torch.equal(weights, again)
 
 
-def test_training_stops_where_the_held_out_loss_no_longer_falls(monkeypatch: pytest.MonkeyPatch) -> None:
-    losses, seen = iter([3.0, 2.0, 2.5, 2.25, 1.0]), []
+@pytest.mark.parametrize("name", KINDS)
+def test_seeds_that_are_trained_together_do_not_depend_on_each_other(name: str) -> None:
+    """In one batch, since the first seed alone decides on their order."""
+    recipe, seeds = ParserRecipe(learning_rate=0.01, batch=64, epochs=4), [0, 7]
+    together = fit({name: KINDS[name]}, *learnable(), recipe, seeds, CPU)[name]
+    for row, seed in enumerate(seeds):
+        alone = fit({name: KINDS[name]}, *learnable(), recipe, [seed], CPU)[name]
+        np.testing.assert_allclose([each[row] for each in together.losses], np.concatenate(alone.losses), atol=1e-5)
+        for whole, single in zip(together.best.parameters(), alone.best.parameters(), strict=True):
+            torch.testing.assert_close(whole[row], single[0], atol=1e-4, rtol=1e-4)
 
-    def made_up(parser: torch.nn.Module, *_: object) -> float:
-        seen.append(parser.get_parameter("weights").detach().clone())
-        return next(losses)
+
+def test_training_stops_where_no_held_out_loss_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    losses, seen = iter([(3.0, 1.0), (2.0, 2.0), (2.5, 3.0), (2.25, 4.0), (1.0, 0.0)]), []
+
+    def made_up(fitted: Sequence[Fitted], *_: object) -> np.ndarray:
+        seen.append(fitted[0].parser.get_parameter("weights").detach().clone())
+        return np.array([next(losses)])
 
     monkeypatch.setattr("headscope.studies.probe.train.evaluated", made_up)
-    fitted = fit(AttentionParser, *learnable(), ParserRecipe(learning_rate=0.2, epochs=5, patience=2), 0, CPU)
-    assert fitted.losses == [3.0, 2.0, 2.5, 2.25]
-    assert torch.equal(fitted.parser.get_parameter("weights"), seen[1])
+    done: list[int] = []
+    recipe = ParserRecipe(learning_rate=0.2, epochs=5, patience=2)
+    fitted = fit({"attention": AttentionParser}, *learnable(), recipe, [0, 1], CPU, done.append)["attention"]
+    assert np.array(fitted.losses).tolist() == [[3.0, 1.0], [2.0, 2.0], [2.5, 3.0], [2.25, 4.0]]
+    best = fitted.best.get_parameter("weights")
+    assert torch.equal(best[0], seen[1][0]) and torch.equal(best[1], seen[0][1])
+    assert sum(done) == 5 * (~hold_out(40, 0.1, [0, 1]).all(0)).sum()  # what was not needed is told too
 
 
 def test_a_loss_that_is_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.probe.train.evaluated", lambda *_: float("nan"))
+    monkeypatch.setattr("headscope.studies.probe.train.evaluated", lambda *_: np.full((1, 1), np.nan))
     with pytest.raises(HeadscopeError, match="the loss is nan in epoch 1; use a smaller --learning-rate"):
-        fit(AttentionParser, *learnable(), ParserRecipe(learning_rate=0.2), 0, CPU)
+        fit({"attention": AttentionParser}, *learnable(), ParserRecipe(learning_rate=0.2), [0], CPU)
+
+
+def test_passes_over_many_sentences_are_few() -> None:
+    recipe = ParserRecipe(learning_rate=0.1)
+    assert [recipe.passes(number) for number in (10, 2_500, 12_500)] == [10, 6, 3]
+    assert ParserRecipe(learning_rate=0.1, epochs=2).passes(10) == 2

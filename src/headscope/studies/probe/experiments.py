@@ -1,7 +1,7 @@
 """All parsers of a study, trained and scored; their outcomes are kept, not the parsers."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -30,13 +30,12 @@ RANDOM = ("random_attention", "random_attention_and_words")
 
 @dataclass
 class Experiments:
-    """Parsers that are trained one after the other, and their outcomes.
+    """Parsers that are trained, and their outcomes.
 
-    * `recipes`: of each of `KINDS`.
     * `outcomes`: what each gets right; `weights`: of the heads in the attention-only parser, by seed.
     """
 
-    recipes: Mapping[str, ParserRecipe]
+    recipe: ParserRecipe
     lexicon: Lexicon
     gold: Gold
     device: torch.device
@@ -55,19 +54,18 @@ class Experiments:
                 raise
             self.interrupted = f"after {sum(len(each.epochs) for each in self.outcomes.values())} trainings"
 
-    def run(self, names: Iterable[str], seeds: Iterable[int], treebanks: CapturedTreebanks[Treebank]) -> None:
-        """Train and score parsers, each with each seed."""
-        for name in names:
-            for seed in seeds:
-                fitted = fit(
-                    KINDS[name], treebanks.train, self.lexicon, self.recipes[name], seed, self.device, self.done
-                )
-                predicted = predict(fitted.parser, treebanks.test, self.lexicon, self.device)
-                outcome = self.outcomes.setdefault(name, Outcome())
-                outcome.add(self.gold.right(predicted.trees), self.gold.right(predicted.best), len(fitted.losses))
-                if name == "attention":
-                    weights = fitted.parser.get_parameter("weights")
-                    self.weights.append(weights.detach().cpu().double().numpy())
+    def run(self, names: Sequence[str], seeds: Sequence[int], treebanks: CapturedTreebanks[Treebank]) -> None:
+        """Train parsers of some kinds with all seeds at once, and score them."""
+        kinds = {name: KINDS[name] for name in names}
+        fitted = fit(kinds, treebanks.train, self.lexicon, self.recipe, seeds, self.device, self.done)
+        best = [each.best for each in fitted.values()]
+        predicted = predict(best, treebanks.test, self.lexicon, self.device)
+        for (name, each), of_seeds in zip(fitted.items(), predicted, strict=True):
+            outcome = self.outcomes.setdefault(name, Outcome())
+            for of_seed in of_seeds:
+                outcome.add(self.gold.right(of_seed.trees), self.gold.right(of_seed.best), len(each.losses))
+            if name == "attention":
+                self.weights += list(each.best.get_parameter("weights").detach().cpu().double().numpy())
 
     def simple(self, treebanks: CapturedTreebanks[Treebank]) -> int:
         """Score the trees that need no training: right-branching, and at the best fixed offset; return that offset."""

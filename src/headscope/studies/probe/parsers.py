@@ -3,6 +3,9 @@
 All read a batch of sentences as `Attention`: [CLS] and [SEP] stand before the words, and the features of two tokens are
 the attention of each head of the model from one to the other, then that back. What they give is, for each word, the
 score of ROOT and of each word; the probability is the softmax.
+
+Each module is the parsers of several seeds, with a row of each parameter for each seed. They see the same batches, and
+attention is read once for all of them.
 """
 
 import torch
@@ -10,13 +13,30 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headscope.encoding.word_attention import SPECIAL
+from headscope.studies.probe.distance_scores import UnitScores
 
 Attention = Float[Tensor, "sentence token token feature"]
 WordVectors = Float[Tensor, "sentence token number"]
 Lengths = Int[Tensor, " sentence"]
-Scores = Float[Tensor, "sentence word candidate"]
+Scores = Float[Tensor, "seed sentence word candidate"]
 # The released code has 256, which take four times as long and gain nothing that a baseline needs.
 HIDDEN = 64
+
+
+class Linears(nn.Module):
+    """A linear map for each seed, of the same inputs."""
+
+    def __init__(self, inputs: int, outputs: int, seeds: int, *, bias: bool = True):
+        super().__init__()
+        singles = [nn.Linear(inputs, outputs, bias=bias) for _ in range(seeds)]
+        self.weight = nn.Parameter(torch.stack([single.weight.detach() for single in singles]))
+        self.bias = nn.Parameter(torch.stack([single.bias.detach() for single in singles])) if bias else None
+
+    def forward(self, inputs: Float[Tensor, "*dims input"]) -> Float[Tensor, "*dims seed output"]:
+        """The outputs of all maps, by one product."""
+        bias = None if self.bias is None else self.bias.flatten()
+        both = nn.functional.linear(inputs, self.weight.flatten(0, 1), bias)
+        return both.unflatten(-1, self.weight.shape[:2])
 
 
 class Root(nn.Module):
@@ -25,15 +45,15 @@ class Root(nn.Module):
     A learned constant is added, without which a model without special tokens could never find a root.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seeds: int) -> None:
         super().__init__()
-        self.scalars = nn.Parameter(torch.ones(SPECIAL))
-        self.constant = nn.Parameter(torch.zeros(()))
+        self.scalars, self.constant = nn.Parameter(torch.ones(seeds, SPECIAL)), nn.Parameter(torch.zeros(seeds))
 
-    def forward(self, scores: Float[Tensor, "sentence token token"]) -> Scores:
+    def forward(self, scores: Float[Tensor, "seed sentence token token"]) -> Scores:
         """Scores of all tokens become those of ROOT and of the words."""
-        root = scores[:, SPECIAL:, :SPECIAL] @ self.scalars + self.constant
-        return torch.cat([root[..., None], scores[:, SPECIAL:, SPECIAL:]], dim=-1)
+        scalars, constant = self.scalars[:, None, None], self.constant[:, None, None]
+        root = (scores[:, :, SPECIAL:, :SPECIAL] * scalars).sum(-1) + constant
+        return torch.cat([root[..., None], scores[:, :, SPECIAL:, SPECIAL:]], dim=-1)
 
 
 class AttentionParser(nn.Module):
@@ -42,15 +62,13 @@ class AttentionParser(nn.Module):
     * `features`: twice the number of the model's heads.
     """
 
-    uses_words = False
-
-    def __init__(self, features: int, numbers: int):
+    def __init__(self, features: int, numbers: int, seeds: int = 1):
         super().__init__()
-        self.weights, self.root = nn.Parameter(torch.zeros(features)), Root()
+        self.weights, self.root = nn.Parameter(torch.zeros(seeds, features)), Root(seeds)
 
     def forward(self, attention: Attention, vectors: WordVectors, lengths: Lengths) -> Scores:
         """The scores of ROOT and of each word as the head of each word."""
-        return self.root(attention @ self.weights)
+        return self.root((attention @ self.weights.T).movedim(-1, 0))
 
 
 class AttentionAndWordsParser(nn.Module):
@@ -62,23 +80,22 @@ class AttentionAndWordsParser(nn.Module):
     * `numbers`: of a word's vector.
     """
 
-    uses_words = True
-
-    def __init__(self, features: int, numbers: int):
+    def __init__(self, features: int, numbers: int, seeds: int = 1):
         super().__init__()
-        self.dependent = nn.Linear(numbers, features)
-        self.head = nn.Linear(numbers, features, bias=False)
-        self.root = Root()
+        self.dependent = Linears(numbers, features, seeds)
+        self.head = Linears(numbers, features, seeds, bias=False)
+        self.root = Root(seeds)
         for parameter in (*self.dependent.parameters(), *self.head.parameters()):
             nn.init.zeros_(parameter)
 
     def forward(self, attention: Attention, vectors: WordVectors, lengths: Lengths) -> Scores:
         """The scores of ROOT and of each word as the head of each word."""
-        of_dependent, of_head = self.dependent(vectors), self.head(vectors)
+        of_dependent, of_head = self.dependent(vectors), self.head(vectors)  # [sentence, token, seed, feature]
         # What the head's vector weighs is the same features, seen from the head: each direction is then the other.
         seen_from_head = of_head.roll(attention.shape[-1] // 2, dims=-1)
-        both = attention @ torch.stack([of_dependent, seen_from_head], dim=-1)  # [sentence, token, token, 2]
-        return self.root(both[..., 0] + both[..., 1].mT)
+        both = (attention @ torch.cat([of_dependent, seen_from_head], dim=2).mT).movedim(-1, 0)
+        from_dependent, from_head = both.chunk(2)  # [seed, sentence, token, token]
+        return self.root(from_dependent + from_head.mT)
 
 
 class DistanceParser(nn.Module):
@@ -88,38 +105,36 @@ class DistanceParser(nn.Module):
     is 1 or 2 words ahead or behind, and whether it is ROOT, whose vector is 0.
     """
 
-    uses_words = True
-
-    def __init__(self, features: int, numbers: int):
+    def __init__(self, features: int, numbers: int, seeds: int = 1):
         super().__init__()
-        self.dependent, self.head = nn.Linear(numbers, HIDDEN), nn.Linear(numbers, HIDDEN, bias=False)
-        self.distance, self.score = nn.Linear(DISTANCES, HIDDEN, bias=False), nn.Linear(HIDDEN, 1)
+        self.dependent, self.head = Linears(numbers, HIDDEN, seeds), Linears(numbers, HIDDEN, seeds, bias=False)
+        self.distance = Linears(DISTANCES, HIDDEN, seeds, bias=False)
+        # A bias would be the same for all candidates.
+        self.score = Linears(HIDDEN, 1, seeds, bias=False)
 
     def forward(self, attention: Attention, vectors: WordVectors, lengths: Lengths) -> Scores:
         """The scores of ROOT and of each word as the head of each word."""
         words = vectors[:, SPECIAL:]
-        candidates = nn.functional.pad(self.head(words), (0, 0, 1, 0))
-        # In place: of all parsers this alone has large intermediate values.
-        hidden = self.distance(distances(lengths, words.shape[1]))
-        hidden = hidden.add_(self.dependent(words)[:, :, None]).add_(candidates[:, None]).tanh_()
-        return self.score(hidden)[..., 0]
+        candidates = nn.functional.pad(self.head(words), (0, 0, 0, 0, 1, 0))
+        parts = (self.distance(distances(lengths, words.shape[1])), self.dependent(words), candidates)
+        of_seeds = zip(*(part.unbind(2) for part in parts), self.score.weight[:, 0], strict=True)
+        return torch.stack([UnitScores.apply(*of_seed) for of_seed in of_seeds])
 
 
 NEAR = (-2, -1, 1, 2)
 DISTANCES = 2 + len(NEAR) + 1
 
 
-def distances(lengths: Lengths, words: int) -> Float[Tensor, "sentence word candidate distance"]:
-    """The features of where each candidate, ROOT first, stands from each word, in sentences padded to `words`.
+def distances(lengths: Lengths, words: int) -> Float[Tensor, "sentence offset distance"]:
+    """The features of the offsets from a word to a candidate, and last of ROOT, in sentences padded to `words`.
 
-    >>> distances(torch.tensor([2]), 2)[0, 0].tolist()  # of the first word: ROOT, itself, and the word after it
-    [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]
+    >>> distances(torch.tensor([2]), 2)[0].tolist()  # the word before, the word itself, the word after it, ROOT
+    [[0.0, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, ...], [0.5, 0.0, 0.0, 0.0, 1.0, ...], [0.0, ..., 1.0]]
     """
-    places = torch.arange(words, device=lengths.device)
-    away = (places[None] - places[:, None]).float()
-    features = torch.zeros(len(lengths), words, words + 1, DISTANCES, device=lengths.device)
-    features[:, :, 1:, 0] = away.clamp_min(0) / lengths[:, None, None]
-    features[:, :, 1:, 1] = away.mT.clamp_min(0) / lengths[:, None, None]
-    features[:, :, 1:, 2:-1] = torch.stack([away == near for near in NEAR], dim=-1).float()
-    features[:, :, 0, -1] = 1
+    away = torch.arange(1 - words, words, device=lengths.device)
+    features = torch.zeros(len(lengths), 2 * words, DISTANCES, device=lengths.device)
+    features[:, :-1, 0] = away.clamp_min(0) / lengths[:, None]
+    features[:, :-1, 1] = (-away).clamp_min(0) / lengths[:, None]
+    features[:, :-1, 2:-1] = torch.stack([away == near for near in NEAR], dim=-1).float()
+    features[:, -1, -1] = 1
     return features

@@ -95,19 +95,29 @@ class Predicted:
     best: list[Heads]
 
 
-def predict(parser: nn.Module, treebank: Treebank, lexicon: Lexicon, device: torch.device) -> Predicted:
-    """The heads that a parser predicts for each sentence of a treebank."""
-    trees, best = ([np.empty(0, dtype=int)] * len(treebank) for _ in range(2))
-    table = lexicon.table.to(device)
+def predict(
+    parsers: Sequence[nn.Module], treebank: Treebank, lexicon: Lexicon, device: torch.device
+) -> list[list[Predicted]]:
+    """The heads that parsers of some kinds predict for each sentence of a treebank, by kind and seed."""
+    found: list[list[Predicted]] = [[] for _ in parsers]
+    table, empty = lexicon.table.to(device), [np.empty(0, dtype=int)] * len(treebank)
     with torch.inference_mode():
         for part in treebank.groups(CHUNK, np.arange(len(treebank))):
             batch = padded(treebank, lexicon, part, device)
-            scores = scored(parser, batch, table).double().cpu().numpy()
-            for number, each in zip(part, scores, strict=True):
-                words = len(treebank.sentences[number])
-                of_words = each[:words, : words + 1]
-                trees[number], best[number] = tree(of_words), best_heads(of_words)
-    return Predicted(trees, best)
+            for parser, of_kind in zip(parsers, found, strict=True):
+                scores = scored(parser, batch, table).double().cpu().numpy()
+                of_kind += [Predicted(empty.copy(), empty.copy()) for _ in scores[len(of_kind) :]]
+                for predicted, of_seed in zip(of_kind, scores, strict=True):
+                    _add(predicted, treebank, part, of_seed)
+    return found
+
+
+def _add(predicted: Predicted, treebank: Treebank, part: Sequence[int], scores: np.ndarray) -> None:
+    """Add the heads of the sentences of a batch."""
+    for number, of_sentence in zip(part, scores, strict=True):
+        words = len(treebank.sentences[number])
+        of_words = of_sentence[:words, : words + 1]
+        predicted.trees[number], predicted.best[number] = tree(of_words), best_heads(of_words)
 
 
 def preferences(treebank: Treebank, gold: Gold) -> Float[np.ndarray, "scored feature"]:
