@@ -10,6 +10,7 @@ import pytest
 
 from headscope.corpora import Options, read, stream
 from headscope.corpora import reading as module
+from headscope.corpora.corpus import sample
 from headscope.errors import HeadscopeError
 from support.written import corpus, texts
 
@@ -178,3 +179,14 @@ def test_the_kind_can_be_named(tmp_path, monkeypatch, source):
 def test_a_kind_before_a_colon_is_enough(tmp_path):
     (tmp_path / "x.raw").write_text("One.\n")
     assert texts(read(f"text:{tmp_path / 'x.raw'}")) == [["One."]]
+
+
+def test_a_sample_is_drawn_by_the_seed_in_the_order_of_the_corpus() -> None:
+    corpus = read("sample")
+    texts, drawn = [example.first[0].text for example in corpus], sample(corpus, 20, 0)
+    numbers = [texts.index(example.first[0].text) for example in drawn]
+    assert len(drawn) == len(numbers) == 20 and numbers == sorted(numbers) != list(range(20))
+    assert list(drawn) == list(sample(corpus, 20, 0)) != list(sample(corpus, 20, 1))
+    assert list(drawn.since(15)) == list(drawn)[15:]
+    assert len({corpus.sha256, drawn.sha256, sample(corpus, 20, 1).sha256, sample(corpus, 21, 0).sha256}) == 4
+    assert drawn.n_documents == len({example.document for example in drawn}) < corpus.n_documents

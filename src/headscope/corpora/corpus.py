@@ -3,7 +3,10 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+
+import numpy as np
 
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
@@ -82,6 +85,17 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"Corpus('{self.name}', {self.n_examples} examples)"
+
+
+def sample(corpus: Corpus, number: int, seed: int) -> Corpus:
+    """So many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
+    drawn = set(np.random.default_rng(seed).permutation(corpus.n_examples)[:number].tolist())
+    examples = [example for place, example in enumerate(corpus) if place in drawn]
+    # No journal goes on from that of the first so many examples.
+    sha256 = hashlib.sha256(f"{corpus.sha256} {number} {seed}".encode()).hexdigest()
+    documents = len({example.document for example in examples}) if corpus.n_documents else 0
+    again = partial(iter, examples)
+    return Corpus(corpus.name, sha256, len(examples), corpus.skipped, again, corpus.files, n_documents=documents)
 
 
 def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:

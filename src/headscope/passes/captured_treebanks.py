@@ -10,13 +10,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.corpora import Corpus
-from headscope.encoding.parsed_sentences import Parsed, every_fifth
+from headscope.corpora.corpus import sample
+from headscope.encoding.parsed_sentences import FIFTH, Parsed, every_fifth
 from headscope.errors import HeadscopeError
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.passes.passes import Attributes
+from headscope.passes.settings import Settings
 
 # Sentences are sorted by length within so many batches.
 WINDOW = 32
+# Sentences to train on, unless all are asked for: a model and three of random weights read them within two minutes.
+QUICK = 2_000
 Read = Callable[[Corpus, ArrayStore], tuple[list[Parsed], Attributes]]
 
 
@@ -101,6 +105,26 @@ def capture_treebanks(
         if not (len(train) and len(test)):
             raise HeadscopeError(f"corpus '{corpus.name}': {len(tested)} sentences are too few; name a larger treebank")
         yield CapturedTreebanks(train, test, train_read, test_read, store.in_memory, store.on_disk)
+
+
+def of_two_minutes(
+    corpus: Corpus, training: Corpus | None, settings: Settings, *, full: bool
+) -> tuple[Corpus, Corpus | None]:
+    """The treebanks with at most `QUICK` sentences to train on, drawn by the seed, which one line says; all if `full`.
+
+    * `training`: None trains on four documents (or sentences) of five of the corpus; then the corpus is sampled.
+    """
+    read, most = training or corpus, QUICK if training else QUICK * FIFTH // (FIFTH - 1)
+    if full or read.n_examples <= most:
+        return corpus, training
+    tested = corpus.n_examples if training else 0
+    times = (tested + read.n_examples) / (tested + most)
+    settings.on_notice(
+        f"{most:,} of {read.n_examples:,} sentences of '{read.name}' are read, drawn by the seed; --full reads all, in "
+        f"some {times:.1f} times the time"
+    )
+    drawn = sample(read, most, settings.seed)
+    return (corpus, drawn) if training else (drawn, None)
 
 
 def read_treebanks(

@@ -67,3 +67,19 @@ def test_scored_inputs_are_steps_of_the_bar() -> None:
     settings = Settings(resamples=20, on_progress=steps.append, on_total=totals.append)
     run(model, read(["the cat saw it.", "the dog ran", "she said that"]), settings, scored=2, flow=0)
     assert totals == [5] and sum(steps) == 5 and steps.count(1) >= 2
+
+
+def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, lines, totals = wrap(tiny_bert(), tiny_tokenizer()), list[str](), list[int]()
+    corpus = read(["the cat saw it.", *["the dog ran"] * 14])  # of 7 and 5 tokens
+    settings = Settings(resamples=20, on_notice=lines.append, on_total=totals.append)
+    for budget, full, expected in (
+        (20 * (7 * 7 + 11 * 5 * 5), False, 12),
+        (100, False, 10),
+        (10**6, False, 15),
+        (100, True, 15),
+    ):
+        monkeypatch.setattr("headscope.studies.attributions.study.TOKENS_OF_TWO_MINUTES", budget)
+        run(model, corpus, settings, flow=0, full=full)
+        assert totals.pop() == 15 + expected
+        assert (f"{expected} of 15 inputs are scored" in lines[-1]) == (expected < 15)

@@ -203,4 +203,21 @@ def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
     settings = Settings(resamples=5, on_progress=done.append, on_total=expected.append)
     shorter: dict[str, Any] = FAST | {"epochs": 2}
     study.run(model, TREEBANK, settings, **shorter)
-    assert sum(done) == expected[0]
+    assert sum(done) == expected[-1]
+
+
+@pytest.mark.parametrize(("training", "trained", "tested"), [(TREEBANK, 20, 60), (None, 20, 5)])
+def test_a_sample_of_many_sentences_is_trained_on_and_one_line_says_so(
+    model: headscope.Model, monkeypatch: pytest.MonkeyPatch, training: Corpus | None, trained: int, tested: int
+) -> None:
+    monkeypatch.setattr("headscope.passes.captured_treebanks.QUICK", 20)
+    lines: list[str] = []
+    settings = Settings(resamples=5, on_notice=lines.append)
+    options: dict[str, Any] = FAST | {"epochs": 1, "seeds": 1, "random": False}
+    result = study.run(model, TREEBANK, settings, training=training, **options)
+    assert json.loads(result.attrs["training"])["sentences"] == trained and result.attrs["test_sentences"] == tested
+    assert json.loads(result.attrs["training"])["sha256"] == TREEBANK.sha256
+    (line,) = lines
+    assert f"{25 if training is None else 20} of 60 sentences" in line and "--full reads all" in line
+    result = study.run(model, TREEBANK, settings, training=training, full=True, **options)
+    assert json.loads(result.attrs["training"])["sentences"] == (60 if training else 48) and lines == [line]

@@ -188,3 +188,11 @@ def test_one_sentence_tells_nothing(model: headscope.Model) -> None:
     result = study.run(model, one, QUICK, training=TREEBANK, **FAST, random=False)
     findings = study_page(result).highlights()
     assert {finding.verdict for finding in findings if finding.claim} == {"undecided"}
+
+
+def test_a_sample_of_many_sentences_is_trained_on(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.passes.captured_treebanks.QUICK", 20)
+    for full, sentences in ((False, 20), (True, 60)):
+        result = study.run(model, TREEBANK, QUICK, training=TREEBANK, full=full, random=False, **FAST)
+        assert json.loads(result.attrs["training"])["sentences"] == sentences
+        assert result.attrs["test_sentences"] == 60

@@ -71,6 +71,11 @@ class Explained:
         return Explained(added(self.tallies, other.tallies), self.rows + other.rows, self.shown + other.shown)
 
 
+def drawn(inputs: int, seed: int) -> list[int]:
+    """The numbers of the inputs of a corpus in random order, by the seed."""
+    return np.random.default_rng(seed).permutation(inputs).tolist()
+
+
 def sample_of(inputs: int, scored: int, flow: int, seed: int) -> Sample:
     """A random sample of the inputs of a corpus, by the seed.
 
@@ -78,7 +83,7 @@ def sample_of(inputs: int, scored: int, flow: int, seed: int) -> Sample:
     >>> len(sample.scored), sample.flow < sample.scored
     (4, True)
     """
-    order = np.random.default_rng(seed).permutation(inputs).tolist()
+    order = drawn(inputs, seed)
     return Sample(frozenset(order[:scored]), frozenset(order[: min(flow, scored)]))
 
 

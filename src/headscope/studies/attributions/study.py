@@ -3,18 +3,20 @@
 import json
 from typing import Annotated, Literal
 
+import numpy as np
 import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
+from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.attributions.blanking import blank_token
-from headscope.studies.attributions.explaining_pass import explain_corpus, sample_of
+from headscope.studies.attributions.explaining_pass import drawn, explain_corpus, sample_of
 from headscope.studies.attributions.targets import target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
 
@@ -22,6 +24,10 @@ from headscope.studies.attributions.variables import shown_inputs, to_variables
 OPTIONS = {"batch_tokens": 1024}
 # Few enough inputs to score while a user waits.
 FIRST_LOOK = 10
+# Sets of blanked tokens of an input: so many for each token, up to a number.
+SETS_OF_TOKEN, SETS = 20, 700
+# Tokens of all copies with blanked tokens, of which one thread runs 4 in a millisecond in the built-in model.
+TOKENS_OF_TWO_MINUTES = 480_000
 REQUIRED = ("importance_share",)
 
 
@@ -36,6 +42,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     blank: Literal["mask", "unknown", "hidden"] = "mask",
     pooling: Literal["mean", "first"] = "mean",
     shown: Annotated[int, Range(0)] = 3,
+    full: bool = False,
 ) -> xr.Dataset:
     """Importance of input tokens for a target of the model by `attribution` (method) and `layer`; its faithfulness.
 
@@ -70,12 +77,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `task`: Task of which `corpus` is a split, for a model with a classification head.
-    * `scored`: Number of inputs to score, chosen by the seed. Each takes some 400 passes of its length.
+    * `scored`: Most inputs to score, chosen by the seed. Each takes some 400 passes of its length.
     * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.
     * `blank`: Replacement of a blanked token: mask token, unknown token, or hidden from all tokens. Without a mask
       token, tokens are hidden.
     * `pooling`: Representation of a text for a model without a head: mean of the last states, or the first state.
     * `shown`: Number of inputs to draw, of at most 24 tokens.
+    * `full`: Score so many inputs also if they are long; by default as many as the built-in model scores in two
+      minutes, and at least 10.
 
     Raises `HeadscopeError` if the layers of the model cannot be run one by one, or no example fits into the model.
 
@@ -87,8 +96,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     token, target = blank_token(model, blank), target_of(model, pooling)
     attributes = provenance("attributions", model, corpus, settings)
+    wanted, scored = scored, scored if full else of_two_minutes(model, corpus, settings, scored)
     sample = sample_of(corpus.n_examples, scored, flow, settings.seed)
-    _announce(settings, corpus.n_examples, len(sample.scored))
+    _announce(settings, corpus.n_examples, len(sample.scored), min(wanted, corpus.n_examples))
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
@@ -102,9 +112,26 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
 
 
-def _announce(settings: Settings, inputs: int, scored: int) -> None:
+def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int) -> int:
+    """How many of the inputs that the seed draws are scored in two minutes, by their lengths alone."""
+    numbers = drawn(corpus.n_examples, settings.seed)[:scored]
+    wanted = set(numbers)
+    examples = {number: example for number, example in enumerate(corpus) if number in wanted}
+    words = Words(model.tokenizer, model.max_tokens, settings.long)
+    encoded = words.tokenized(examples[number] for number in numbers)
+    lengths = np.array([sum(map(len, encodings)) for _, encodings in encoded])
+    tokens = np.cumsum(lengths * np.minimum(SETS_OF_TOKEN * lengths, SETS))
+    return min(scored, max(FIRST_LOOK, int((tokens <= TOKENS_OF_TWO_MINUTES).sum())))
+
+
+def _announce(settings: Settings, inputs: int, scored: int, wanted: int) -> None:
     """Say what takes most of the time, before it starts; scored inputs are steps of the bar of their own."""
     settings.on_total(inputs if settings.in_parts else inputs + scored)
-    if scored > FIRST_LOOK:
+    if scored < wanted:
+        settings.on_notice(
+            f"{scored} of {wanted} inputs are scored, by some 400 to 700 passes each; --full scores all, in some "
+            f"{wanted / scored:.1f} times the time, for intervals {(wanted / scored) ** 0.5:.1f} times as narrow"
+        )
+    elif scored > FIRST_LOOK:
         line = f"{scored} inputs are scored, by some 400 passes each; --scored {FIRST_LOOK} gives a first look"
         settings.on_notice(line)

@@ -14,7 +14,7 @@ from headscope.corpora import Corpus
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, read_treebanks
+from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, of_two_minutes, read_treebanks
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
@@ -47,6 +47,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attention_rate: Annotated[float, Range(0)] = 0.15,
     held_out: Annotated[float, Range(0, 1)] = 0.1,
     patience: Annotated[int, Range(1)] = 2,
+    full: bool = False,
     memory: Annotated[float, Range(0)] = 4.0,
 ) -> xr.Dataset:
     """`uas[probe]`: the share of words that get their syntactic head, punctuation left out, roots among them.
@@ -80,6 +81,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `attention_rate`: Learning rate of parsers that see attention only at the start; it falls to 0.
     * `held_out`: Share of the training sentences that each seed leaves out for early stopping.
     * `patience`: Stop after this number of epochs without a smaller held-out loss.
+    * `full`: Train on all sentences; by default on at most 2,000, drawn by the seed.
     * `memory`: Gigabytes of attention to keep in memory; the rest is read from disk.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, the vectors
@@ -95,6 +97,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         patience=patience,
     )
     attributes = provenance("probe", model, corpus, settings)
+    source = training or corpus
+    corpus, training = of_two_minutes(corpus, training, settings, full=full)
+    read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + random * seeds)
+    settings.on_total(read)  # how many train is known once they are read
     models = chain([model], (untrained(model, seed) for seed in numbers if random))
     read_in_worker(
         models, lambda used, store: read_treebanks(attention_reader(used, settings), corpus, training, store), settings
@@ -106,12 +112,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         lexicon = from_file(vectors, sentences) if vectors else from_model(model, sentences)
         gold = Gold(treebanks.test.sentences)
         experiments = Experiments(recipe, lexicon, gold, model.device, settings.on_progress)
-        settings.on_total(_steps(corpus, training, treebanks, recipe, numbers, random))
+        settings.on_total(read + _steps(len(treebanks.train), recipe, numbers, random))
         offset = experiments.simple(treebanks)
         with experiments.keeping(settings.keep_interrupted):
             experiments.run(names, numbers, treebanks)
         preferred = preferences(treebanks.test, gold)
-        attributes |= treebanks.test_read | _training_attributes(treebanks, training or corpus, lexicon)
+        attributes |= treebanks.test_read | _training_attributes(treebanks, source, lexicon)
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
             read = attention_reader(untrained(model, seed), settings)
@@ -131,21 +137,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
-def _steps(
-    corpus: Corpus,
-    training: Corpus | None,
-    treebanks: Captured,
-    recipe: ParserRecipe,
-    seeds: range,
-    random: bool,
-) -> int:
-    """The number of sentences that are read and trained on in all, for the progress bar."""
-    read = corpus.n_examples + (training.n_examples if training else 0)
-    together, alone = (
-        int((~hold_out(len(treebanks.train), recipe.held_out, each).all(0)).sum()) for each in (seeds, seeds[:1])
-    )
-    passes = recipe.passes(len(treebanks.train))
-    return read * (1 + random * len(seeds)) + passes * (together + random * len(seeds) * alone)
+def _steps(sentences: int, recipe: ParserRecipe, seeds: range, random: bool) -> int:
+    """How often sentences are trained on in all, for the progress bar."""
+    held_out = (hold_out(sentences, recipe.held_out, each) for each in (seeds, seeds[:1]))
+    together, alone = (int((~mask.all(0)).sum()) for mask in held_out)
+    return recipe.passes(sentences) * (together + random * len(seeds) * alone)
 
 
 def _training_attributes(treebanks: Captured, training: Corpus, lexicon: Lexicon) -> dict[str, str | float]:

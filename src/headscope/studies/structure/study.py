@@ -15,7 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, read_treebanks
+from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, of_two_minutes, read_treebanks
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
@@ -43,6 +43,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     batch: Annotated[int, Range(1)] = 20,
     learning_rate: Annotated[float, Range(0)] = 0.003,
     held_out: Annotated[float, Range(0, 1)] = 0.1,
+    full: bool = False,
     memory: Annotated[float, Range(0)] = 4.0,
     trees: Annotated[int, Range(0)] = 3,
 ) -> xr.Dataset:
@@ -74,6 +75,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `batch`: Sentences of a step.
     * `learning_rate`: Learning rate of Adam at the start; it falls to 0.
     * `held_out`: Share of the training sentences that choose rank and layer.
+    * `full`: Train on all sentences; by default on at most 2,000, drawn by the seed.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
     * `trees`: Number of sentences whose trees are drawn.
 
@@ -82,18 +84,22 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     started = time.monotonic()
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
+    source = training or corpus
+    corpus, training = of_two_minutes(corpus, training, settings, full=full)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
+    read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
+    settings.on_total(read)  # how many train is known once they are read
     models = chain([model], (untrained(model, seed) for seed in seeds))
     read_in_worker(
         models, lambda used, store: read_treebanks(states_reader(used, settings), corpus, training, store), settings
     )
     budget = int(memory * 1e9)
     with capture_treebanks(TreebankStates, states_reader(model, settings), corpus, training, budget) as states:
-        settings.on_total(_steps(corpus, training, states, recipe, len(seeds)))
+        settings.on_total(read + _steps(len(states.train), recipe, len(seeds)))
         fitted, tested = _probed(model, states, recipe, settings)
         held = _held_out_scores(states.train[fitted.held_out], fitted, model, settings)
         layer = 1 + int(np.argmax(held.chosen["uuas"].mean[: -len(UNCONTEXTUAL) - 1]))
-        attributes |= _attributes(training or corpus, states)
+        attributes |= _attributes(source, states)
         drawn = example_trees(states.test, fitted.maps, layer, trees, settings.seed, model.device)
     del states  # those of both models would need twice the memory
     of_random = {
@@ -162,14 +168,6 @@ def _attributes(training: Corpus, states: Captured) -> dict[str, Any]:
     }
 
 
-def _steps(
-    corpus: Corpus,
-    training: Corpus | None,
-    states: Captured,
-    recipe: ProbeRecipe,
-    random: int,
-) -> int:
-    """The number of sentences that are read and trained on in all, with so many models of random weights."""
-    read = corpus.n_examples + (training.n_examples if training else 0)
-    step = len(states.train) - round(len(states.train) * recipe.held_out)
-    return (1 + random) * (read + recipe.epochs * step)
+def _steps(sentences: int, recipe: ProbeRecipe, random: int) -> int:
+    """How often sentences are trained on in all, with so many models of random weights, for the progress bar."""
+    return (1 + random) * recipe.epochs * (sentences - round(sentences * recipe.held_out))
