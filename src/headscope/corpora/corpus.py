@@ -90,7 +90,7 @@ class Corpus:
 def sample(corpus: Corpus, number: int, seed: int) -> Corpus:
     """So many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
     drawn = set(np.random.default_rng(seed).permutation(corpus.n_examples)[:number].tolist())
-    examples = [example for place, example in enumerate(corpus) if place in drawn]
+    examples = [example for index, example in enumerate(corpus) if index in drawn]
     # No journal goes on from that of the first so many examples.
     sha256 = hashlib.sha256(f"{corpus.sha256} {number} {seed}".encode()).hexdigest()
     documents = len({example.document for example in examples}) if corpus.n_documents else 0
