@@ -104,6 +104,12 @@ def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:
     return Corpus(", ".join(corpus.name for corpus in corpora), sha256, sum(map(len, corpora)), {}, lambda: iter(()))
 
 
+def joint_resampled(corpora: Sequence[Corpus]) -> str:
+    """What intervals of several corpora are over, in words: once if it is the same, else of each."""
+    alike = dict.fromkeys(corpus.resampled for corpus in corpora)
+    return "; ".join(alike if len(alike) == 1 else (f"{corpus.name}: {corpus.resampled}" for corpus in corpora))
+
+
 def joint_sha256(hashes: Sequence[str]) -> str:
     """The hash of several hashes; of one, itself."""
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()

@@ -52,6 +52,7 @@ def test_dimensions_cases_and_left_out_tasks(result: xr.Dataset) -> None:
 
 
 def test_examples_of_the_corpus_and_generated_texts_are_counted_apart(result: xr.Dataset) -> None:
+    assert result.attrs["resampled"] == "90 documents"
     assert 0 < result.attrs["n_examples"] <= headscope.read("sample").n_examples
     assert result.attrs["n_generated"] == 120 + 120 + 30  # texts of the task number_value
     assert 0 < result.attrs["n_generated_tokens"] < 270 * 40

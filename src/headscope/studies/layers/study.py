@@ -12,7 +12,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.corpus import joint_corpus
+from headscope.corpora.corpus import joint_corpus, joint_resampled
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
@@ -120,6 +120,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     order = [each.task for each in sampled]
     variables = to_variables(order, tasks, of_random)
     attributes |= states.read | {
+        "resampled": joint_resampled(treebanks),
         "tasks": json.dumps({each.task.name: _described(each) for each in sampled}, ensure_ascii=False),
         "left_out": json.dumps(left_out),
         "training": json.dumps(

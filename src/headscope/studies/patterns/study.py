@@ -11,7 +11,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.corpus import joint_corpus
+from headscope.corpora.corpus import joint_corpus, joint_resampled
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
@@ -100,7 +100,8 @@ def run(
         whole["map"] = clearest.of_patterns(shown, settings)
         share = whole["share"].mean("task") if "task" in whole.dims else whole["share"]
         whole["head_map"] = clearest.of_heads(share.values, settings)
-    return results.check(whole.assign_attrs(attributes | _summed(read, _names(corpora))))
+    attributes |= _summed(read, _names(corpora)) | {"resampled": joint_resampled(corpora)}
+    return results.check(whole.assign_attrs(attributes))
 
 
 def dominant(share: xr.DataArray) -> xr.DataArray:
@@ -131,15 +132,11 @@ def _names(corpora: Sequence[Corpus]) -> list[str]:
 
 
 def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
-    """Totals over all corpora, the counts of what was left out of each, and what intervals are over."""
+    """Totals over all corpora, and the counts of what was left out of each."""
     sums = {key: sum(each.get(key, 0) for each in read) for key in ("n_examples", "n_tokens", "duration_s")}
     skipped = Counter()
     for name, each in zip(names, read, strict=False):
         prefix = f"{name}: " if names[1:] else ""
         skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(each.get("skipped", "{}")).items()})
-    over = {name: each["resampled"] for name, each in zip(names, read, strict=False) if "resampled" in each}
-    alike = dict.fromkeys(over.values())
-    units = "; ".join(alike if len(alike) == 1 else (f"{name}: {unit}" for name, unit in over.items()))
     stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
-    counts = {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
-    return sums | stopped | counts | {"resampled": units}
+    return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
