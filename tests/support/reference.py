@@ -123,5 +123,5 @@ STATISTICS: dict[str, tuple[Callable[[Read], np.ndarray], dict[str, list]]] = {
 
 def levels(units: int) -> tuple[float, float]:
     """The levels of the quantiles that bound a 95% interval of a mean of so few units (Hesterberg 2015, 4.2)."""
-    low = stats.norm.cdf(np.sqrt(units / (units - 1)) * stats.t.ppf(0.025, units - 1))
+    low = float(stats.norm.cdf(np.sqrt(units / (units - 1)) * stats.t.ppf(0.025, units - 1)))
     return low, 1 - low
