@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
+from jaxtyping import Int
 
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
@@ -48,7 +49,7 @@ class Corpus:
         """Whether whole documents are resampled: there are enough, and some have several examples."""
         return LEAST_DOCUMENTS <= self.n_documents < self.n_examples
 
-    @property
+    @cached_property
     def units(self) -> Sequence[int]:
         """The number of what is resampled as a whole, for each example: its document if that is known, else its own."""
         numbers = range(self.n_examples)
@@ -89,13 +90,19 @@ class Corpus:
 
 def sample(corpus: Corpus, number: int, seed: int) -> Corpus:
     """So many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
-    drawn = set(np.random.default_rng(seed).permutation(corpus.n_examples)[:number].tolist())
-    examples = [example for index, example in enumerate(corpus) if index in drawn]
+    drawn = part(corpus, np.random.default_rng(seed).permutation(corpus.n_examples)[:number])
     # No journal goes on from that of the first so many examples.
     sha256 = hashlib.sha256(f"{corpus.sha256} {number} {seed}".encode()).hexdigest()
-    documents = len({example.document for example in examples}) if corpus.n_documents else 0
-    again = partial(iter, examples)
-    return Corpus(corpus.name, sha256, len(examples), corpus.skipped, again, corpus.files, n_documents=documents)
+    return replace(drawn, sha256=sha256, files=corpus.files)
+
+
+def part(corpus: Corpus, chosen: Int[np.ndarray, " example"], name: str = "") -> Corpus:
+    """The examples with these numbers from 0, in the order of the corpus; `name` is that of the corpus by default."""
+    numbers = set(chosen.tolist())
+    kept = [example for number, example in enumerate(corpus) if number in numbers]
+    documents = {number_of(example.document) for example in kept} - {number_of("")}
+    again = partial(iter, kept)
+    return Corpus(name or corpus.name, corpus.sha256, len(kept), corpus.skipped, again, n_documents=len(documents))
 
 
 def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:

@@ -9,10 +9,11 @@ import numpy as np
 
 from headscope import corpora
 from headscope.corpora import Corpus, Options
+from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.suites import read_suites
-from headscope.corpora.tasks.task import Task, part
+from headscope.corpora.tasks.task import Task
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.files import opening

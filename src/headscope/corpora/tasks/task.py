@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from headscope.corpora import Corpus
+from headscope.corpora.corpus import part
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.tasks.metrics import score
 from headscope.errors import HeadscopeError
@@ -117,13 +118,6 @@ def limited(task: Task, examples: int) -> Task:
         return task
     chosen = np.random.default_rng(0).choice(corpus.n_examples, examples, replace=False)
     return replace(task, train=part(corpus, chosen))
-
-
-def part(corpus: Corpus, chosen: Int[np.ndarray, " example"], name: str = "") -> Corpus:
-    """The examples with these numbers from 0, in the order of the corpus; `name` is that of the corpus by default."""
-    numbers = set(chosen.tolist())
-    kept = [example for number, example in enumerate(corpus) if number in numbers]
-    return Corpus(name or corpus.name, corpus.sha256, len(kept), corpus.skipped, lambda: iter(kept))
 
 
 def aligned(task: Task, id2label: Mapping[int, str], model: str) -> Task:

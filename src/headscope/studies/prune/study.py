@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from jaxtyping import Float
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.corpora.corpus import part
 from headscope.corpora.tasks import Task, aligned
 from headscope.models import Model, load
 from headscope.models.pruned_folder import save
@@ -25,7 +27,7 @@ from headscope.ranges import Range
 from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
-from headscope.studies.prune.score_curve import curve
+from headscope.studies.prune.score_curve import ScoreCurve, curve
 from headscope.studies.prune.size import BATCH, TOKENS, forward_seconds, scores_and_size
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
@@ -102,26 +104,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             epochs=finetune_epochs, learning_rate=learning_rate, max_tokens=model.max_tokens, keep="last"
         )
         answer, work = continued_training(model, task, list(dev.inputs), recipe, settings, directory)
-    promise, ranked, held_out = None, task, not from_ or (by == "importance" and trains)
+    held_out = not from_ or (by == "importance" and trains)
     in_order = trains and held_out
-    if tolerance is not None:
-        examples = targets, task.dev.units
-        promise = Promise(task.metrics[0], *examples, tolerance, settings.seed, settings.resamples, in_order)
-        ranked = replace(task, train=task.train or _half(task.dev, promise))
+    promise, ranked = _promised(task, targets, tolerance, settings, in_order=in_order)
     steps = len(plan.counts(heads))
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
     settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + 2 * len(dev.inputs))
 
-    whole, interrupted = PrunedModel(model, heads), {}
+    whole = PrunedModel(model, heads)
     path = curve(task, targets, promise, whole, answers(model))
-    try:
-        for pruned in smaller(whole, plan, partial(ranking.of, task=ranked, settings=settings)):
-            if not path.add(pruned, answer(pruned.model)):
-                break
-    except KeyboardInterrupt:
-        if not settings.keep_interrupted or len(path.points) < 2:
-            raise
-        interrupted = {"interrupted": f"after {len(path.points) - 1} of {steps} steps"}
+    models = smaller(whole, plan, partial(ranking.of, task=ranked, settings=settings))
+    interrupted = _extend(path, models, answer, steps if settings.keep_interrupted else None)
     before, after = forward_seconds([model, path.kept.model])
     variables = path.to_variables(settings)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
@@ -147,10 +140,41 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
+def _promised(
+    task: Task, targets: Float[np.ndarray, " example"], tolerance: float | None, settings: Settings, *, in_order: bool
+) -> tuple[Promise | None, Task]:
+    """The promise of a tolerance, if there is one, and the task on which heads are ranked."""
+    if tolerance is None:
+        return None, task
+    examples = targets, task.dev.units
+    promise = Promise(task.metrics[0], *examples, tolerance, settings.seed, settings.resamples, in_order)
+    return promise, replace(task, train=task.train or _half(task.dev, promise))
+
+
+def _extend(
+    path: ScoreCurve,
+    models: Iterable[PrunedModel],
+    answer: Callable[[Model], Float[np.ndarray, "example output"]],
+    steps: int | None,
+) -> dict[str, str]:
+    """Add smaller models to the curve until one breaks the promise; return what an interruption left undone.
+
+    * `steps`: the number of steps that are planned; None does not keep what an interruption leaves.
+    """
+    try:
+        for pruned in models:
+            if not path.add(pruned, answer(pruned.model)):
+                break
+    except KeyboardInterrupt:
+        if steps is None or len(path.points) < 2:
+            raise
+        return {"interrupted": f"after {len(path.points) - 1} of {steps} steps"}
+    return {}
+
+
 def _half(dev: Corpus, promise: Promise) -> Corpus:
     """The examples that choose the number of heads, where there is no train split to rank them on."""
-    kept = [example for example, chooses in zip(dev, promise.choosing, strict=True) if chooses]
-    return Corpus(f"one half of {dev.name}", dev.sha256, len(kept), {}, lambda: iter(kept))
+    return part(dev, np.flatnonzero(promise.choosing), f"one half of {dev.name}")
 
 
 def _saved(model: Model, folder: Path, notes: str) -> Model:
