@@ -168,6 +168,21 @@ def _packed_parquet(size: int, folder: Path) -> object:
         return _corpus("x.parquet.gz", gzip.compress(whole, 1), folder)
 
 
+def _footer(size: int, folder: Path) -> object:
+    """A footer with a remark that makes it this long."""
+
+    def content(letters: int) -> bytes:
+        file, rows = io.BytesIO(), pa.table({"text": ["It rained."]})
+        with pq.ParquetWriter(file, rows.schema) as writer:
+            writer.write_table(rows)
+            writer.add_key_value_metadata({"remark": "a" * letters})
+        return file.getvalue()
+
+    some = SMALL - 2000  # its number of letters is written in three bytes, as that of all sizes near the bound
+    with patch.object(parquet, "LARGEST_FOOTER", SMALL):
+        return _corpus("x.parquet", content(some + size - int.from_bytes(content(some)[-8:-4], "little")), folder)
+
+
 def _page(size: int, folder: Path) -> object:
     """A page of one text, whose length stands before it in four bytes."""
     with patch.object(parquet, "LARGEST_PAGE", SMALL):
@@ -350,6 +365,7 @@ BOUNDS: Mapping[str, Bound] = {
     "parquet, packed": Bound(UNIT, SMALL, _packed_parquet),
     "elements of xml": Bound("elements and attributes of an XML file", SMALL, _elements),
     "tag of xml": Bound("a tag of XML", xml.LONGEST_TAG, _tag, slack=xml.PART),
+    "footer of parquet": Bound("footer of a Parquet file", SMALL, _footer),
     "page of parquet": Bound("a page of a Parquet file", SMALL, _page),
     "levels of xml": Bound(LEVELS, limits.DEEPEST, _levels_of_xml),
     "levels of brackets": Bound(LEVELS, limits.DEEPEST, _levels_of_brackets),

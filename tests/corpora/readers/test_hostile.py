@@ -304,6 +304,17 @@ def test_pages_of_parquet_with_a_damaged_header_are_refused():
         refused("x.parquet", b"PAR1" + damaged + good[4 + len(damaged) :], "cannot be read")
 
 
+def test_a_footer_of_parquet_that_does_not_fit_its_columns_is_refused():
+    """The levels that a column's size statistics count are those of its type; pyarrow aborts where they are not."""
+    file = io.BytesIO()
+    kinds = pa.schema([pa.field("text", pa.string()), pa.field("label", pa.int64())])
+    pq.write_table(pa.table({"text": ["It rained."], "label": [1]}, kinds), file)
+    good = file.getvalue()
+    optional, required = b"\x15\x04\x25\x02\x18\x05label", b"\x15\x04\x25\x00\x18\x05label"
+    assert good.count(optional) == 1
+    refused("x.parquet", good.replace(optional, required), "cannot be read|label")
+
+
 def test_a_row_of_csv_without_end_is_refused(monkeypatch):
     monkeypatch.setattr(table, "LONGEST_LINE", 1000)
     content = 'text,label\nIt rained.,no\n"' + 'a\n","' * 200

@@ -8,7 +8,8 @@ from headscope.linguistics.sentence import Example
 # Bytes of a line, and of a whole XML or packed Parquet file once it is unpacked.
 LONGEST_LINE = 1 << 24
 LARGEST_FILE = 1 << 28
-# Bytes of a page of a Parquet file, and of rows that share a page, once they are unpacked.
+# Bytes of the footer of a Parquet file; of a page, and of rows that share a page, once they are unpacked.
+LARGEST_FOOTER = 1 << 22
 LARGEST_PAGE = 1 << 27
 LARGEST_BATCH = 1 << 26
 # Characters of a text, and of the lines of one sentence: a tokenizer takes some 250 bytes for each.

@@ -1,23 +1,29 @@
 """Rows of a Parquet file, in batches that are known to be small before they are unpacked.
 
-The header of a page says how large it is: a struct in Thrift's compact protocol; see PageHeader in parquet.thrift of
-apache/parquet-format.
+The footer of the file says where the pages of a column are, the header of a page how large it is: see FileMetaData and
+PageHeader in parquet.thrift of apache/parquet-format. The footer is not asked of pyarrow, which ends the process at one
+whose statistics do not fit the type of their column.
 """
 
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
 
-from headscope.corpora.parsing.limits import LARGEST_BATCH, LARGEST_PAGE, LONGEST_NAME
+from headscope.corpora.parsing.limits import LARGEST_BATCH, LARGEST_FOOTER, LARGEST_PAGE, LONGEST_NAME
+from headscope.corpora.parsing.thrift import struct
 
 ROWS = 1000
 # A batch may have so many pages of this size as it has rows.
 SMALL_PAGE = LARGEST_BATCH // ROWS
+# Numbers of fields: of the footer, a group of rows, a column of it and what is known of that.
+GROUPS, COLUMNS, COLUMN = 4, 1, 3
+PACKED_IN_ALL, FIRST_DATA, FIRST_DICTIONARY = 7, 9, 11
+FOOTER_END = 8  # its length in four bytes, and PAR1
 # Numbers of fields: of a header, and of the structs within it.
 UNPACKED, PACKED, DATA, DICTIONARY, DATA_V2 = 2, 3, 5, 7, 8
 N_VALUES, ENCODING, ENCODING_V2 = 1, 2, 4
-MOST_FIELDS = 100
 DELTA_BYTE_ARRAY = 7
 
 
@@ -45,9 +51,10 @@ def rows(file: BinaryIO, choose: Callable[[list[str], list[str]], Sequence[str]]
     table = pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=SMALL_PAGE)
     flat = _flat(table)
     names = choose(table.schema_arrow.names, list(flat))
+    stored = _columns(file)
     for group in range(table.num_row_groups):
-        columns = [table.metadata.row_group(group).column(flat[name]) for name in names]
-        size = min((_rows(page) for column in columns for page in _pages(column, file)), default=ROWS)
+        columns = [stored[group][flat[name]] for name in names]
+        size = min((_rows(page) for column in columns for page in pages(file, *column)), default=ROWS)
         for batch in table.iter_batches(size, [group], columns=names, use_threads=False):
             yield from batch.to_pylist()
 
@@ -66,9 +73,31 @@ def _flat(table: Any) -> dict[str, int]:
     }
 
 
-def _pages(column: Any, file: BinaryIO) -> Iterator[ParquetPage]:
-    start, dictionary = column.data_page_offset, column.dictionary_page_offset
-    return pages(file, min(start, dictionary) if dictionary else start, column.total_compressed_size)
+def _columns(file: BinaryIO) -> list[list[tuple[int, int]]]:
+    """The first byte and the number of bytes of each column of each group of rows."""
+    end = file.seek(-FOOTER_END, os.SEEK_END)
+    size = int.from_bytes(file.read(4), "little")
+    if size > LARGEST_FOOTER:
+        raise ValueError(f"a footer of {size} bytes, at most {LARGEST_FOOTER} are read; write fewer groups of rows")
+    file.seek(end - size)
+    footer = struct(BytesIO(file.read(size)))
+    try:
+        return [[_span(column[COLUMN]) for column in group[COLUMNS]] for group in footer[GROUPS]]
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError("the footer is damaged") from error
+
+
+def _span(column: dict[int, Any]) -> tuple[int, int]:
+    """The first byte of a column, at its dictionary if it has one, and the number of its bytes."""
+    starts = [_size(column, field) for field in (FIRST_DATA, FIRST_DICTIONARY) if column.get(field)]
+    return min(starts), _size(column, PACKED_IN_ALL)
+
+
+def _size(fields: dict[int, Any], number: int) -> int:
+    size = fields[number]
+    if not isinstance(size, int) or size < 0:
+        raise ValueError("a field that is no size")
+    return size
 
 
 def _rows(page: ParquetPage) -> int:
@@ -93,55 +122,17 @@ def pages(file: BinaryIO, start: int, length: int) -> Iterator[ParquetPage]:
     while at < start + length:
         file.seek(at)
         try:
-            fields = _struct(file)
-            page, packed = _page(fields), fields[PACKED]
-        except (LookupError, TypeError, AttributeError, OverflowError, OSError, RecursionError) as error:
+            fields = struct(file)
+            page, packed = _page(fields), _size(fields, PACKED)
+        except (LookupError, TypeError, ValueError) as error:
             raise ValueError("the header of a page is damaged") from error
-        if min(page.size, page.values, packed) < 0:
-            raise ValueError("a page has a negative size")
         yield page
         at = file.tell() + packed
 
 
 def _page(fields: dict[int, Any]) -> ParquetPage:
+    size = _size(fields, UNPACKED)
     if DICTIONARY in fields:
-        return ParquetPage(fields[UNPACKED], fields[DICTIONARY][N_VALUES], True)
+        return ParquetPage(size, _size(fields[DICTIONARY], N_VALUES), True)
     data, encoding = (fields[DATA_V2], ENCODING_V2) if DATA_V2 in fields else (fields[DATA], ENCODING)
-    return ParquetPage(fields[UNPACKED], data[N_VALUES], data[encoding] == DELTA_BYTE_ARRAY)
-
-
-def _struct(file: BinaryIO) -> dict[int, Any]:
-    """The fields of a struct by their numbers."""
-    fields, number = dict[int, Any](), 0
-    while head := file.read(1)[0]:
-        number = number + (head >> 4) if head >> 4 else _integer(file)
-        if number > MOST_FIELDS:
-            raise LookupError("more fields than a header has")
-        fields[number] = _value(file, head & 15)
-    return fields
-
-
-def _value(file: BinaryIO, kind: int) -> Any:
-    """A value of a kind; of texts, such as the least of a page, nothing is read."""
-    if kind in (1, 2):
-        return kind == 1
-    if kind in (4, 5, 6):
-        return _integer(file)
-    if kind == 8:
-        return file.seek(_natural(file), os.SEEK_CUR)
-    if kind == 12:
-        return _struct(file)
-    raise LookupError("a kind of value that no header has")
-
-
-def _natural(file: BinaryIO) -> int:
-    number = shift = 0
-    while (byte := file.read(1)[0]) > 127 and shift < 64:
-        number |= (byte & 127) << shift
-        shift += 7
-    return number | byte << shift
-
-
-def _integer(file: BinaryIO) -> int:
-    number = _natural(file)
-    return number >> 1 ^ -(number & 1)
+    return ParquetPage(size, _size(data, N_VALUES), data[encoding] == DELTA_BYTE_ARRAY)
