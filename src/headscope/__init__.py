@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headscope.encoding.batch import Values
     from headscope.errors import HeadscopeError
     from headscope.front.api import Study
+    from headscope.front.claims import claims
     from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
     from headscope.passes import Settings
@@ -55,6 +56,7 @@ _PUBLIC = {
     "Task": ("corpora.tasks", "Task"),
     "Values": ("encoding.batch", "Values"),
     "Variable": ("results.variables", "Variable"),
+    "claims": ("front.claims", "claims"),
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
     "load": ("models", "load"),
@@ -81,6 +83,7 @@ __all__ = [
     "ablate",
     "attributions",
     "check_measure",
+    "claims",
     "cloze",
     "clusters",
     "compare",

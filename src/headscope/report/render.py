@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +145,15 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _column(values: list[Any]) -> Any:
     if not any(isinstance(value, str) for value in values):
-        return [float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value for value in values]
+        return [_rounded(value) if isinstance(value, float) else value for value in values]
     words = list(dict.fromkeys(values))
     number = {word: index for index, word in enumerate(words)}
     return {"words": words, "at": [number[value] for value in values]}
+
+
+def _rounded(value: float) -> float | None:
+    """The value as a page keeps it; None in the place of one that JSON does not have."""
+    return float(f"{value:.{DIGITS}g}") if isfinite(value) else None
 
 
 def script_json(value: object) -> str:

@@ -113,3 +113,8 @@ def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> N
     (table,) = study_page(result).tables()
     assert [key[1] for key, _ in table.rows] == ["agreement", "polarity"]
     assert texts_of(result)["Chance"] == "All 2 phenomena differ from chance."
+
+
+def test_a_baseline_without_its_interval_is_drawn() -> None:
+    drawn = study_page(result_of().drop_vars("accuracy_baseline_ci")).figures()
+    assert [figure.name for figure in drawn] == [figure.name for figure in study_page(result_of()).figures()]

@@ -11,6 +11,7 @@ import typer
 
 from headscope import __version__, catalog
 from headscope.errors import names_full_memory
+from headscope.front.cli.claims import claims
 from headscope.front.cli.compute import shown
 from headscope.front.cli.errors import INTERRUPTED, Commands, notice, out_of_memory, user_errors
 from headscope.front.cli.export import export, push
@@ -57,7 +58,15 @@ def application(arguments: list[str]) -> typer.Typer:
     app.callback(epilog=EXAMPLES)(with_shared(options))
     for study in catalog.names("studies"):
         _add(app, study, arguments)
-    tools = {"report": report, "head": head, "export": export, "push": push, "rerun": rerun, "view": view}
+    tools = {
+        "report": report,
+        "claims": claims,
+        "head": head,
+        "export": export,
+        "push": push,
+        "rerun": rerun,
+        "view": view,
+    }
     tools["index"] = tool("viewer/commands", "index")
     for name, run in ({"list": list_catalog} | tools).items():
         app.command(name, rich_help_panel=TOOLS)(with_shared(run))

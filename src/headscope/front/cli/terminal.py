@@ -90,6 +90,14 @@ def laid_out(own: Own, width: int) -> Table:
     return table
 
 
+def laid_out_wrapped(own: Own) -> Table:
+    """A table of words, whose cells are broken into lines."""
+    table = Table(*(heading(word) for word in [*own.keys, *(column.words for column in own.columns)]), box=SIMPLE_HEAD)
+    for labels, cells in own.rows:
+        table.add_row(*(cell(label) for label in labels), *(cell(one[0] if one else "") for one in cells))
+    return table
+
+
 def _spread(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """The first column, of words, and as many of the others as fit, spread over all of them."""
     others = len(rows[0]) - 1

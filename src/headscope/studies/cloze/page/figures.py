@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
@@ -39,13 +40,19 @@ def _series(result: xr.Dataset) -> xr.DataArray:
         if f"accuracy_{dim}" in result:
             both = with_interval(result, f"accuracy_{dim}").drop_vars("n_examples", errors="ignore")
             series |= {words.get(str(name), str(name)): both.sel({dim: name}, drop=True) for name in both[dim].values}
-    array = xr.concat(list(series.values()), "series", coords="different", compat="equals")
+    parts = [_bounded(part) for part in series.values()]
+    array = xr.concat(parts, "series", coords="different", compat="equals")
     return (
         array.assign_coords(series=list(series))
         .transpose("phenomenon", "series")
         .rename("accuracy")
         .assign_attrs(own.attrs)
     )
+
+
+def _bounded(array: xr.DataArray) -> xr.DataArray:
+    """The array with an interval; one without has no bounds."""
+    return array.assign_coords({bound: array * np.nan for bound in ("lower", "upper") if bound not in array.coords})
 
 
 def _conditions(result: xr.Dataset) -> Iterator[Figure]:

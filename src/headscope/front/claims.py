@@ -1,0 +1,60 @@
+"""Claims of the papers in Python, and what the command `claims` reads."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from headscope.errors import HeadscopeError
+from headscope.papers import Judgement, judge, read_papers
+from headscope.report.cards import MeasuredModel
+from headscope.report.cards.model_results import models_in, read_all
+from headscope.results.hub import fetch
+
+Results = xr.Dataset | str | Path | Mapping[str, xr.Dataset] | Sequence[xr.Dataset | str | Path]
+
+
+def claims(results: Results, *, files: Iterable[str | Path] = ()) -> pd.DataFrame:
+    """Verdicts of results on the claims of the papers: a row for each model and claim.
+
+    What each claim says and which number decides it stands in docs/claims.md. A claim holds or fails where the 95%
+    interval lies on one side of its limit, else it is undecided; without a result that has the number it is not
+    measured.
+
+    * `results`: results of studies, folders of saved ones, or what `survey` returns.
+    * `files`: claims of your own beside the papers' (YAML).
+
+    Raises `HeadscopeError` if there is no result, or a file is no list of claims.
+
+    >>> import headscope
+    >>> verdicts = headscope.claims(headscope.profile("minilm", headscope.read("sample", limit=30)))
+    >>> verdicts.set_index("id").loc["C1", ["verdict", "where"]].tolist()
+    ['holds', 'head 1-3']
+    """
+    rows = [
+        {"model": model.name} | judgement.record()
+        for model, judgements in judged_of(_several(results), files)
+        for judgement in judgements
+    ]
+    return pd.DataFrame(rows)
+
+
+def judged_of(
+    results: Iterable[xr.Dataset | str | Path], files: Iterable[str | Path]
+) -> list[tuple[MeasuredModel, list[Judgement]]]:
+    """The models that results are about, each with the verdicts of its results."""
+    found: dict[Path, xr.Dataset] = {}
+    for number, one in enumerate(results, 1):
+        found |= {Path(f"result {number}"): one} if isinstance(one, xr.Dataset) else read_all([fetch(one)])
+    if not found:
+        raise HeadscopeError("there is no result; give results of studies, or folders that they were saved in")
+    papers = read_papers(*files)
+    return [(model, judge(model, papers)) for model in models_in(found)]
+
+
+def _several(results: Results) -> list[Any]:
+    if isinstance(results, xr.Dataset | str | Path):
+        return [results]
+    return list(results.values() if isinstance(results, Mapping) else results)

@@ -1,0 +1,82 @@
+"""The command `claims`: which claims of the papers saved results bear out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headscope.front.cli.errors import user_errors
+from headscope.front.cli.printing import escaped, print_json, printable
+
+if TYPE_CHECKING:
+    from headscope.papers import Judgement
+    from headscope.report.cards import MeasuredModel
+
+    Judged = list[tuple[MeasuredModel, list[Judgement]]]
+
+
+def claims(
+    directories: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders; or hf://OWNER/NAME."
+        ),
+    ],
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--claims", metavar="FILE", help="Claims of your own (YAML) beside the papers'; again for more."),
+    ] = None,
+    all_claims: Annotated[bool, typer.Option("--all", help="Also print claims that are not measured.")] = False,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the verdicts as a Markdown document.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Write the page claims.html there.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print all verdicts as JSON.")] = False,
+    *,
+    debug: bool,
+) -> None:
+    """Tell which claims of the papers saved results bear out: holds, fails, undecided, or not measured."""
+    with user_errors(debug):
+        from headscope.front.claims import judged_of
+
+        judged = judged_of(directories, files or ())
+        pages = _written(judged, out, markdown)
+        if json:
+            models = [
+                {"model": model.name, "sha256": model.sha256, "claims": [one.record() for one in judgements]}
+                for model, judgements in judged
+            ]
+            print_json({"models": models, "pages": pages})
+        else:
+            _print(judged, pages, all_claims=all_claims)
+
+
+def _written(judged: "Judged", out: Path | None, markdown: Path | None) -> list[str]:
+    from headscope.papers import words
+    from headscope.papers.page import write_claims
+    from headscope.storage.files import write_atomically
+
+    pages = [write_claims(judged, out)] if out else []
+    if markdown:
+        texts = [f"# Claims of the papers: {model.name}\n\n{words.markdown(claims)}" for model, claims in judged]
+        pages.append(write_atomically(markdown, "\n".join(texts)))
+    return list(map(str, pages))
+
+
+def _print(judged: "Judged", pages: list[str], *, all_claims: bool) -> None:
+    from rich.console import Console
+
+    from headscope.front.cli.terminal import laid_out_wrapped
+    from headscope.papers import words
+
+    console = Console()
+    for model, judgements in judged:
+        console.print(printable(model.name), style="bold", markup=False, highlight=False)
+        for table in words.tables(judgements, all_claims=all_claims):
+            console.print(printable(table.caption), markup=False, highlight=False)
+            console.print(laid_out_wrapped(table))
+        console.print(printable(words.summed_up(judgements)), soft_wrap=True, markup=False, highlight=False)
+    for page in pages:
+        typer.echo(escaped(page))

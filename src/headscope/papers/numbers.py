@@ -1,0 +1,101 @@
+"""Numbers of a result that claims speak of, with their intervals."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures import with_interval
+
+if TYPE_CHECKING:
+    from headscope.papers.paper_claim import ClaimedNumber
+
+SINKS = ("cls", "sep")
+BOUNDS = ("lower", "upper")
+ENDS = {"first": 0, "last": -1}
+
+
+class LackingError(LookupError):
+    """A result does not have the number, or the labels, that a claim speaks of."""
+
+
+def take(result: xr.Dataset, number: "ClaimedNumber") -> xr.DataArray:
+    """The number with its dimensions that are left, and the coordinates `lower` and `upper` of its interval.
+
+    The bounds of a mean are the means of the bounds: wide enough however the numbers depend on each other.
+
+    Raises `LackingError` if the result has no such number.
+    """
+    if number.variable not in result:
+        raise LackingError(number.variable)
+    array = with_interval(result, number.variable)
+    for dim, label in number.at.items():
+        if dim not in array.dims:
+            raise LackingError(dim)
+        array = selected(result, array, dim, label)
+    if missing := set(number.mean) - set(map(str, array.dims)):
+        raise LackingError(", ".join(missing))
+    array = averaged(array, number.mean)
+    factor = number.times / (float(result[number.share_of]) if number.share_of else 1.0)
+    return _changed(array, lambda values: values * factor)
+
+
+def averaged(array: xr.DataArray, dims: Any) -> xr.DataArray:
+    """The mean over dimensions, of the bounds too; missing values are left out."""
+    return _changed(array, lambda values: values.mean(list(dims))) if dims else array
+
+
+def sink(result: xr.Dataset) -> str:
+    """The special token that gets more attention than the other one, by the mean over all heads.
+
+    Raises `LackingError` if the result has no attention to special tokens.
+    """
+    if "attention_to" not in result:
+        raise LackingError("attention_to")
+    means = result["attention_to"].mean(["layer", "head"]).sel(token_class=list(SINKS)).dropna("token_class")
+    if not means.size:
+        raise LackingError("special tokens")
+    return str(means["token_class"].values[int(np.argmax(means.values))])
+
+
+def selected(result: xr.Dataset, array: xr.DataArray, dim: str, label: Any) -> xr.DataArray:
+    """A part of an array: of one label without the dimension, of a list of labels with it.
+
+    `sink`, `first` and `last` are labels; `others` are all but the last, `nearest X` is the number that is nearest,
+    `best VARIABLE` where that variable of the same dimension is highest.
+    """
+    labels = array[dim].values.tolist()
+    if isinstance(label, list) or label == "others":
+        wanted = labels[:-1] if label == "others" else label
+        if not wanted or not set(wanted) <= set(labels):
+            raise LackingError(f"{dim} {label}")
+        return array.sel({dim: wanted})
+    if label in labels:
+        return array.sel({dim: label})
+    word, _, rest = str(label).partition(" ")
+    if word == "best":
+        chosen = result[rest] if rest in result else None
+        if chosen is None or bool(chosen.isnull().all()):
+            raise LackingError(rest)
+        return array.isel({dim: int(np.nanargmax(chosen.values))})
+    if word == "nearest":
+        return array.sel({dim: float(rest)}, method="nearest")
+    if word in ENDS:
+        return array.isel({dim: ENDS[word]})
+    if word == "sink":
+        return array.sel({dim: sink(result)})
+    raise LackingError(f"{dim} {label}")
+
+
+def _changed(array: xr.DataArray, change: Any) -> xr.DataArray:
+    """The array and its bounds, each changed in the same way; the least number of examples."""
+    coords = {name: array[name] for name in (*BOUNDS, "n_examples") if name in array.coords}
+    plain = array.drop_vars(list(coords))
+    made = change(plain)
+    for name, values in coords.items():
+        bare = values.drop_vars([other for other in (*BOUNDS, "n_examples") if other in values.coords])
+        if name in BOUNDS:
+            made = made.assign_coords({name: change(bare)})
+        else:
+            made = made.assign_coords({name: bare.min()})
+    return made

@@ -1,0 +1,152 @@
+"""Verdicts of saved results on claims of papers: holds, fails, undecided, or not measured."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Literal
+
+import xarray as xr
+
+from headscope.errors import HeadscopeError
+from headscope.papers.numbers import LackingError, sink, take
+from headscope.papers.paper_claim import ClaimedNumber, Paper, PaperClaim
+from headscope.papers.rules import RULES
+from headscope.report.cards.model_results import MeasuredModel, Source
+from headscope.report.claims import LEAST_EXAMPLES, LEAST_SEEDS, Claim
+from headscope.report.parts import Finding
+
+Verdict = Literal["holds", "fails", "undecided", "not measured"]
+VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured")
+# A difference that wants more than so many times the examples is too small to be told.
+MOST_TIMES = 1000
+NO_RULE = "headscope has no rule for it yet"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim of a paper and what the results of a model say of it.
+
+    * `test`: the number, what it is compared with, and the difference; None if it is not measured.
+    * `words`: the head or layers that the number is of; `token`: the special token, where the claim is of one.
+    * `source`: the result; `lacks`: why there is no number, or why the verdict is open.
+    """
+
+    paper: Paper
+    claim: PaperClaim
+    test: Claim | None = None
+    words: str = ""
+    token: str = ""
+    source: Source | None = None
+    lacks: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the results say."""
+        if self.test is None:
+            return "not measured"
+        return "undecided" if self.lacks else self.test.verdict
+
+    @property
+    def wanted(self) -> int | None:
+        """The number of examples that would decide an undecided claim, from the variance seen; None if not known."""
+        if self.verdict != "undecided" or self.test is None or self.lacks or RULES[self.claim.rule].over_layers:
+            return None
+        return examples_to_decide(self.test)
+
+    def record(self) -> dict[str, Any]:
+        """The verdict for programs."""
+        numbers = Finding("", "", self.test).record()
+        kept = ("value", "baseline", "difference", "interval", "n", "q")
+        claim = self.claim
+        about = {"id": claim.id, "version": claim.version, "paper": self.paper.name, "section": claim.section}
+        return {
+            **about,
+            "claim": claim.claim,
+            "verdict": self.verdict,
+            **{name: numbers[name] for name in kept},
+            "where": self.words or None,
+            "token": self.token or None,
+            "examples_wanted": self.wanted,
+            "reason": self.lacks or None,
+            "result": str(self.source.path) if self.source else None,
+            "corpus": str(self.source.result.attrs["corpus"]) if self.source else None,
+            "figure": claim.figure or None,
+            "figure_source": claim.source or None,
+            "figure_level": claim.level or None,
+        }
+
+
+def examples_to_decide(test: Claim) -> int | None:
+    """How many examples would put the interval of a difference of this size on one side of 0; None where it is tiny.
+
+    >>> from headscope.report.wording import Estimate
+    >>> examples_to_decide(Claim(0.48, 0.5, Estimate(-0.02, -0.06, 0.02), 100))
+    400
+    """
+    difference = test.difference
+    if not difference.tested or difference.value == 0:
+        return None
+    half = difference.value - difference.lower if difference.value > 0 else difference.upper - difference.value
+    wanted = max(test.n + 1, LEAST_EXAMPLES, ceil(round(test.n * (half / difference.value) ** 2, 6)))
+    return wanted if wanted <= MOST_TIMES * test.n else None
+
+
+def judge(model: MeasuredModel, papers: Iterable[Paper]) -> list[Judgement]:
+    """The verdict of a model's results on each claim, in the order of the papers.
+
+    Of several results that could decide a claim the one with the most examples does.
+
+    Raises `HeadscopeError` for a claim whose number does not fit its rule.
+    """
+    return [_judged(paper, claim, model.sources) for paper in papers for claim in paper.claims]
+
+
+def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judgement:
+    if not claim.study:
+        return Judgement(paper, claim, lacks=NO_RULE)
+    mine = [source for source in sources if source.result.attrs["study"] == claim.study]
+    for source in sorted(mine, key=lambda source: -int(source.result.attrs["n_examples"])):
+        try:
+            test, words = _tested(source.result, claim)
+        except LackingError:
+            continue
+        return Judgement(paper, claim, test, words, _token(source.result, claim), source, _few_seeds(source, claim))
+    return Judgement(paper, claim, lacks=_command(claim))
+
+
+def _tested(result: xr.Dataset, claim: PaperClaim) -> tuple[Claim, str]:
+    assert claim.number is not None  # a claim of a study has one
+    array = _one_model(take(result, claim.number))
+    than = _one_model(take(result, claim.than)) if claim.than else None
+    if bool(array.isnull().all()):
+        raise LackingError(claim.number.variable)
+    rule = RULES[claim.rule]
+    if rule.dims is not None and array.dims != rule.dims:
+        raise HeadscopeError(
+            f"claim '{claim.id}': rule '{claim.rule}' takes a number by {', '.join(rule.dims) or 'no dimension'}, "
+            f"'{claim.number.variable}' has {', '.join(map(str, array.dims)) or 'none'}; use `at` or `mean`"
+        )
+    counts = [int(one["n_examples"].min()) for one in (array, than) if one is not None and "n_examples" in one.coords]
+    return rule.test(array, than, claim.limit, min(counts, default=int(result.attrs["n_examples"])))
+
+
+def _one_model(array: xr.DataArray) -> xr.DataArray:
+    """Without the dimension of compared models: the first of them."""
+    return array.isel(model=0).drop_vars("model") if "model" in array.dims else array
+
+
+def _token(result: xr.Dataset, claim: PaperClaim) -> str:
+    numbers: list[ClaimedNumber | None] = [claim.number, claim.than]
+    names = [label for number in numbers if number for label in number.at.values()]
+    return sink(result) if "sink" in [name for name in names if isinstance(name, str)] else ""
+
+
+def _few_seeds(source: Source, claim: PaperClaim) -> str:
+    seeds = int(source.result.sizes.get("seed", 1))
+    if claim.procedure and seeds < LEAST_SEEDS:
+        return f"a claim about training needs {LEAST_SEEDS} seeds, here {seeds}"
+    return ""
+
+
+def _command(claim: PaperClaim) -> str:
+    return f"headscope {claim.command or claim.study.replace('_', '-') + ' MODEL CORPUS'}"

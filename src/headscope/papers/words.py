@@ -1,0 +1,125 @@
+"""Verdicts in words: of a page, the terminal and a document."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from headscope.papers.rules import RULES
+from headscope.papers.verdicts import VERDICTS, Judgement
+from headscope.report.tables import Cells, Table, titled
+from headscope.report.wording import Estimate, number, rate, several
+
+LEVELS = {
+    "P": "read in the paper",
+    "R": "from released results",
+    "S": "from a copy that quotes it",
+    "~": "read off a plot",
+}
+
+
+def measured(judgement: Judgement) -> str:
+    """What the result has: the number with its interval beside what it is compared with; why there is none."""
+    test, claim = judgement.test, judgement.claim
+    if test is None:
+        return judgement.lacks
+    where = f"{judgement.words}: " if judgement.words and not RULES[claim.rule].over_layers else ""
+    return where + _compared(judgement) + _open(judgement)
+
+
+def _compared(judgement: Judgement) -> str:
+    test, claim = judgement.test, judgement.claim
+    assert test is not None
+    difference = test.difference
+    if RULES[claim.rule].over_layers:
+        return f"correlation {number(test.value)}" + (f", {judgement.words}" if judgement.words else "")
+    if claim.than and test.baseline != claim.limit and claim.rule in ("above", "below", "not below"):
+        sign = -1 if claim.rule == "below" else 1
+        shift = -claim.limit if claim.rule == "not below" else claim.limit
+        gain = Estimate(*(sign * (bound + shift) for bound in (difference.value, difference.lower, difference.upper)))
+        gain = Estimate(gain.value, *sorted((gain.lower, gain.upper))) if gain.tested else gain
+        return f"{number(test.value)} against {number(test.baseline)} (difference {gain.signed})"
+    if claim.rule == "some special":
+        return several(int(test.value), "head")
+    own = Estimate(test.value, test.value - (difference.value - difference.lower), test.value + _above(difference))
+    flipped = Estimate(test.value, test.value - _above(difference), test.value + (difference.value - difference.lower))
+    return f"{(flipped if claim.rule == 'below' else own).text}, limit {number(test.baseline)}"
+
+
+def _above(difference: Estimate) -> float:
+    return difference.upper - difference.value
+
+
+def _open(judgement: Judgement) -> str:
+    """What an undecided claim lacks."""
+    if judgement.lacks:
+        return f"; {judgement.lacks}"
+    if judgement.verdict != "undecided":
+        return ""
+    if RULES[judgement.claim.rule].over_layers:
+        return "; too few layers to tell"
+    test = judgement.test
+    if judgement.wanted:
+        return f"; some {judgement.wanted:,} examples would decide it"
+    return "; too close to tell" if test and test.difference.tested else "; too few examples to tell"
+
+
+def details(judgement: Judgement) -> str:
+    """The corpus, the number of cases, the correction and the special token of a verdict."""
+    test, source = judgement.test, judgement.source
+    if test is None or source is None:
+        return ""
+    parts = [str(source.result.attrs["corpus"]), f"n = {test.n:,}"]
+    parts += [f"q = {rate(test.q)}"] if test.q == test.q else []
+    parts += [f"token: {judgement.token}"] if judgement.token else []
+    return ", ".join(parts)
+
+
+def figure(judgement: Judgement) -> str:
+    """The paper's figure with its source and how sure it is."""
+    claim = judgement.claim
+    sure = LEVELS.get(claim.level, "not confirmed")
+    return f"{claim.figure} ({claim.source}; {sure})" if claim.figure else ""
+
+
+def counted(judgements: Iterable[Judgement]) -> dict[str, int]:
+    """How many claims have each verdict, in a fixed order."""
+    counts = Counter(judgement.verdict for judgement in judgements)
+    return {verdict: counts[verdict] for verdict in VERDICTS}
+
+
+def summed_up(judgements: Iterable[Judgement]) -> str:
+    """The counts as a sentence."""
+    counts = counted(judgements)
+    measured = sum(counts.values()) - counts["not measured"]
+    return (
+        f"Of {sum(counts.values())} claims {measured} are measured: {counts['holds']} hold, {counts['fails']} fail, "
+        f"{counts['undecided']} are undecided."
+    )
+
+
+def tables(judgements: Sequence[Judgement], *, all_claims: bool = True) -> list[Table]:
+    """A table of verdicts for each paper; without `all_claims` of the claims that are measured."""
+    papers = dict.fromkeys(judgement.paper.name for judgement in judgements)
+    made = []
+    for name in papers:
+        mine = [one for one in judgements if one.paper.name == name and (all_claims or one.test)]
+        rows: list[tuple[str, Cells]] = [
+            (one.claim.id, [(one.verdict, ""), (one.claim.claim, ""), (measured(one), "")]) for one in mine
+        ]
+        if mine:
+            made.append(titled(name, mine[0].paper.title, "Id", ("Verdict", "Claim", "Here"), rows))
+    return made
+
+
+def markdown(judgements: Sequence[Judgement]) -> str:
+    """The verdicts as Markdown: a section for each paper."""
+    lines = [summed_up(judgements), ""]
+    for name in dict.fromkeys(judgement.paper.name for judgement in judgements):
+        mine = [one for one in judgements if one.paper.name == name]
+        lines += [f"## {mine[0].paper.title}", "", "| | section | claim | verdict | here | in the paper |"]
+        lines += ["| --- | --- | --- | --- | --- | --- |"]
+        for one in mine:
+            here = measured(one) + (f" ({details(one)})" if one.test else "")
+            cells = (one.claim.id, one.claim.section, one.claim.claim, one.verdict, here, figure(one))
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append("")
+    return "\n".join(lines)

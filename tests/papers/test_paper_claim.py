@@ -1,0 +1,98 @@
+"""Claims as data: what headscope ships, and files of one's own."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headscope import catalog
+from headscope.errors import HeadscopeError
+from headscope.papers import read_papers
+from headscope.papers.rules import RULES
+from headscope.papers.words import LEVELS
+
+CLAIMS = [claim for paper in read_papers() for claim in paper.claims]
+OWN = {"id": "X1", "section": "1", "claim": "Rain falls.", "study": "profile", "number": "entropy", "rule": "above"}
+
+
+def written(folder: Path, entry: object = None, **more: object) -> Path:
+    data = {"schema": 1, "paper": "mine", "claims": [OWN if entry is None else entry]} | more
+    path = folder / "mine.yaml"
+    path.write_text(yaml.safe_dump(data), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_an_entry_names_a_study_a_rule_and_its_source(claim):
+    assert claim.claim.endswith(".") and claim.level in {"", *LEVELS}
+    assert not claim.figure or claim.source
+    if claim.study:
+        assert claim.study in catalog.names("studies") and claim.rule in RULES
+    if claim.command:
+        assert claim.command.split()[0].replace("-", "_") == claim.study
+
+
+def test_a_file_of_ones_own_is_read_beside_the_papers(tmp_path):
+    assert [paper.name for paper in read_papers(written(tmp_path))][-1] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rule": "abov"}, "entry 1: no rule 'abov'; did you mean 'above'"),
+        ({"limits": 1}, "entry 1: no field 'limits'; did you mean 'limit'"),
+        ({"claim": ""}, "entry 1: it has no claim"),
+        ({"limit": "high"}, "entry 1: limit 'high' is no number"),
+        ({"number": None}, "entry 1: a number has no variable"),
+        ({"number": {"variable": "entropy", "at": [1]}}, "`at` is no mapping"),
+        ({"number": {"variable": "entropy", "wher": 1}}, "no field 'wher'"),
+        ({"figure": True}, "figure is no text; put it in quotes"),
+        ({"id": "C1"}, "claim 'C1' is in 'clark2019' and in 'mine'; rename one"),
+    ],
+)
+def test_a_wrong_entry_is_named(tmp_path, change, message):
+    with pytest.raises(HeadscopeError, match=message.replace("(", r"\(")):
+        read_papers(written(tmp_path, OWN | change))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no list of claims"),
+        ("- a", "no list of claims"),
+        ("schema: 2\nclaims: []", "schema 2 is not 1"),
+        ("schema: 1\nclaims: [3]", "entry 1: it is no mapping"),
+        ("a: [", "not YAML"),
+        ("a: &x [1]\nb: *x", "anchors or aliases"),
+        ("a: !!python/object/apply:os.system [ls]", "not YAML"),
+        ("[" * 5000, "not YAML"),
+        ("x" * (1 << 21), "more than 1048576 bytes"),
+        ("a: \udcff", "not YAML in UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_list_of_claims_is_refused(tmp_path, text, message):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(HeadscopeError, match=message) as error:
+        read_papers(path)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_file_that_is_missing_is_named(tmp_path):
+    with pytest.raises(HeadscopeError, match=r"none\.yaml"):
+        read_papers(tmp_path / "none.yaml")
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.recursive(PLAIN, lambda one: st.lists(one) | st.dictionaries(st.text(), one), max_leaves=8))
+def test_any_yaml_is_read_or_refused_in_one_line(tmp_path_factory, value):
+    path = tmp_path_factory.mktemp("claims") / "mine.yaml"
+    path.write_text(yaml.safe_dump({"schema": 1, "claims": [value]}), encoding="utf-8")
+    with pytest.raises(HeadscopeError) as error:
+        read_papers(path)
+    assert len(str(error.value).splitlines()) == 1

@@ -1,0 +1,113 @@
+"""Each claim has the right verdict where it is planted, and none where nothing is sure."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.papers import judge, read_papers
+from headscope.papers.paper_claim import Paper, PaperClaim
+from headscope.papers.verdicts import examples_to_decide
+from headscope.report.cards.model_results import MeasuredModel, Source
+from headscope.report.claims import Claim
+from headscope.report.wording import Estimate
+from support.planted_claims import planted
+
+CLAIMS = [claim for paper in read_papers() for claim in paper.claims if claim.study]
+BY_ID = {claim.id: claim for claim in CLAIMS}
+
+
+def judged(claim: PaperClaim, *results: xr.Dataset):
+    sources = tuple(Source(Path(f"{number}/result.nc"), result) for number, result in enumerate(results))
+    (judgement,) = judge(MeasuredModel(("planted",), "", sources), [Paper("p", "P", (claim,))])
+    return judgement
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_a_planted_claim_has_its_verdict(claim):
+    assert judged(claim, planted(claim, holds=True)).verdict == "holds"
+    assert judged(claim, planted(claim, holds=False)).verdict == "fails"
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_nine_examples_decide_nothing_and_no_result_is_said(claim):
+    assert judged(claim, planted(claim, holds=True, n=9)).verdict == "undecided"
+    missing = judged(claim)
+    assert missing.verdict == "not measured" and missing.lacks.startswith("headscope ")
+
+
+def test_a_result_without_the_number_is_not_measured():
+    claim = BY_ID["C1"]
+    assert judged(claim, planted(claim, holds=True).drop_vars("attention_offset")).verdict == "not measured"
+    assert judged(claim, planted(claim, holds=True).drop_sel(offset=-1)).verdict == "not measured"
+    assert judged(BY_ID["C4"], planted(BY_ID["C4"], holds=True) * np.nan).verdict == "not measured"
+
+
+def test_of_several_results_the_one_with_most_examples_decides():
+    claim = BY_ID["C1"]
+    few, many = planted(claim, holds=True, n=100), planted(claim, holds=False, n=500)
+    judgement = judged(claim, few, many)
+    assert (judgement.verdict, judgement.source and judgement.source.path) == ("fails", Path("1/result.nc"))
+
+
+def test_a_claim_about_the_sink_names_its_token():
+    assert judged(BY_ID["C4"], planted(BY_ID["C4"], holds=True)).record()["token"] == "cls"
+    assert judged(BY_ID["C1"], planted(BY_ID["C1"], holds=True)).record()["token"] is None
+
+
+def test_a_claim_about_training_wants_several_seeds():
+    claim = BY_ID["K8b"]
+    one_seed = judged(claim, planted(claim, holds=True).isel(seed=[0]))
+    assert (one_seed.verdict, one_seed.lacks) == ("undecided", "a claim about training needs 3 seeds, here 1")
+
+
+def names(claim: PaperClaim) -> list[str]:
+    """The variables that decide a claim."""
+    return list({number.variable: None for number in (claim.number, claim.than) if number})
+
+
+def only(result: xr.Dataset, claim: PaperClaim) -> xr.Dataset:
+    return result[[name for name in result.data_vars if str(name).removesuffix("_ci") in names(claim)]]
+
+
+def redrawn(result: xr.Dataset, rng: np.random.Generator, means: Mapping[str, float], n: int) -> xr.Dataset:
+    """The result with means of n normal numbers in the place of its values, and their intervals."""
+    made, error = result.copy(), 1 / np.sqrt(n)
+    for name, mean in means.items():
+        values = rng.normal(mean, error, result[name].shape)
+        made[name] = (result[name].dims, values)
+        if f"{name}_ci" in result:
+            bounds = np.stack([values - 1.96 * error, values + 1.96 * error], axis=-1)
+            made[f"{name}_ci"] = (result[f"{name}_ci"].dims, bounds)
+    return made.assign_attrs(n_examples=n)
+
+
+@pytest.mark.parametrize("name", ["C1", "C10", "C14b", "P2", "P19", "P20"])
+def test_a_claim_that_is_not_true_holds_in_at_most_a_twentieth(name):
+    """At the limit itself, of means with their own error."""
+    claim, rng, held, runs = BY_ID[name], np.random.default_rng(3), 0, 100
+    limit = claim.limit if name in ("C1", "C10") else 0.0
+    result = only(planted(claim, holds=True, n=100), claim)
+    for _ in range(runs):
+        held += judged(claim, redrawn(result, rng, dict.fromkeys(names(claim), limit), 100)).verdict == "holds"
+    assert held <= 0.05 * runs + 3 * np.sqrt(runs * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(("name", "mean"), [("C10", 0.45), ("C14b", 0.2), ("C18", 0.1), ("P5", 0.1), ("K2", 0.5)])
+def test_so_many_examples_as_are_said_decide_a_claim(name, mean):
+    """Power by simulation: with the stated number half of the runs decide, within a factor of 1.5."""
+    claim, rng = BY_ID[name], np.random.default_rng(4)
+    result = only(planted(claim, holds=True), claim)
+    means = dict.fromkeys(names(claim), 0.0) | {names(claim)[0]: mean}
+    gain = mean - claim.limit if claim.rule == "above" else claim.limit - mean
+    error = 1.96 / np.sqrt(100) * (np.sqrt(2) if claim.than else 1)
+    stated = examples_to_decide(Claim(mean, claim.limit, Estimate(gain, gain - error, gain + error), 100))
+
+    assert stated
+
+    def power(n: int) -> float:
+        return float(np.mean([judged(claim, redrawn(result, rng, means, n)).verdict == "holds" for _ in range(60)]))
+
+    assert power(round(stated / 1.5)) < 0.5 < power(round(stated * 1.5))

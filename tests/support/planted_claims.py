@@ -1,0 +1,139 @@
+"""Results in which a claim of a paper is planted: it surely holds, or surely fails."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from headscope.papers.numbers import selected
+from headscope.papers.paper_claim import ClaimedNumber, PaperClaim
+
+COORDS: Mapping[str, list[Any]] = {
+    "layer": [1, 2, 3, 4, 5, 6],
+    "head": [1, 2, 3, 4],
+    "offset": [-1, 0, 1],
+    "token_class": ["cls", "sep", "punct", "other"],
+    "feature": ["noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct"],
+    "relation": ["all", "det", "core"],
+    "direction": ["dependent_to_head", "head_to_dependent"],
+    "probe": [
+        *("right_branching", "attention", "attention_and_words", "distances_and_words", "random_attention_and_words"),
+    ],
+    "pattern": ["vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous"],
+    "mention_type": ["all", "pronoun"],
+    "baseline": ["nearest", "head_match", "rules", "decay"],
+    "metric": ["accuracy", "uas"],
+    "half": ["first", "second"],
+    "share_removed": [0.0, 0.1, 0.2, 0.3],
+    "gap": ["same", "17+"],
+    "special_tokens": ["kept", "left_out"],
+    "root": ["gold", "best"],
+    "task": [
+        *("part_of_speech", "dependency_label", "entity", "coreference", "parent", "great_grandparent", "number_value"),
+        *("number_sum", "token_index", "stsb", "sst2"),
+    ],
+    "phenomenon": ["agreement"],
+    "control": ["shuffled"],
+    "restored": [0, 1],
+    "init": ["random", "frozen", "finetuned"],
+    "model": ["tuned"],
+}
+HEADS = ("layer", "head")
+DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "profile": {
+        **{"attention_to": (*HEADS, "token_class"), "attention_offset": (*HEADS, "offset"), "sep_to_sep": HEADS},
+        **{"entropy": HEADS, "cls_entropy": HEADS, "uniform_entropy": (), "token_share": ("token_class",)},
+        **{name: (*HEADS, "feature") for name in ("feature_attention", "cls_feature_attention")},
+    },
+    "gradients": {"relative_gradient": ("layer", "token_class"), "attention_to": (*HEADS, "token_class")},
+    "syntax": {
+        **{"special": (*HEADS, "relation", "direction")},
+        **{name: ("relation",) for name in ("chosen_accuracy", "chosen_gain")},
+    },
+    "relations": {"special": (*HEADS, "relation", "direction"), "chosen_gain": ("relation",)},
+    "coreference": {"chosen_accuracy": ("mention_type",), "chosen_baseline": ("mention_type", "baseline")},
+    "probe": {"uas": ("probe",)},
+    "clusters": {"layer_gap": (), "cluster_stability": ()},
+    "patterns": {"share_total": ("pattern",)},
+    "compare": {
+        **{"layer_similarity": ("model", "layer"), "restored_change": ("model", "restored", "metric")},
+        **{"difference_feature_attention": ("model", *HEADS, "feature")},
+    },
+    "finetune": {"score": ("task", "init", "metric")},
+    "ablate": {
+        **{"head_gain": (*HEADS, "metric"), "layer_gain": ("layer", "metric"), "chosen_gain": ("half", "metric")},
+        **{"random_head_gain": ("metric",)},
+    },
+    "prune": {"score_change": ("share_removed", "metric")},
+    "geometry": {
+        **{name: ("layer",) for name in ("anisotropy", "self_similarity_corrected")},
+        **{"position_similarity": ("layer", "gap")},
+    },
+    "structure": {"uuas": ("layer",), "held_out_uuas": ("layer",), "uuas_baseline": ("baseline",)},
+    "trees": {"chosen_gain": ("metric", "special_tokens", "root")},
+    "layers": {
+        **{"score": ("task", "layer"), "gain": ("task",), "last_layer_fall": ("task",), "centre_of_gravity": ("task",)},
+    },
+    "cloze": {"accuracy": ("phenomenon",), "accuracy_control": ("phenomenon", "control")},
+}
+PLAIN = ("special", "uniform_entropy", "token_share", "held_out_uuas", "centre_of_gravity")
+FAR = 0.2
+
+
+def planted(claim: PaperClaim, *, holds: bool, n: int = 400) -> xr.Dataset:
+    """A result of the claim's study in which it holds, or fails, by .2 with intervals of .02."""
+    result = xr.Dataset(attrs={"study": claim.study, "n_examples": n, "corpus": "planted", "model": "planted"})
+    for name, dims in DIMS[claim.study].items():
+        size = tuple(len(COORDS[dim]) for dim in dims)
+        result[name] = (dims, np.zeros(size) if name != "uniform_entropy" else np.ones(size))
+    result = result.assign_coords({dim: COORDS[dim] for dim in map(str, result.dims)})
+    if "attention_to" in result:
+        result["attention_to"].loc[{"token_class": "cls"}] = 0.1  # the sink
+    for name, part in _values(claim, holds=holds):
+        _set(result, name, part)
+    for name in [name for name in result.data_vars if name not in PLAIN]:
+        bounds = np.stack([result[name].values - 0.01, result[name].values + 0.01], axis=-1)
+        result[f"{name}_ci"] = ((*result[name].dims, "bound"), bounds)
+    return result.assign_coords({"bound": ["lower", "upper"], "seed": [0, 1, 2]})
+
+
+def _values(claim: PaperClaim, *, holds: bool) -> list[tuple[ClaimedNumber, Any]]:
+    assert claim.number is not None
+    number, than, sign = claim.number, claim.than, 1 if holds else -1
+    base = 0.3 * than.times if than else 0.0
+    other = [(than, 0.3)] if than else []
+    match claim.rule:
+        case "some head above" if than:
+            return [*other, (number, claim.limit + base + sign * FAR)]
+        case "some head above" | "above" | "two neighbouring layers above" | "most are positive" | "most do no harm":
+            extra = 0.0 if claim.rule.startswith("most") else claim.limit
+            return [*other, (number, extra + base + sign * FAR)]
+        case "below":
+            return [*other, (number, (base - claim.limit if than else claim.limit) - sign * FAR)]
+        case "not below":
+            return [*other, (number, base - claim.limit + sign * FAR)]
+        case "rises over layers" | "falls over layers" | "in order":
+            up = sign * (-1 if claim.rule == "falls over layers" else 1)
+            return [(number, lambda size: 0.5 + up * 0.05 * np.arange(size))]
+        case "some special":
+            return [(number, 1.0 if holds else 0.0), *[(one, FAR if holds else 0.0) for one, _ in other]]
+        case "share of special":
+            return [(number, 0.0 if holds else 1.0), *[(one, 1.0 if holds else 0.0) for one, _ in other]]
+        case "peaks in the middle":
+            return [(number, lambda size: np.where(np.arange(size) == (3 if holds else 5), 0.6, 0.3))]
+    raise AssertionError(f"no plan for '{claim.rule}'")
+
+
+def _set(result: xr.Dataset, number: ClaimedNumber, value: Any) -> None:
+    """Set the cells that a number selects; a function gives the values along the last dimension."""
+    array = result[number.variable]
+    cells = array.copy(data=np.arange(array.size).reshape(array.shape))
+    for dim, label in number.at.items():
+        cells = selected(result, cells, dim, label)
+    chosen = cells.values
+    flat = array.values.ravel()
+    factor = float(result[number.share_of]) if number.share_of else 1.0
+    values: Any = value(chosen.size) if callable(value) else value
+    flat[chosen.ravel()] = values * factor
+    result[number.variable] = (array.dims, flat.reshape(array.shape))
