@@ -73,7 +73,8 @@ def test_kinds_frame_the_heads_and_make_the_legend(result: xr.Dataset) -> None:
     assert made is not None
     head = made.layers[0][1]
     assert (head.kind, head.second, head.word, head.words) == ("previous", "cls", "previous", "previous, [CLS]")
-    assert [(each["kind"], each["count"]) for each in made.legend] == [("previous", 1), ("cls", 1), ("mixed", 11)]
+    counts = [(each["kind"], each["count"], each["beside"]) for each in made.legend]
+    assert counts == [("previous", 1, 0), ("cls", 0, 1), ("mixed", 11, 0)]
 
 
 def test_no_map_is_stored_or_wanted(result: xr.Dataset) -> None:
@@ -149,7 +150,9 @@ def test_legend_dims_all_heads_without_a_kind(planted: xr.Dataset, browser: webd
     assert chosen(browser) == {"1-2", "3-1"}
     button = browser.switch_to.active_element  # drawn anew, the focus stays
     assert button.get_attribute("aria-pressed") == "true"
-    assert button.find_element(By.TAG_NAME, "small").text == "2"
+    assert button.find_element(By.TAG_NAME, "small").text == "1"  # as first kind, so that the numbers add up to all heads
+    title = str(button.get_attribute("title"))
+    assert title.startswith("1 of 12 heads") and title.endswith("; 1 more beside another kind")
     button.click()
     assert chosen(browser) == set()
 

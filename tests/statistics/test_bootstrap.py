@@ -131,6 +131,10 @@ def test_units_are_drawn_together() -> None:
     assert np.array_equal(draws[:, 1:2], poisson_draws([4], seed=0, resamples=50))
 
 
+def test_resamples_of_nothing_have_no_column() -> None:
+    assert poisson_draws([], seed=0, resamples=50).shape == (50, 0)
+
+
 @pytest.mark.parametrize(("documents", "least"), [(15, 0.90), (40, 0.92)])
 def test_intervals_over_few_documents_contain_the_mean_of_all(documents: int, least: float) -> None:
     random, covered = np.random.default_rng(documents), []

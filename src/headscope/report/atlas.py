@@ -122,12 +122,15 @@ class Atlas:
 
     @property
     def legend(self) -> list[dict[str, str | int]]:
-        """The kinds that occur: name, colour, meaning, and the number of heads that have it, alone or beside others."""
-        counts = Counter(kind for head in self.heads for kind in head.kinds)
+        """The kinds that occur: name, colour, meaning, the number of heads whose frame it is (`count`), and of those
+        that have it `beside` another one."""
+        first = Counter(head.kind for head in self.heads)
+        beside = Counter(kind for head in self.heads for kind in head.kinds[1:])
         return [
-            {"kind": kind, "name": NAMES[kind], "colour": colour, "meaning": MEANINGS[kind], "count": counts[kind]}
+            {"kind": kind, "name": NAMES[kind], "colour": colour, "meaning": MEANINGS[kind]}
+            | {"count": first[kind], "beside": beside[kind]}
             for kind, colour in COLOURS.items()
-            if counts[kind]
+            if first[kind] or beside[kind]
         ]
 
     def figure(self) -> Figure:

@@ -159,10 +159,10 @@ def poisson_draws(unit: Iterable[int], seed: int, resamples: int = RESAMPLES) ->
     True
     """
     numbers, column = np.unique(np.fromiter(unit, dtype=np.int64), return_inverse=True)
-    columns = [
-        np.random.Generator(np.random.Philox(key=[seed, number])).poisson(1.0, resamples) for number in numbers.tolist()
-    ]
-    return np.stack(columns, axis=1).astype(np.float64)[:, column]
+    draws = np.empty((resamples, len(numbers)))
+    for at, number in enumerate(numbers.tolist()):
+        draws[:, at] = np.random.Generator(np.random.Philox(key=[seed, number])).poisson(1.0, resamples)
+    return draws[:, column]
 
 
 def merge(tallies: Iterable[Tally]) -> Tally:

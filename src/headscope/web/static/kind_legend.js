@@ -2,10 +2,14 @@
 
 import { make } from "./dom.js";
 
-/** Buttons of `{kind, name, colour, meaning, count}`; `choose(kind)` receives the kind to show, "" for all. */
+/**
+ * Buttons of `{kind, name, colour, meaning, count, beside}`; `choose(kind)` receives the kind to show, "" for all.
+ * `count` is the number of heads that it frames; `beside` that of heads with another frame that it shows, too.
+ */
 export function kindButtons(kinds, chosen, total, choose) {
-  return kinds.map(({ kind, name, colour, meaning, count }) => {
-    const button = make("button", { type: "button", class: "kind", "data-kind": kind, title: `${count} of ${total} heads: ${meaning}`,
+  return kinds.map(({ kind, name, colour, meaning, count, beside }) => {
+    const more = beside ? `; ${beside} more beside another kind` : "";
+    const button = make("button", { type: "button", class: "kind", "data-kind": kind, title: `${count} of ${total} heads: ${meaning}${more}`,
       "aria-pressed": String(kind === chosen), onclick: () => choose(kind === chosen ? "" : kind) }, name, make("small", {}, ` ${count}`));
     button.style.setProperty("--frame", colour);
     return button;
