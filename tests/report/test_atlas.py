@@ -150,7 +150,7 @@ def test_legend_dims_all_heads_without_a_kind(planted: xr.Dataset, browser: webd
     assert chosen(browser) == {"1-2", "3-1"}
     button = browser.switch_to.active_element  # drawn anew, the focus stays
     assert button.get_attribute("aria-pressed") == "true"
-    assert button.find_element(By.TAG_NAME, "small").text == "1"  # as first kind, so that the numbers add up to all heads
+    assert button.find_element(By.TAG_NAME, "small").text == "1"  # the frame of 1-2 is another kind
     title = str(button.get_attribute("title"))
     assert title.startswith("1 of 12 heads") and title.endswith("; 1 more beside another kind")
     button.click()
