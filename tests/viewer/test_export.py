@@ -4,7 +4,7 @@ import json
 import re
 from base64 import b64decode
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 import pytest
@@ -15,13 +15,14 @@ from starlette.testclient import TestClient
 
 from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
+from headscope.viewer.answers import reply
 from headscope.viewer.embedded import embedded
 from headscope.viewer.export import export_file, exported, script
 from headscope.viewer.result_session import result_session
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import VIEWS, ViewState, parse_state
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import byte_tokenizer, tiny_bert, tiny_tokenizer
 
 EVIL = "The <img src=x onerror=document.title=1> cat </script><script>document.title=2</script> slept."
 STATE = "v=map&h=2-3&w=words"
@@ -121,25 +122,25 @@ def test_modules_are_joined_in_the_order_of_their_imports() -> None:
 @pytest.mark.parametrize(("format", "start"), [("svg", b"<svg"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 @pytest.mark.parametrize("state", ["v=lines&h=1-1,2-2", "v=map&h=2-3&w=words&s=0", "v=heads", "v=map&b=1", "v=compare"])
 def test_pictures(session: ViewSession, text: str, format: str, start: bytes, state: str) -> None:
-    assert exported(session, text, state, format).startswith(start)
+    assert exported(session, text, state, format).content.startswith(start)
 
 
 def test_tokens_are_text_in_a_picture(session: ViewSession, text: str) -> None:
-    svg = exported(session, text, "v=lines&w=words", "svg").decode()
+    svg = exported(session, text, "v=lines&w=words", "svg").content.decode()
     assert "onerror" in svg and "<img" not in svg and "<script" not in svg
     assert svg.count(">cat<") == 2 and ">[CLS]<" in svg
 
 
 def test_a_picture_names_its_head_and_its_text(session: ViewSession, text: str) -> None:
-    svg = exported(session, text, "v=lines&h=1-2", "svg").decode()
+    svg = exported(session, text, "v=lines&h=1-2", "svg").content.decode()
     (title,) = re.findall(r">(Head 1-2 of [^<]*: attention in “[^<]*”)<", svg)
     assert "cat" in title and "CLS" not in title
 
 
 def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str) -> None:
-    plain = exported(session, text, "v=lines&w=words&s=0", "svg").decode()
+    plain = exported(session, text, "v=lines&w=words&s=0", "svg").content.decode()
     assert ">[CLS]<" not in plain and plain.count(">cat<") == 2
-    across = exported(session, text, "v=lines&w=words&b=1", "svg").decode()
+    across = exported(session, text, "v=lines&w=words&b=1", "svg").content.decode()
     assert across.count(">cat<") == across.count(">rained<") == 1 and ">[CLS]<" not in across
 
 
@@ -173,6 +174,43 @@ def test_server_sends_the_file(session: ViewSession, text: str) -> None:
     assert answer.content.startswith(b"%PDF") and answer.headers["content-type"] == "application/pdf"
     assert answer.headers["content-disposition"] == 'attachment; filename="headscope.pdf"'
     assert client.post("/api/export", json={"id": text, "state": 1, "format": "pdf"}).status_code == 400
+
+
+BOX = "\u0378"  # no character: no font has it
+
+
+@pytest.mark.parametrize("format", ["pdf", "png"])
+def test_characters_that_no_font_has_are_said(session: ViewSession, tmp_path: Path, format: str) -> None:
+    own = session.text(f"The {BOX} cat.")["id"]
+    said: list[str] = []
+    export_file(session, own, tmp_path / f"view.{format}", STATE, said.append)
+    assert len(said) == 1 and said[0].startswith(f"no font of this machine has the characters {BOX}: ")
+    with pytest.warns(UserWarning, match="no font of this machine has"):
+        export_file(session, own, tmp_path / f"view.{format}", STATE)
+    for other in ("svg", "html"):  # they have the fonts of whoever opens them
+        export_file(session, own, tmp_path / f"view.{other}", STATE)
+
+
+def test_server_and_kernel_send_what_a_pdf_lacks(session: ViewSession, text: str) -> None:
+    own, body = session.text(f"The {BOX} cat.")["id"], {"state": STATE, "format": "pdf"}
+    client = TestClient(application(session), base_url="http://127.0.0.1:8000")
+    headers = client.post("/api/export", json={"id": own, **body}).headers
+    assert unquote(headers["headscope-notice"]).startswith("no font of this machine has")
+    assert "headscope-notice" not in client.post("/api/export", json={"id": text, **body}).headers
+    answer, buffers = reply(session, {"path": "api/export", "body": {"id": own, **body}})
+    assert answer["notice"].startswith("no font of this machine has") and buffers[0].startswith(b"%PDF")
+
+
+def test_a_text_of_bytes_is_drawn_in_words_unless_the_state_says_pieces() -> None:
+    session = ViewSession((models.wrap(tiny_bert(vocab_size=256), byte_tokenizer()),))
+    described = session.text("ночь é")
+    assert described["unit"] == "words" and session.text("a cat")["unit"] == "pieces"
+    drawn = {unit: exported(session, described["id"], f"v=lines{unit}", "svg").content.decode() for unit in UNITS}
+    assert drawn[""] == drawn["&w=words"] and ">ночь<" in drawn[""]
+    assert ">ночь<" not in drawn["&w=pieces"] and "&lt;0x" in drawn["&w=pieces"]
+
+
+UNITS = ("", "&w=words", "&w=pieces")
 
 
 def test_python_reads_the_state_that_the_page_writes(browser: Chrome, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def words_of(svg: bytes) -> str:
 
 
 def test_a_picture_of_a_card_has_its_sentences(session: ViewSession, text: str) -> None:
-    words = words_of(exported(session, text, "v=card&h=2-3", "svg"))
+    words = words_of(exported(session, text, "v=card&h=2-3", "svg").content)
     assert "Head 2-3 of" in words and "profile on sample" in words
     card = session.head_card(2, 3)
     sentences = [finding.text for part in card.parts for finding in part.findings]
@@ -54,17 +54,17 @@ def test_a_picture_of_a_card_has_its_sentences(session: ViewSession, text: str) 
 
 
 def test_a_picture_of_try_it_has_the_predictions_of_both_sides(session: ViewSession, text: str) -> None:
-    words = words_of(exported(session, text, "v=try&x=1-*,2-1&xm=zero", "svg"))
+    words = words_of(exported(session, text, "v=try&x=1-*,2-1&xm=zero", "svg").content)
     answer = session.try_heads(text, "1-*,2-1", "zero")
     assert "all heads" in words and f"without {answer['heads']}" in words
     for side in ("before", "after"):
         for item in answer[side][0]["items"]:
             assert item["text"] in words and f"{item['value']:.3f}" in words
-    assert "&lt;img" in exported(session, text, "v=try&x=1-1", "svg").decode()
+    assert "&lt;img" in exported(session, text, "v=try&x=1-1", "svg").content.decode()
 
 
 def test_a_picture_of_examples_has_those_of_the_page(session: ViewSession, text: str) -> None:
-    words = words_of(exported(session, text, "v=examples&h=1-1&e=sep", "svg"))
+    words = words_of(exported(session, text, "v=examples&h=1-1&e=sep", "svg").content)
     examples = session.examples(1, 1, "sep")
     assert examples and all(each["text"] in words and f"{each['value']:.3f}" in words for each in examples)
 
@@ -78,7 +78,7 @@ def test_examples_are_by_the_kind_of_the_head(session: ViewSession) -> None:
 
 @pytest.mark.parametrize(("format", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_such_pictures_have_the_other_formats(session: ViewSession, text: str, format: str, start: bytes) -> None:
-    assert exported(session, text, "v=card&h=1-1", format).startswith(start)
+    assert exported(session, text, "v=card&h=1-1", format).content.startswith(start)
 
 
 def test_the_state_names_heads_that_are_off() -> None:

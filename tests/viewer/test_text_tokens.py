@@ -44,6 +44,18 @@ def test_tokens_of_bytes_are_readable() -> None:
     assert text.tokens == ("a", "␣", "<0xC3>", "<0xA9>") and text.raw == ("a", "Ġ", "Ã", "©")
 
 
+def test_an_unknown_token_keeps_the_characters_of_the_text() -> None:
+    text = text_tokens(tiny_tokenizer(), 64, "The 鬱 sat.", "鬱陶")
+    assert text.tokens[2] == "[UNK]" and text.raw[2] == "鬱" and text.raw[0] == "[CLS]"
+    assert text.tokens[6:8] == ("[UNK]", "[UNK]") and text.raw[6:8] == ("鬱", "陶")
+    assert not text.in_bytes
+
+
+@pytest.mark.parametrize(("written", "expected"), [("ночь", True), ("猫が好き", True), ("a cat sat é", False)])
+def test_a_text_in_bytes_is_known(written: str, expected: bool) -> None:
+    assert text_tokens(byte_tokenizer(), 64, written).in_bytes is expected
+
+
 def test_words_of_two_tokenizers_are_paired_by_their_place() -> None:
     one = text_tokens(tiny_tokenizer(), 64, "The café slept.", "It did.")
     other = text_tokens(byte_tokenizer(), 64, "The café slept.", "It did.")

@@ -248,10 +248,27 @@ def test_tokens_are_readable_and_a_tooltip_has_their_own_form(browser: Chrome) -
         WebDriverWait(browser, 10).until(lambda window: window.find_elements("css selector", ".answer table"))
         assert find(browser, ".answer h3").text == "next word"
         opened(browser, page, {"t": "a é", "h": "1-2"})
-        assert rows(browser) == ["a", "␣", "<0xC3>", "<0xA9>"]
+        assert rows(browser) == ["a", "␣", "é"]  # a text of bytes is shown in words
+        Select(find(browser, "[data-field=unit]")).select_by_value("pieces")
+        assert rows(browser) == ["a", "␣", "<0xC3>", "<0xA9>"] and "w=pieces" in state(browser)
         titles = "return [...document.querySelectorAll('.facts tbody th')].map((cell) => cell.title)"
         assert browser.execute_script(titles) == ["", "Ġ", "Ã", "©"]
         assert browser.get_log("browser") == []
+
+
+def test_an_unknown_token_is_named_so_and_its_characters_are_on_hover(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": "The 鬱 sat.", "h": "1-2"})
+    assert rows(browser)[2] == "[UNK]"
+    titles = "return [...document.querySelectorAll('.facts tbody th')].map((cell) => cell.title)"
+    assert [title for title in browser.execute_script(titles) if title] == ["鬱"]
+
+
+def test_the_page_says_what_its_pdf_lacks(browser: Chrome, address: str) -> None:
+    opened(browser, address, {"t": "The \u0378 sat.", "h": "1-2", "w": "words"})
+    browser.find_element("xpath", "//button[.='PDF']").click()
+    WebDriverWait(browser, 20).until(lambda window: find(browser, "[role=alert]").is_displayed())
+    assert find(browser, "[role=alert]").text.startswith("no font of this machine has the characters \u0378: ")
+    assert browser.get_log("browser") == []
 
 
 def test_models_of_other_tokens_stand_side_by_side(browser: Chrome) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from headscope.errors import HeadscopeError
-from headscope.viewer.export import exported
+from headscope.viewer.export import ExportedFile, exported
 from headscope.viewer.loading import TimeUp
 from headscope.viewer.session import Missing, ViewSession
 
-Answer = dict[str, Any] | list[Any] | str | bytes
+Answer = dict[str, Any] | list[Any] | str | bytes | ExportedFile
 STATUS: dict[type[HeadscopeError], int] = {Missing: 404, TimeUp: 504}
 # The arguments of a method are the parts of the path behind its name; those with a default are in the query.
 METHODS = {
@@ -77,7 +77,8 @@ def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:
 def reply(session: ViewSession, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     """The answer to a message of a widget: `{"path": "api/...", "body": object or null}`.
 
-    Returns: `{"content": ...}` or `{"status": number, "error": line}`, and the bytes of an answer of bytes.
+    Returns: `{"content": ...}` or `{"status": number, "error": line}`, and the bytes of an answer of bytes; beside
+    those of a file `{"notice": line}`.
     """
     try:
         address = urlsplit(str(request["path"]))
@@ -87,6 +88,8 @@ def reply(session: ViewSession, request: Mapping[str, Any]) -> tuple[dict[str, A
     except Exception as error:
         status, line = failure(error)
         return {"status": status, "error": line}, []
+    if isinstance(content, ExportedFile):
+        return {"notice": content.notice}, [content.content]
     return ({}, [content]) if isinstance(content, bytes) else ({"content": content}, [])
 
 

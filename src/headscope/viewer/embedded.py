@@ -6,7 +6,8 @@ from itertools import product
 from typing import Any
 
 from headscope.viewer import tiles
-from headscope.viewer.session import MOST_WORDS, ViewSession
+from headscope.viewer.session import ViewSession
+from headscope.viewer.text_maps import MOST_WORDS
 from headscope.viewer.view_state import ViewState
 
 MOST_BYTES = 12 << 20

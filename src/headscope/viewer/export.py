@@ -1,11 +1,15 @@
 """A view as a file: one HTML file that needs no server, no network and no file beside it, or a picture for a paper."""
 
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures.export import of_svg, svg
+from headscope.figures.glyphs import glyph_notice
 from headscope.report.render import digest, joined, script_json
 from headscope.storage.files import write_atomically
 from headscope.viewer.embedded import MOST_BYTES, embedded
@@ -16,7 +20,15 @@ from headscope.viewer.view_state import parse_state
 MEDIA_TYPES = {"html": "text/html", "svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 
 
-def exported(session: ViewSession, text: str, state: str, format: str) -> bytes:
+@dataclass(frozen=True)
+class ExportedFile:
+    """The content of a file, and a line about what it lacks; "" where it is whole."""
+
+    content: bytes
+    notice: str = ""
+
+
+def exported(session: ViewSession, text: str, state: str, format: str) -> ExportedFile:
     """A view of a text that the session keeps, as the content of a file.
 
     * `text`: the identifier of the text; `state`: the fragment of the view's address.
@@ -28,17 +40,25 @@ def exported(session: ViewSession, text: str, state: str, format: str) -> bytes:
     if format not in MEDIA_TYPES:
         raise HeadscopeError(f"format '{format[:20]}' is unknown; {suggest(format[:20], MEDIA_TYPES)}")
     if format == "html":
-        return offline_page(session, text, state).encode()
-    return of_svg(svg(picture(session, text, parse_state(state)).to_dict(validate=False)), format)
+        return ExportedFile(offline_page(session, text, state).encode())
+    drawn = svg(picture(session, text, parse_state(state)).to_dict(validate=False))
+    return ExportedFile(of_svg(drawn, format), "" if format == "svg" else glyph_notice(drawn))
 
 
-def export_file(session: ViewSession, text: str, path: str | Path, state: str = "") -> Path:
+def export_file(
+    session: ViewSession, text: str, path: str | Path, state: str = "", on_notice: Callable[[str], None] = warnings.warn
+) -> Path:
     """Write a view to a file, whole or not at all; the suffix of its name is the format. Returns: the path.
+
+    * `on_notice`: called with a line about characters that the file lacks; by default it is a warning.
 
     Raises `HeadscopeError` as `exported`, or if the file cannot be written.
     """
     path = Path(path)
-    return write_atomically(path, exported(session, text, state, path.suffix.removeprefix(".").casefold()))
+    made = exported(session, text, state, path.suffix.removeprefix(".").casefold())
+    if made.notice:
+        on_notice(made.notice)
+    return write_atomically(path, made.content)
 
 
 TEMPLATE = Path(__file__).parent / "templates" / "offline.html"

@@ -1,6 +1,7 @@
 """A view as a chart for a paper: lines between tokens, heat maps, the grid of all heads, or lines of text."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import shorten
 from typing import Any
 
@@ -13,8 +14,8 @@ from headscope.figures.attention_lines import attention_lines
 from headscope.report.kinds import COLOURS
 from headscope.viewer.embedded import usual_heads
 from headscope.viewer.listings import LISTINGS
-from headscope.viewer.session import MOST_WORDS, ViewSession
-from headscope.viewer.text_maps import TextMaps
+from headscope.viewer.session import ViewSession
+from headscope.viewer.text_maps import MOST_WORDS, TextMaps
 from headscope.viewer.text_tokens import TextTokens, word_pairs
 from headscope.viewer.view_state import ViewState
 
@@ -34,7 +35,9 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
         return _grid(session, text, state.model)
     if state.view in LISTINGS:
         return LISTINGS[state.view](session, text, state)
-    models = range(len(session.kept(text).maps)) if state.view == "compare" else [state.model]
+    kept = session.kept(text)
+    state = replace(state, words=kept.by_words if state.words is None else state.words)
+    models = range(len(kept.maps)) if state.view == "compare" else [state.model]
     names = [model["name"] for model in session.description()["models"]]
     units = {model: _units(session.maps(text, model), state) for model in models}
     if state.words and len(units) > 1:

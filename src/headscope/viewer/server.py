@@ -7,6 +7,7 @@ levels[layer, head, side, side]. A tile and the map between words: `tiles.pack`.
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -18,13 +19,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from headscope.viewer.answers import Answer, act, answer, failure
-from headscope.viewer.export import MEDIA_TYPES, STATIC
+from headscope.viewer.export import MEDIA_TYPES, STATIC, ExportedFile
 from headscope.viewer.session import ViewSession
 from headscope.web import requests
 from headscope.web.requests import LocalOnly, json_body
 
 MOST_BYTES = {"text": requests.MOST_BYTES}  # a text may have 100,000 letters
 OTHER_BYTES = 64 * 1024
+NOTICE = "Headscope-Notice"  # header of a file: a line about what it lacks
 Endpoint = Callable[[Request], Awaitable[Response]]
 Call = Callable[..., Awaitable[Any]]
 
@@ -58,10 +60,11 @@ async def _act(request: Request) -> Response:
     name = request.path_params["path"]
     body = await json_body(request, MOST_BYTES.get(name, OTHER_BYTES))
     content = await _alone(request, act, request.app.state.session, name, body)
-    if name != "export":
+    if not isinstance(content, ExportedFile):
         return _response(content)
     headers = {"Content-Disposition": f'attachment; filename="headscope.{body["format"]}"'}
-    return Response(content, media_type=MEDIA_TYPES[body["format"]], headers=headers)  # type: ignore[arg-type]
+    headers |= {NOTICE: quote(content.notice)} if content.notice else {}
+    return Response(content.content, media_type=MEDIA_TYPES[body["format"]], headers=headers)
 
 
 async def _alone(request: Request, function: Callable[..., Answer], *arguments: Any) -> Answer:

@@ -23,11 +23,18 @@ from headscope.viewer import saved_index, tiles
 from headscope.viewer.head_numbers import model_numbers
 from headscope.viewer.interventions import Interventions, Predictions
 from headscope.viewer.loading import time_limit
-from headscope.viewer.text_maps import KeptText, TextMaps, TextStore, identifier, most_tokens, text_maps
+from headscope.viewer.text_maps import (
+    MOST_WORDS,
+    KeptText,
+    TextMaps,
+    TextStore,
+    identifier,
+    most_tokens,
+    text_maps,
+)
 from headscope.viewer.text_tokens import text_tokens, word_pairs
 
 PAGE = 20
-MOST_WORDS = 512
 SECONDS = 120.0
 
 
@@ -79,6 +86,8 @@ class ViewSession:
             kept = KeptText(first, second, maps)
             self.texts.add(kept)
         parts = [_tokens(maps) for maps in kept.maps]
+        for part in parts:
+            part["unit"] = "words" if kept.by_words else "pieces"
         answer = {"id": key, "first": first, "second": second} | parts[0] | {"others": parts[1:]}
         if parts[1:]:
             texts = [maps.text for maps in kept.maps]

@@ -21,7 +21,7 @@ from headscope.viewer import tiles
 from headscope.viewer.text_tokens import TextTokens
 from headscope.viewer.tiles import LEVELS, Tile
 
-MOST_TOKENS = 4096
+MOST_TOKENS, MOST_WORDS = 4096, 512
 # Maps up to the first size are in memory, others in a temporary file of at most the second size.
 IN_MEMORY, IN_FILE = 64 << 20, 4 << 30
 
@@ -153,6 +153,12 @@ class KeptText:
     first: str
     second: str | None
     maps: tuple[TextMaps, ...]
+
+    @property
+    def by_words(self) -> bool:
+        """Whether its views show words where the state does not say it: tokens of a model are bytes of characters."""
+        texts = [maps.text for maps in self.maps]
+        return any(text.in_bytes for text in texts) and all(len(text.words) <= MOST_WORDS for text in texts)
 
     def size(self, *, in_file: bool) -> int:
         """The bytes of the maps that are in a file, or in memory."""

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokenizers import Encoding
@@ -15,6 +16,8 @@ from headscope.linguistics.sentence import Example, Sentence
 MOST_LETTERS = 100_000
 # A word is a run of letters and digits, or one other character; a character of Chinese or Japanese is a word.
 IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+OF_BYTES = re.compile("(<0x[0-9A-F]{2}>)+")
+UNREADABLE = 0.25  # of the tokens
 WORD = re.compile(rf"[{IDEOGRAPH}]|[^\W{IDEOGRAPH}]+(?:['’][^\W{IDEOGRAPH}]+)*|[^\w\s]")
 
 
@@ -31,7 +34,7 @@ class TextWord:
 class TextTokens:
     """A text as the tokens of a model.
 
-    * `tokens`: as people read them; `raw`: as the tokenizer writes them.
+    * `tokens`: as people read them; `raw`: as the tokenizer writes them, of an unknown token ([UNK]) its characters.
     * `segment`: 0 or 1 for each token; `special`: True for tokens that the tokenizer adds.
     * `words`: cover all tokens in order; a special token is a word of its own.
     * `cut`: True if the text was cut to fit.
@@ -47,6 +50,13 @@ class TextTokens:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    @property
+    def in_bytes(self) -> bool:
+        """Whether so many tokens are bytes of a character that only the words, which are longer, can be read."""
+        own = [token for token, special in zip(self.tokens, self.special, strict=True) if not special]
+        in_bytes = sum(OF_BYTES.fullmatch(token) is not None for token in own)
+        return len(self.words) < len(self) and in_bytes >= UNREADABLE * len(own)
 
 
 def text_tokens(
@@ -69,8 +79,8 @@ def text_tokens(
     if all(outside):
         raise HeadscopeError("the text has no token that the model knows; write a sentence")
     example = Example("text", (Sentence(first),), () if second is None else (Sentence(second),))
-    raw = tuple(tokenizer.convert_ids_to_tokens(encoding.ids))
-    names = readable_tokens(tokenizer, raw)
+    pieces = tuple(tokenizer.convert_ids_to_tokens(encoding.ids))
+    raw, names = _raw(encoding, segments, pieces, tokenizer.unk_token), readable_tokens(tokenizer, pieces)
     words = _words(encoding, segments, names)
     inputs = encoded(0, example, encoding, tokenizer)
     return TextTokens(inputs, names, raw, _segments(encoding), tuple(outside), words, cut)
@@ -106,6 +116,15 @@ def _segments(encoding: Encoding) -> tuple[int, ...]:
         current = current if segment is None else segment
         segments.append(current)
     return tuple(segments)
+
+
+def _raw(encoding: Encoding, segments: list[str], pieces: Sequence[str], unknown: str | None) -> tuple[str, ...]:
+    """The pieces, with its characters in the place of one that the tokenizer does not know."""
+    places = zip(pieces, encoding.sequence_ids, encoding.offsets, strict=True)
+    return tuple(
+        piece if piece != unknown or segment is None else segments[segment][slice(*offsets)] or piece
+        for piece, segment, offsets in places
+    )
 
 
 def _words(encoding: Encoding, segments: list[str], names: tuple[str, ...]) -> tuple[TextWord, ...]:

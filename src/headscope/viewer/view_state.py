@@ -19,14 +19,15 @@ class ViewState:
 
     * `view`: one of `VIEWS`; "heads" is the grid of all heads.
     * `heads`: layer and head, from 1, of the chosen heads.
-    * `words`: maps between words, not pieces; `special`: with special tokens; `across`: first to second text only.
+    * `words`: maps between words, not pieces; None where the text decides.
+    * `special`: with special tokens; `across`: first to second text only.
     * `model`: 0, or 1 for the second model.
     * `off`, `mode`: the heads that "try" disables, and how; `by`: the class or relation of "examples".
     """
 
     view: str = "lines"
     heads: tuple[tuple[int, int], ...] = ()
-    words: bool = False
+    words: bool | None = None
     special: bool = True
     across: bool = False
     model: int = 0
@@ -54,7 +55,7 @@ def parse_state(fragment: str) -> ViewState:
     return ViewState(
         view=view,
         heads=tuple(_place(name) for name in given.get("h", "").split(",") if name),
-        words=given.get("w") == "words",
+        words={"words": True, "pieces": False}.get(given.get("w", "")),
         special=given.get("s") != "0",
         across=given.get("b", "0") != "0",
         model=1 if given.get("m", "0") not in ("", "0") else 0,

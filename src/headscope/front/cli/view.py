@@ -8,7 +8,7 @@ import typer
 
 from headscope.errors import HeadscopeError
 from headscope.extras import require
-from headscope.front.cli.errors import user_errors
+from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.printing import escaped
 from headscope.front.progress import loading
 from headscope.storage.files import files_within
@@ -118,7 +118,7 @@ def _exported(
     session = _session(places, with_, corpora if parse_state(state).view == "try" else [], given)
     from headscope.viewer.export import export_file
 
-    return export_file(session, session.text(first, second)["id"], path, state)
+    return export_file(session, session.text(first, second)["id"], path, state, notice)
 
 
 def split(places: list[str]) -> tuple[str, list[str]]:

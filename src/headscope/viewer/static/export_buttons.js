@@ -19,11 +19,16 @@ export function exportButtons(context, pictures) {
   const svg = () => pictures().find(([name]) => name === what.value)[1]();
   const server = context.source.live ? context.model.exports ?? [] : [];
   context.exported = (format, view) => context.source.exported({ format, state: formatState({ ...context.store.get(), view }), id: context.data.text.id });
+  const saveExported = async (format, view) => {
+    const { file, notice } = await context.exported(format, view);
+    saveFile(file, `headscope.${format}`);
+    context.complain(notice);
+  };
   const element = make("div", { class: "exports", role: "group", "aria-label": "Save" }, make("span", { class: "quiet" }, "Save"), what,
     button("SVG", async () => saveFile(new Blob([await svg()], { type: "image/svg+xml" }), `${what.value}.svg`)),
     button("PNG", async () => saveFile(await rastered(await svg()), `${what.value}.png`)),
-    server.includes("pdf") ? button("PDF", async () => saveFile(await context.exported("pdf", what.value), "headscope.pdf")) : null,
-    server.includes("html") ? button("Offline page", async () => saveFile(await context.exported("html", context.store.get().view), "headscope.html")) : null);
+    server.includes("pdf") ? button("PDF", () => saveExported("pdf", what.value)) : null,
+    server.includes("html") ? button("Offline page", () => saveExported("html", context.store.get().view)) : null);
   return {
     element,
     update() {

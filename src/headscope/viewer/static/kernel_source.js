@@ -20,9 +20,10 @@ export function kernelSource(widget) {
     });
   }
 
-  function hear({ request, status, error, content }, buffers) {
+  function hear({ request, status, error, content, notice }, buffers) {
     const asked = settle(request);
     if (error) asked?.reject(Object.assign(new Error(error), { status }));
+    else if (notice !== undefined) asked?.resolve({ file: new Blob([bytesOf(buffers[0])]), notice });
     else asked?.resolve(buffers?.length ? bytesOf(buffers[0]) : content);
   }
 
@@ -34,14 +35,13 @@ export function kernelSource(widget) {
   }
 
   widget.on("msg:custom", hear);
-  const file = async (request) => new Blob([await send("api/export", request)]);
   return {
     live: true,
     embedded: false,
     ...answersByPath({ json: (path) => send(path), html: (path) => send(path), bytes: (path) => send(path) }),
     text: (first, second) => send("api/text", { first, second: second || null }),
     tryHeads: (id, heads, mode, model) => send("api/try", { id, heads, mode, model }),
-    exported: file,
+    exported: (request) => send("api/export", request),
     stop: () => widget.off("msg:custom", hear),
   };
 }

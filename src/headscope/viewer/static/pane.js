@@ -57,7 +57,7 @@ function ownPicture({ model, source, store, view, exported }) {
   const { view: name } = store.get();
   if (view?.svg) return [[name, view.svg]];
   const possible = MADE_BY_SERVER.includes(name) && source.live && model.exports?.includes("pdf");
-  return possible ? [[name, async () => (await exported("svg", name)).text()]] : [];
+  return possible ? [[name, async () => (await exported("svg", name)).file.text()]] : [];
 }
 
 /** The views that the page can fill: a second model to compare, a server that runs models and has an index. */

@@ -25,7 +25,10 @@ export function serverSource(base = "") {
     }),
     text: async (first, second) => (await send("api/text", { first, second: second || null })).json(),
     tryHeads: async (id, heads, mode, model) => (await send("api/try", { id, heads, mode, model })).json(),
-    exported: async (request) => (await send("api/export", request)).blob(),
+    exported: async (request) => {
+      const answer = await send("api/export", request);
+      return { file: await answer.blob(), notice: decodeURIComponent(answer.headers.get("headscope-notice") ?? "") };
+    },
   };
 }
 

@@ -12,7 +12,7 @@ const FIELDS = {
   second: ["t2", "", plainWords],
   view: ["v", "lines", oneOf(VIEWS)],
   heads: ["h", [], { read: readHeads, write: (value) => value.join(",") }],
-  unit: ["w", "pieces", oneOf(["pieces", "words"])],
+  unit: ["w", "", oneOf(["", "pieces", "words"])], // "": words where pieces are bytes of characters
   special: ["s", true, flag],
   across: ["b", false, flag],
   scale: ["n", "map", oneOf(["map", "row"])],

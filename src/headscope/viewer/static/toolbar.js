@@ -8,8 +8,8 @@ export function toolbar(context) {
   const element = make("div", { class: "toolbar" });
   const check = (words, field, disabled, title) => make("label", { class: "check", title }, make("input", {
     type: "checkbox", checked: store.get()[field], disabled, "data-field": field, onchange: (event) => store.set({ [field]: event.target.checked, ...MOVED }) }), words);
-  const select = (words, choices, field, read = (value) => value) => {
-    const label = choice(words, choices, String(store.get()[field]), (value) => store.set({ [field]: read(value), ...MOVED }));
+  const select = (words, choices, field, read = (value) => value, value = store.get()[field]) => {
+    const label = choice(words, choices, String(value), (value) => store.set({ [field]: read(value), ...MOVED }));
     label.querySelector("select").dataset.field = field;
     return label;
   };
@@ -22,7 +22,7 @@ export function toolbar(context) {
     const several = context.model.models.length > 1;
     element.hidden = !picture && !(several && ["card", "try"].includes(view));
     redraw(element, ...[
-      picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit"),
+      picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit", undefined, context.data.units.words ? "words" : "pieces"),
       picture && check("special tokens", "special"),
       picture && pairs && check("first to second sentence only", "across"),
       view === "map" && select("Strongest colour", [["map", "largest of the map"], ["row", "largest of each row"]], "scale"),

@@ -2,7 +2,7 @@
 
 /** Labels and places of the units of a text under a state; `rows` and `columns` are the units that the picture has. */
 export function unitsOf(text, { unit, special, across }) {
-  const words = unit === "words" && wordsPossible(text);
+  const words = (unit || text.unit) === "words" && wordsPossible(text);
   const first = words ? text.words.map((word) => word.tokens[0]) : text.tokens.map((_, at) => at);
   const labels = words ? text.words.map((word) => word.text) : text.tokens;
   const all = labels.map((_, at) => at);
