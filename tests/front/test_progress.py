@@ -1,5 +1,7 @@
 """Progress in a pipe: a line now and then on stderr, with the time that is left; nothing on stdout."""
 
+import sys
+
 import pytest
 
 from headscope.front import progress
@@ -44,3 +46,13 @@ def test_a_command_in_a_pipe_prints_lines_on_stderr_alone(
     out, err = capsys.readouterr()
     assert not out and err == "headscope: profile: 1 of 3, 40 s left\n"
     assert compute.shown(quiet=True) is False
+
+
+def test_a_line_stands_above_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar("profile", 4, show=True, leave=False) as (advance, _):
+        advance(1)
+        with progress.above_bars():
+            sys.stderr.write("a line\n")
+    drawn = capsys.readouterr().err
+    before, line, after = drawn.partition("a line\n")
+    assert line and before.rpartition("\r")[2].strip() == "" and "profile" in before and "profile" in after

@@ -116,19 +116,31 @@ class Lines:
             self.phase, self.began, self.said = phase, now, now
         if done and now - self.said >= self.seconds:
             self.said = now
-            left = f" of {total:,}, {_duration((now - self.began) * (total - done) / done)} left" if total else ""
+            left = f" of {total:,}, {duration((now - self.began) * (total - done) / done)} left" if total else ""
             self.say(f"{phase}: {done:,}{left}")
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Seconds in words.
 
-    >>> _duration(9.2), _duration(80), _duration(7300)
+    >>> duration(9.2), duration(80), duration(7300)
     ('9 s', '1 min', '2.0 h')
     """
     if seconds < 60:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def above_bars() -> Iterator[None]:
+    """Within this context a line on stderr stands above the bars of a terminal, if there are any."""
+    if "tqdm" not in sys.modules:
+        yield
+        return
+    from tqdm import tqdm
+
+    with tqdm.external_write_mode(file=sys.stderr):
+        yield
 
 
 @contextmanager

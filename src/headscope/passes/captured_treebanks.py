@@ -127,6 +127,11 @@ def of_two_minutes(
     return (corpus, drawn) if training else (drawn, None)
 
 
+def trained_on(corpus: Corpus, training: Corpus | None) -> int:
+    """The most sentences that can train, at least one: those of `training`, else four fifths of the corpus."""
+    return max(1, training.n_examples if training else corpus.n_examples * (FIFTH - 1) // FIFTH)
+
+
 def read_treebanks(
     read: Read, corpus: Corpus, training: Corpus | None, store: ArrayStore
 ) -> tuple[tuple[list[Parsed], Attributes], tuple[list[Parsed], Attributes]]:

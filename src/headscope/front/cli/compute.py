@@ -4,19 +4,21 @@ On a Ray cluster each worker makes the inputs of the study itself, from the same
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice
 from headscope.front.from_options import reads_standard_input
 from headscope.front.inputs import from_options
-from headscope.front.progress import Clock, Lines, OnProgress, interactive, loading, n_inputs, progress_bar
+from headscope.front.progress import Clock, Lines, OnProgress, above_bars, interactive, loading, n_inputs, progress_bar
 from headscope.front.signatures import Function, read
+from headscope.front.time_needed import TimeNeeded
 
 ENTRY = f"{__name__}:work"
 FOLDER = ".headscope.journal"
@@ -96,16 +98,37 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     if "directory" not in function.inputs:
         ready.pop("directory")
     with progress_bar(study, n_inputs(ready), show=shown(quiet)) as (progress, expect):
-        on_notice = (lambda line: None) if quiet else notice
+        say = _silent if quiet else _above_bars
+        on_long = _silent if catalog.constant("studies", study, "UNEVEN") else say
+        needed = TimeNeeded(catalog.command_name(study), n_inputs(ready), limited="limit" in given, say=on_long)
         journal = _journal(study, given, ready)
-        run = {"on_progress": progress, "on_total": expect, "on_notice": on_notice}
-        run |= {"keep_interrupted": True, "journal": journal}
+        run = {"on_progress": _all(progress, needed.advance), "on_total": _all(expect, needed.expect)}
+        run |= {"on_notice": _all(needed.measure_anew, say), "keep_interrupted": True, "journal": journal}
         options = {name: given[name] for name in function.options}
 
         with engine_of(study, given, given["out"] / FOLDER) as engine:
             settings = replace(ready["settings"], **run, engine=engine)
             result = function.load()(**ready | {"settings": settings}, **options)
     return Computed(result, ready, journal)
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
+
+
+def _above_bars(line: str) -> None:
+    with above_bars():
+        notice(line)
+
+
+def _all(*functions: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A function that calls several."""
+
+    def call(value: Any) -> None:
+        for function in functions:
+            function(value)
+
+    return call
 
 
 def shown(quiet: bool) -> bool | OnProgress:

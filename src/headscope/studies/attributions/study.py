@@ -22,6 +22,8 @@ from headscope.studies.attributions.variables import shown_inputs, to_variables
 
 # One layer's maps of a batch, with their gradients, are in memory.
 OPTIONS = {"batch_tokens": 1024}
+# Steps of progress take different times: scored inputs come first. A line of the study says what they take.
+UNEVEN = True
 # Few enough inputs to score while a user waits.
 FIRST_LOOK = 10
 # Sets of blanked tokens of an input: so many for each token, up to a number.

@@ -14,7 +14,13 @@ from headscope.corpora import Corpus
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, of_two_minutes, read_treebanks
+from headscope.passes.captured_treebanks import (
+    CapturedTreebanks,
+    capture_treebanks,
+    of_two_minutes,
+    read_treebanks,
+    trained_on,
+)
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
@@ -100,7 +106,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     source = training or corpus
     corpus, training = of_two_minutes(corpus, training, settings, full=full)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + random * seeds)
-    settings.on_total(read)  # how many train is known once they are read
+    most = trained_on(corpus, training)  # how many train is known once they are read
+    settings.on_total(read + recipe.passes(most) * most * (1 + random * seeds))
     models = chain([model], (untrained(model, seed) for seed in numbers if random))
     read_in_worker(
         models, lambda used, store: read_treebanks(attention_reader(used, settings), corpus, training, store), settings

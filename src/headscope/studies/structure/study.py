@@ -15,7 +15,13 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.captured_treebanks import CapturedTreebanks, capture_treebanks, of_two_minutes, read_treebanks
+from headscope.passes.captured_treebanks import (
+    CapturedTreebanks,
+    capture_treebanks,
+    of_two_minutes,
+    read_treebanks,
+    trained_on,
+)
 from headscope.passes.kept_arrays import read_in_worker
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
@@ -88,7 +94,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     corpus, training = of_two_minutes(corpus, training, settings, full=full)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
-    settings.on_total(read)  # how many train is known once they are read
+    # how many train is known once they are read
+    settings.on_total(read + _steps(trained_on(corpus, training), recipe, len(seeds)))
     models = chain([model], (untrained(model, seed) for seed in seeds))
     read_in_worker(
         models, lambda used, store: read_treebanks(states_reader(used, settings), corpus, training, store), settings
