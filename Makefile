@@ -8,13 +8,20 @@ JOBS ?= auto
 # "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 
-.PHONY: demo test test-fast check format bench chaos docs docs-figures fuzz lock audit licences clean
+.PHONY: demo test test-fast test-lowest check format bench chaos docs docs-figures fuzz lock audit licences clean
 
 demo: $(READY)  ## profile the built-in model on the built-in corpus
 	$(BIN)/headscope profile minilm sample -o out/demo
 
 test: $(READY)  ## all tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
+# pip has no resolution of lowest versions. torch stays the pinned release; warnings of old releases are no failures.
+test-lowest:  ## all tests with the lowest versions of other packages that pyproject.toml allows, in out/lowest
+	$(PYTHON) -m venv out/lowest
+	out/lowest/bin/pip install --quiet --disable-pip-version-check "uv>=0.9"
+	out/lowest/bin/uv pip install --quiet --python out/lowest/bin/python --resolution lowest-direct "$(TORCH)" --group dev --editable ".[all]"
+	OMP_NUM_THREADS=1 out/lowest/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -W default
 
 # What a change most often breaks: names and catalogs, docstrings, measures, statistics, passes, results, command line,
 # and the page of every study.
