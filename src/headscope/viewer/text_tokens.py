@@ -118,7 +118,7 @@ def _segments(encoding: Encoding) -> tuple[int, ...]:
     return tuple(segments)
 
 
-def _raw(encoding: Encoding, segments: list[str], pieces: Sequence[str], unknown: str | None) -> tuple[str, ...]:
+def _raw(encoding: Encoding, segments: list[str], pieces: Sequence[str], unknown: object) -> tuple[str, ...]:
     """The pieces, with its characters in the place of one that the tokenizer does not know."""
     places = zip(pieces, encoding.sequence_ids, encoding.offsets, strict=True)
     return tuple(
