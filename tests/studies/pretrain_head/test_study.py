@@ -17,7 +17,7 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED
 from headscope.outputs.outputs import masked_logits
 from headscope.report.study_page import study_page
-from headscope.studies.pretrain_head.text import held_out_text, log_frequencies
+from headscope.studies.pretrain_head.text import held_out_text, log_frequencies, piece_counts
 from headscope.studies.pretrain_head.variables import unigram_outputs
 from headscope.training import RunRecord, trainer
 from headscope.training.dataset import MaskedTrainingSet
@@ -177,12 +177,22 @@ def test_unigram_baseline_sums_the_losses_of_an_input() -> None:
 def test_frequencies_count_every_piece_that_may_be_masked(folder: str) -> None:
     model = headscope.load(folder)
     inputs = list(Words(model.tokenizer, 64).encode(headscope.read(TEXT[:2])))
-    frequencies = log_frequencies(inputs, model.tokenizer, len(model.tokenizer))
-    assert np.exp(frequencies).sum() == pytest.approx(1.0)
-    cat = model.tokenizer.convert_tokens_to_ids("cat")
-    assert np.exp(frequencies[cat]) == pytest.approx(4.1 / (16 + 0.1 * len(frequencies)))
+    counts = piece_counts(inputs, model.tokenizer, len(model.tokenizer))
+    assert counts.sum() == 16 and counts[model.tokenizer.convert_tokens_to_ids("cat")] == 4
     # [CLS] and [SEP], the most frequent in short lines, are never to be predicted.
-    assert frequencies.argmax() not in model.tokenizer.all_special_ids
+    assert counts.argmax() not in model.tokenizer.all_special_ids
+
+
+@pytest.mark.parametrize("counts", [[5, 1, 0, 0], [1, 1, 0], [3, 4]], ids=str)
+def test_frequencies_sum_to_one(counts: list[int]) -> None:
+    frequencies = np.exp(log_frequencies(np.array(counts)))
+    assert (frequencies > 0).all() and frequencies.sum() == pytest.approx(1.0)
+
+
+def test_a_head_that_learned_frequencies_alone_is_no_better_than_they_are() -> None:
+    """Of four pieces in a large vocabulary the loss is the entropy, within two thousandths of a nat."""
+    frequencies = log_frequencies(np.array([180] * 4 + [0] * 30_000))
+    assert -frequencies[:4].mean() == pytest.approx(np.log(4), abs=0.002)
 
 
 def test_model_that_cannot_be_trained_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Loading, ModelName
 from headscope.ranges import Range
-from headscope.studies.pretrain_head.text import HeldOutText, held_out_text, log_frequencies
+from headscope.studies.pretrain_head.text import HeldOutText, held_out_text, log_frequencies, piece_counts
 from headscope.studies.pretrain_head.variables import to_variables
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
 from headscope.training.environment import RunEnvironment, run_environment
@@ -105,8 +105,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         environment.checkpoint, settings.seed, frozen=encoder == "frozen", remote_code=environment.remote_code
     )
     text = held_out_text(start.model, corpus, held_out, max_tokens, settings)
-    frequencies = log_frequencies(text.train, start.tokenizer, start.network.config.vocab_size)
-    _set_output_bias(start.network, frequencies)
+    counts = piece_counts(text.train, start.tokenizer, start.network.config.vocab_size)
+    _set_output_bias(start.network, np.log(counts + 0.1))
     mark_adapted(start.network.config, _note(environment, corpus, encoder, epochs))
     set_for_training(start.network, dropout, environment.device)
     nn.Module.to(start.network, environment.device)
@@ -118,7 +118,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings(), settings.on_notice)
     before = dev_outputs(start.model, examples.outputs, settings)
     trained = _trained(start, corpus, examples, recipe, settings, record)
-    variables = to_variables(before, trained, examples, frequencies, settings, [each.unit for each in text.dev])
+    variables = to_variables(
+        before, trained, examples, log_frequencies(counts), settings, [each.unit for each in text.dev]
+    )
     attributes = _attributes(start, environment, corpus, text, settings) | {
         "new_weights": ", ".join(start.new),
         "recipe": json.dumps(settled | recipe.as_settings()),

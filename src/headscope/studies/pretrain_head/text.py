@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
@@ -54,10 +54,22 @@ def held_out_text(model: Model, corpus: Corpus, held_out: float, max_tokens: int
     return HeldOutText(train, dev, words.counts)
 
 
-def log_frequencies(
-    inputs: Sequence[Encoded], tokenizer: PreTrainedTokenizerBase, size: int
-) -> Float[np.ndarray, " piece"]:
-    """Log frequency in nats of each of `size` pieces among those that may be masked; each counts 0.1 more."""
+def piece_counts(inputs: Sequence[Encoded], tokenizer: PreTrainedTokenizerBase, size: int) -> Int[np.ndarray, " piece"]:
+    """How often each of `size` pieces occurs where it may be masked."""
     pieces = [encoded.inputs["input_ids"][maskable(encoded, tokenizer)] for encoded in inputs]
-    counts = 0.1 + np.bincount(np.concatenate(pieces), minlength=size)
-    return np.log(counts / counts.sum())
+    return np.bincount(np.concatenate(pieces), minlength=size)
+
+
+def log_frequencies(counts: Int[np.ndarray, " piece"]) -> Float[np.ndarray, " piece"]:
+    """Log frequency in nats of each piece in further text, by its count.
+
+    Pieces without a count share the frequency of those that occur once (Good 1953; one of each kind is added, so that
+    it is neither 0 nor 1). A constant count for each would give them more where pieces are few: a head that has
+    learned nothing but frequencies would then be better than these.
+
+    >>> np.exp(log_frequencies(np.array([0, 0, 1, 7]))).round(3)
+    array([0.1, 0.1, 0.1, 0.7])
+    """
+    unseen = counts == 0
+    new = (np.sum(counts == 1) + 1) / (counts.sum() + 2) if unseen.any() else 0.0
+    return np.log(np.where(unseen, new / max(unseen.sum(), 1), (1 - new) * counts / max(counts.sum(), 1)))

@@ -45,7 +45,7 @@ def to_variables(
     """Result variables of a training.
 
     * `before`: outputs of the untrained head for the held-out inputs: summed loss, masked tokens, hits.
-    * `frequencies`: log frequencies of the pieces in the training text.
+    * `frequencies`: log frequencies of the pieces, by the training text.
     * `units`: the number of what each held-out input is resampled with, its document or itself.
     """
     epochs = np.concatenate([before[None], trained.epoch_outputs]).astype(np.float64)  # [epoch, example, 3]
