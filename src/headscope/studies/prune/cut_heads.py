@@ -111,5 +111,6 @@ def _difference(model: Model, remove: np.ndarray, network: PreTrainedModel) -> s
 
 def _double(network: PreTrainedModel) -> PreTrainedModel:
     """A copy in double precision, which some accelerators lack."""
-    copied: nn.Module = copy.deepcopy(network)
-    return copied.to("cpu", torch.float64)
+    copied = copy.deepcopy(network)
+    nn.Module.to(copied, "cpu", torch.float64)
+    return copied
