@@ -1,108 +1,59 @@
 """How often 95% intervals contain the value of a whole treebank, where a sample is whole documents.
 
-A treebank is read once, and its sums by document are kept. Then samples of whole documents are drawn from it, with
+A treebank is read once, and its sums by sentence are kept. Then samples of whole documents are drawn from it, with
 replacement, and each gets three intervals: over documents as headscope makes them, over documents without the
 correction for few of them, and over sentences as if these were independent. A row is the share of the intervals,
-over heads and samples, that contain the value of all documents.
+over heads (of `geometry`, layers) and samples, that contain the value of all documents.
 
-    python -m benchmarks.coverage TREEBANK.conllu [--limit 2000] [--samples 100]
+    python -m benchmarks.coverage TREEBANK [--study trees ...] [--limit 2000] [--samples 100]
 """
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
+from benchmarks.coverage_sums import STUDIES, Sums, measured
 from jaxtyping import Float, Int
 
-from headscope import Corpus, Model, catalog, load, read
+from headscope import load, read
 from headscope.corpora import Options
-from headscope.encoding.encoder import Words
-from headscope.passes import Settings
-from headscope.passes.batches import by_length
-from headscope.passes.observing import MeasureObserver, observing
-from headscope.statistics.bootstrap import Tally, poisson_draws, tally
-from headscope.statistics.intervals import interval
-from headscope.studies.syntax.observer import DependencyObserver
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import effective_units, interval
 
 SIZES = (6, 15, 24, 45, 86)
-MEASURES = ("entropy", "attention_to")
-RELATIONS = ("det", "nsubj", "obj", "advmod")
 RESAMPLES = 400
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Of one number: the sums and the numbers of cases of each sentence, by the document of the sentence."""
-
-    totals: Float[np.ndarray, "sentence head"]
-    cases: Int[np.ndarray, " sentence"]
-    document: Int[np.ndarray, " sentence"]
-
-
-def measured(model: Model, corpus: Corpus) -> dict[str, Sums]:
-    """The sums of measures of a profile and of the accuracies of `syntax`."""
-    words = Words(model.tokenizer, model.max_tokens, aligned=True, by_document=True)
-    groups = list(by_length(words.encode(corpus), Settings().batch_tokens))
-    rows: dict[str, list[tuple[int, int, np.ndarray, int]]] = defaultdict(list)
-    for name, totals, cases, sentence, document in (*_profile(model, groups), *_syntax(model, groups)):
-        rows[name].append((sentence, document, totals, cases))
-    return {
-        name: Sums(np.stack([row[2] for row in some]), np.array([row[3] for row in some]), _numbers(some))
-        for name, some in rows.items()
-    }
-
-
-def _numbers(rows: list[tuple[int, int, np.ndarray, int]]) -> Int[np.ndarray, " sentence"]:
-    return np.unique([row[1] for row in rows], return_inverse=True)[1]
-
-
-def _profile(model: Model, groups: list) -> Iterator[tuple[str, np.ndarray, int, int, int]]:
-    observer = MeasureObserver({name: catalog.load("measures", name) for name in MEASURES})
-    with observing(model, observer) as observe:
-        for group in groups:
-            for name, found in observe(group).items():
-                values, valid = found.values.numpy(), found.valid.numpy()
-                for row, encoded in enumerate(group):
-                    first = (row, slice(None), *[0] * (values.ndim - 2))
-                    if valid[(row, *[0] * (valid.ndim - 1))]:
-                        yield f"profile: {name}", values[first], 1, encoded.index, encoded.unit
-
-
-def _syntax(model: Model, groups: list) -> Iterator[tuple[str, np.ndarray, int, int, int]]:
-    heads = sum(model.capture.heads)
-    observer = DependencyObserver()
-    with observing(model, observer) as observe:
-        for group in groups:
-            found, units = observe(group), {encoded.index: encoded.unit for encoded in group}
-            for relation in RELATIONS:
-                here = found[found.relation == relation]
-                for sentence in np.unique(here.input).tolist():
-                    right = here[here.input == sentence].unpacked(heads)[..., 0]
-                    yield f"syntax: {relation}", right.sum(0).astype(float), len(right), sentence, units[sentence]
-
-
-def covered(sums: Sums, size: int, samples: int) -> dict[str, float]:
-    """The share of intervals that contain the value of all documents."""
-    truth = sums.totals.sum(0) / sums.cases.sum()
-    rng, inside = np.random.default_rng(size), defaultdict(list)
-    by_document = [np.flatnonzero(sums.document == number) for number in range(sums.document.max() + 1)]
+def covered(
+    numbers: Mapping[str, Sums], document: Int[np.ndarray, " sentence"], size: int, samples: int
+) -> dict[str, dict[str, float]]:
+    """The share of intervals that contain the value of all documents, by number and kind of interval."""
+    truths = {name: sums.resampled(np.ones((1, len(document))))[0][0] for name, sums in numbers.items()}
+    inside: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in numbers}
+    rng = np.random.default_rng(size)
     for sample in range(samples):
-        chosen = [by_document[number] for number in rng.integers(0, len(by_document), size)]
-        sentences = np.concatenate(chosen)
-        unit = np.repeat(np.arange(size), [len(some) for some in chosen])
-        for how, numbers in {"documents": unit, "sentences": np.arange(len(sentences))}.items():
-            draws = poisson_draws(numbers + 1000 * sample, seed=0, resamples=RESAMPLES)
-            found = tally(sums.totals[sentences], sums.cases[sentences], draws)
-            inside[how].append(_contains(found.interval, truth))
-            if how == "documents":
-                inside["uncorrected"].append(_contains(_plain(found), truth))
-    return {how: float(np.nanmean(some)) for how, some in inside.items()}
+        for how, draws in _draws(document, rng.integers(0, document.max() + 1, size), sample).items():
+            for name, sums in numbers.items():
+                values, cases = sums.resampled(draws)
+                bounds = interval(values, float(effective_units(cases)))
+                inside[name][how].append(_contains(bounds, truths[name]))
+                if how == "documents":
+                    inside[name]["uncorrected"].append(_contains(interval(values), truths[name]))
+    return {name: {how: float(np.nanmean(some)) for how, some in each.items()} for name, each in inside.items()}
 
 
-def _plain(found: Tally) -> Float[np.ndarray, "head 2"]:
-    return interval(found.resampled_total / found.resampled_count[:, None])
+def _draws(document: np.ndarray, chosen: np.ndarray, sample: int) -> dict[str, Float[np.ndarray, "resample sentence"]]:
+    """How often each resample has each sentence of the treebank, of a sample of documents that may have copies."""
+    parts = [np.flatnonzero(document == number) for number in chosen]
+    sentences, unit = np.concatenate(parts), np.repeat(np.arange(len(parts)), list(map(len, parts)))
+    units = {"documents": unit, "sentences": np.arange(len(sentences))}
+    draws = {}
+    for how, each in units.items():
+        whole = np.zeros((len(document), RESAMPLES))
+        np.add.at(whole, sentences, poisson_draws(each + 1000 * sample, 0, RESAMPLES).T)
+        draws[how] = whole.T
+    return draws
 
 
 def _contains(bounds: Float[np.ndarray, "head 2"], truth: Float[np.ndarray, " head"]) -> float:
@@ -118,6 +69,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("treebank")
+    parser.add_argument("--study", nargs="*", choices=STUDIES)
     parser.add_argument("--limit", type=int, default=2000)
     parser.add_argument("--samples", type=int, default=100)
     args = parser.parse_args()
@@ -125,9 +77,12 @@ def main() -> None:
     print(f"{corpus.n_examples:,} sentences in {corpus.n_documents:,} documents; {args.samples} samples of each size")
     print("| number | documents | over documents | without correction | over sentences |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    for name, sums in measured(load("minilm"), corpus).items():
+    numbers = measured(load("minilm"), corpus, args.study or STUDIES)
+    document = np.unique(corpus.units, return_inverse=True)[1]
+    rows = {size: covered(numbers, document, size, args.samples) for size in SIZES}
+    for name in numbers:
         for size in SIZES:
-            row = covered(sums, size, args.samples)
+            row = rows[size][name]
             print(f"| {name} | {size} | {row['documents']:.2f} | {row['uncorrected']:.2f} | {row['sentences']:.2f} |")
 
 
