@@ -205,7 +205,8 @@ CASES = {
     ),
     "finetune": ClaimCase(
         lambda seed: planted_classifier(), texts.birds, "accuracy", noise=None,
-        options={"epochs": 4, "batch": 8, "learning_rate": 3e-3, "max_tokens": 32, "keep": "last"},
+        # At 3e-3 three trainings of forty end at a constant answer, and nothing is learned that could be claimed.
+        options={"epochs": 4, "batch": 8, "learning_rate": 1e-3, "max_tokens": 32, "keep": "last"},
     ),
     "geometry": ClaimCase(
         cone, texts.words, "The layers make random tokens alike", noise=None, shuffles=False, without=heads()
