@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headscope.errors import HeadscopeError
     from headscope.front.api import Study
     from headscope.front.claims import claims
+    from headscope.front.survey.in_python import survey
     from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
     from headscope.passes import Settings
@@ -66,6 +67,7 @@ _PUBLIC = {
     "read_task": ("corpora.tasks", "read"),
     "save_result": ("results", "save"),
     "show": ("front.views", "show"),
+    "survey": ("front.survey.in_python", "survey"),
     "tidy": ("results.tables", "variable_table"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),
@@ -107,6 +109,7 @@ __all__ = [
     "save_result",
     "show",
     "structure",
+    "survey",
     "syntax",
     "tidy",
     "trees",

@@ -2,10 +2,10 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from headscope.front.cli.parameters import with_shared
 from headscope.front.cli.printing import escaped, print_json
 from headscope.front.cli.rerun import rerun
 from headscope.front.cli.study import command, tool, verbs
+from headscope.front.cli.survey import survey
 from headscope.front.cli.view import view
 from headscope.front.progress import drawing_bar, progress_bar
 from headscope.storage.run_lock import run_lock
@@ -59,6 +60,7 @@ def application(arguments: list[str]) -> typer.Typer:
     for study in catalog.names("studies"):
         _add(app, study, arguments)
     tools = {
+        "survey": survey,
         "report": report,
         "claims": claims,
         "head": head,
@@ -142,7 +144,7 @@ def report(
         files, directories = formats(figures, no_figures), list(map(fetch, directories))
         for folder in {path.resolve(): path for path in directories if path.is_dir()}.values():
             locks.enter_context(run_lock(folder, "headscope report", on_no_lock=notice))
-        from headscope.report import rebuild, rebuild_all
+        from headscope.report import rebuild
 
         if len(directories) == 1 and (directories[0] / "result.nc").exists():
             with drawing_bar("page", show=shown(quiet=False)) as on_figure:
@@ -152,11 +154,22 @@ def report(
         pages = list[Path]()
         try:
             with progress_bar("pages", None, show=shown(quiet=False)) as (advance, expect):
-                for page in rebuild_all(*directories, formats=files, again=again, on_total=expect):
+                for page in _all_pages(*directories, formats=files, again=again, on_total=expect):
                     pages.append(page)
                     advance(1)
         finally:  # those that are written are named behind the bar, whatever happened then
             _print_pages(pages, directories, json=json)
+
+
+def _all_pages(*directories: Path, **options: Any) -> Iterator[Path]:
+    """The pages of all results written again; of a survey's folder also the portrait."""
+    from headscope.report import rebuild_all
+
+    yield from rebuild_all(*directories, **options)
+    if (directories[0] / "index.html").is_file():
+        from headscope.front.survey.portrait import portrait
+
+        yield portrait(directories, directories[0])[0][0]
 
 
 def _print_pages(pages: list[Path], directories: list[Path], *, json: bool) -> None:

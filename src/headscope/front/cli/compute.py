@@ -24,7 +24,7 @@ ENTRY = f"{__name__}:work"
 FOLDER = ".headscope.journal"
 # They change no number, or name what has a hash of its own.
 WORKERS = {"workers", "engine", "address", "gpus_per_worker"}
-LEFT_OUT = {"out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
+LEFT_OUT = {"brief", "out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
 HASHED = {"model", "models", "corpus", "corpora"}
 
 

@@ -61,7 +61,7 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
 
     Raises `HeadscopeError` for a command that cannot be run again, and an option that the study does not have.
     """
-    parser, given = _parsed(study, words)
+    parser, given = parsed(study, words)
     if reads_standard_input(given):
         raise HeadscopeError("the corpus was standard input, which is not kept; save the texts in a file")
     kept = FOLLOWED.union(read(study, "study", "run").options)
@@ -94,7 +94,7 @@ def _named(given: Mapping[str, Any], options: Sequence[str]) -> Iterator[str]:
         yield from value if isinstance(value, list) else filter(None, [value])
 
 
-def _parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+def parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """The parser of a study's command, and the values of all options."""
     given: dict[str, Any] = {}
     app = typer.Typer(add_completion=False)  # else --install-completion would write a file of the shell

@@ -91,6 +91,14 @@ def _run_study(study: str, given: dict[str, Any], words: list[str]) -> None:
         _run_in_folder(study, given, words)
 
 
+def run_brief(study: str, words: list[str]) -> None:
+    """Run the command of a study with these words, and print no table of its result."""
+    from headscope.front.cli.saved_command import parsed
+
+    _, given = parsed(study, words)
+    _run_study(study, given | {"brief": True}, words)
+
+
 def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
     clock, quiet, files, directory = Clock(), given["quiet"], given["figures"], given["out"]
     computed = compute(study, given, clock)
@@ -111,13 +119,13 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
         clock.stop(study)
         if given["json"]:
             print_json(terminal.as_json(result, directory / "report.html"))
-        elif not quiet:
+        elif not quiet and not given.get("brief"):
             terminal.print_result(result)
         drawing = "page and figures" if files else "page"
         with drawing_bar(drawing, show=shown(quiet)) as on_figure:
             page = report.write(result, directory, formats=files, on_figure=on_figure)
         clock.stop(drawing)
-        if not given["json"] and not quiet:
+        if not given["json"] and not quiet and not given.get("brief"):
             terminal.print_end(result, directory, page, str(clock))
     if "interrupted" in result.attrs:
         raise typer.Exit(INTERRUPTED)

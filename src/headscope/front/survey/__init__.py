@@ -1,0 +1,1 @@
+"""All studies that a model and some data allow: the plan, and the run."""

@@ -1,0 +1,99 @@
+"""The portrait of a model: what all its results say together, as one offline page."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from headscope.papers.page import verdicts
+from headscope.papers.paper_claim import Paper
+from headscope.papers.verdicts import Judgement, judge
+from headscope.papers.words import summed_up
+from headscope.report.atlas import atlas_of_heads
+from headscope.report.cards.main_numbers import head_values
+from headscope.report.cards.model_results import MeasuredModel, Source
+from headscope.report.facts import described
+from headscope.report.kinds import COLOURS
+from headscope.report.layer_numbers import highlights as of_layers
+from headscope.report.page import Page
+from headscope.report.parts import Finding
+from headscope.report.study_page import study_page
+
+SENTENCES = 5
+LEFT_OUT = "index.html"
+
+
+def write_portrait(
+    models: Sequence[MeasuredModel],
+    papers: Sequence[Paper],
+    directory: str | Path,
+    *,
+    left_out: Iterable[tuple[str, str]] = (),
+    beside: Iterable[str] = (),
+) -> Path:
+    """Write `directory/index.html`, the portrait of the models that results are about; return its path.
+
+    * `left_out`: studies that were not run, and what each would need; `beside`: pages to name, such as heads.html.
+
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    directory = Path(directory)
+    page = Page(directory / LEFT_OUT, "portrait.html", {"models": [], "left_out": list(left_out)})
+    page.contents |= {"beside": list(beside), "colours": COLOURS, "without_cards": True}
+    for number, model in enumerate(models):
+        judgements = judge(model, papers)
+        made: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements)}
+        for name, (words, part) in PARTS.items():
+            made[name] = page.attempt(words, part, model) or ()
+        made["studies"] = [_linked(source, directory) for source in model.sources]
+        page.contents["models"].append(made)
+    return page.write()
+
+
+def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[Finding]:
+    """The sentences that say the most: claims that hold, the largest effect first, at most one of a study at first."""
+    found = [
+        (rank, -finding.claim.effect, finding)
+        for source in model.sources
+        for rank, finding in enumerate(_holding(source))
+        if finding.claim
+    ]
+    return [finding for _, _, finding in islice(sorted(found, key=lambda one: one[:2]), most)]
+
+
+def _holding(source: Source) -> list[Finding]:
+    claims = [finding for finding in study_page(source.result).highlights() if finding.verdict == "holds"]
+    return sorted(claims, key=lambda finding: -finding.claim.effect if finding.claim else 0.0)
+
+
+def _atlas(model: MeasuredModel) -> Any:
+    return atlas_of_heads([source.result for source in model.sources], model.heads) if model.heads else None
+
+
+def _facts(model: MeasuredModel) -> Any:
+    return described(model.sources[0].result)["facts"]
+
+
+# The parts of a model's portrait, each with its words and what makes it.
+PARTS = {
+    "facts": ("the facts", _facts),
+    "highlights": ("the main sentences", strongest),
+    "atlas": ("the atlas", _atlas),
+    "numbers": ("the order of heads", lambda model: head_values(model.main_numbers) if model.heads else ()),
+    "layers": ("the layers", lambda model: list(of_layers(model.layers))),
+}
+
+
+def in_lines(model: MeasuredModel, judgements: Sequence[Judgement]) -> list[str]:
+    """The portrait in some lines of text."""
+    sentences = [f"{finding.topic}: {finding.text}" for finding in strongest(model)]
+    layers = [f"{finding.topic}: {finding.text}" for finding in of_layers(model.layers)]
+    return [*(sentences or ["No claim of a study is sure here."]), *layers, summed_up(judgements)]
+
+
+def _linked(source: Source, directory: Path) -> dict[str, str]:
+    attrs = source.result.attrs
+    page = source.path.with_name("report.html")
+    inside = page.is_file() and page.resolve().is_relative_to(directory.resolve())
+    link = page.resolve().relative_to(directory.resolve()).as_posix() if inside else ""
+    return {"study": str(attrs["study"]), "corpus": str(attrs["corpus"]), "n": f"{attrs['n_examples']:,}", "link": link}

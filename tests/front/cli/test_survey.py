@@ -1,0 +1,104 @@
+"""The command `survey` and `headscope.survey`: the plan, the results of separate commands, the portrait."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headscope
+from headscope import results
+from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, facts_of, planned
+from support.cli import run_command
+from support.tiny import save_tiny
+
+FEW = ("--limit", "12", "--resamples", "20", "--no-figures")
+TREES = CorpusFacts("treebank.conllu", 9, frozenset({"text", "trees", "links"}))
+TEXT = CorpusFacts("texts.txt", 9, frozenset({"text"}))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny(tmp_path_factory.mktemp("models") / "bert")
+
+
+@pytest.fixture(scope="module")
+def folder(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A survey of three studies."""
+    out = tmp_path_factory.mktemp("survey")
+    ended = run_command("survey", model, "sample", "--only", "profile,syntax,clusters", *FEW, "-o", out)
+    assert ended.exit_code == 0, ended.output
+    assert "1 of 3: profile" in ended.stderr and f"portrait: {out / 'index.html'}" in ended.stdout
+    return out
+
+
+def test_every_study_is_planned_or_named_with_what_it_needs() -> None:
+    assert {*NEEDS, *ELSEWHERE} == set(headscope.catalog.names("studies"))
+    plans = {plan.study: plan for plan in planned([TEXT, TREES], task=False)}
+    assert plans["profile"].corpora == (TEXT,) and plans["syntax"].corpora == (TREES,)
+    assert plans["patterns"].corpora == (TEXT, TREES)
+    assert "mentions" in plans["coreference"].lacks and "--task" in plans["ablate"].lacks
+    assert not {plan.study: plan for plan in planned([TEXT], task=True)}["prune"].lacks
+
+
+def test_a_corpus_is_known_by_what_its_sentences_have() -> None:
+    sample = headscope.read("sample")
+    assert facts_of("sample", sample, len(sample)).features == {"text", "trees", "links", "mentions"}
+    assert facts_of("texts", headscope.read(["It rained."]), 1).features == {"text"}
+
+
+def test_the_plan_is_printed_and_nothing_runs(model: Path, tmp_path: Path) -> None:
+    printed = run_command("survey", model, "--plan", "-o", tmp_path / "out").stdout
+    assert "profile" in printed and "suites of sentences" in " ".join(printed.split())
+    listed = json.loads(run_command("survey", model, "--plan", "--json").stdout)["plan"]
+    assert {one["study"] for one in listed if one["runs"]} >= {"profile", "syntax", "probe"}
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_results_are_those_of_the_separate_commands(model: Path, folder: Path, tmp_path: Path) -> None:
+    for study in ("profile", "syntax"):
+        run_command(study, model, "sample", *FEW, "-o", tmp_path / study)
+        alone, together = results.read(tmp_path / study), results.read(folder / study)
+        assert alone.drop_attrs().identical(together.drop_attrs())
+        assert json.loads(together.attrs["command"])[0] == study
+
+
+def test_a_study_that_is_done_does_not_run_again(model: Path, folder: Path) -> None:
+    before = (folder / "profile" / "result.nc").stat().st_mtime_ns
+    ended = run_command("survey", model, "sample", "--only", "profile", *FEW, "-o", folder)
+    assert ended.exit_code == 0 and "1 of 1" not in ended.stderr
+    assert (folder / "profile" / "result.nc").stat().st_mtime_ns == before
+
+
+def test_the_portrait_links_studies_and_is_written_again(folder: Path) -> None:
+    page = folder / "index.html"
+    html = page.read_text(encoding="utf-8")
+    for words in ('href="profile/report.html"', 'href="heads.html"', "Claims of the papers", "All heads at a glance"):
+        assert words in html
+    page.write_text("old", encoding="utf-8")
+    ended = run_command("report", folder, "--no-figures")
+    assert ended.stdout.splitlines()[-1] == str(page)
+    assert "Claims of the papers" in page.read_text(encoding="utf-8")
+
+
+def test_a_study_that_refuses_is_left_out_and_said(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("It rained.\nWe slept.\n", encoding="utf-8")
+    words = ("survey", model, tmp_path / "texts.txt", "--resamples", "20", "--no-figures", "-o", tmp_path / "out")
+    ended = run_command(*words, "--only", "profile,syntax", "--json")
+    printed = json.loads(ended.stdout)
+    assert list(printed["results"]) == ["profile"] and printed["left_out"]["syntax"].startswith("needs a treebank")
+    refused = run_command(*words, "--only", "syntax")
+    assert refused.exit_code == 2 and refused.stderr.startswith("headscope: no study could be run")
+    unknown = run_command(*words, "--only", "profil")
+    assert unknown.exit_code == 2 and "did you mean 'profile'" in unknown.stderr
+
+
+def test_in_python_the_results_come_by_name() -> None:
+    corpus = headscope.read("sample", limit=12)
+    made = headscope.survey("minilm", corpus, only=["profile", "syntax"], resamples=20)
+    alone = headscope.profile("minilm", corpus, resamples=20)
+    assert list(made) == ["profile", "syntax"]
+    assert np.array_equal(made["profile"]["entropy"], alone["entropy"])
+    assert set(headscope.claims(made)["verdict"]) >= {"not measured"}
+    with pytest.raises(headscope.HeadscopeError, match="no study could be run"):
+        headscope.survey("minilm", ["It rained."], only=["syntax"])
