@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import headscope
-from headscope import results
+from headscope import catalog, results
 from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, facts_of, planned
 from support.cli import run_command
 from support.tiny import save_tiny
@@ -33,7 +33,7 @@ def folder(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_study_is_planned_or_named_with_what_it_needs() -> None:
-    assert {*NEEDS, *ELSEWHERE} == set(headscope.catalog.names("studies"))
+    assert {*NEEDS, *ELSEWHERE} == set(catalog.names("studies"))
     plans = {plan.study: plan for plan in planned([TEXT, TREES], task=False)}
     assert plans["profile"].corpora == (TEXT,) and plans["syntax"].corpora == (TREES,)
     assert plans["patterns"].corpora == (TEXT, TREES)
