@@ -64,8 +64,12 @@ class PlannedStudy:
     @property
     def reads(self) -> str:
         """What it reads, in words; what it would need."""
-        names = ", ".join(f"{one.source} ({one.n_examples:,} examples)" for one in self.corpora)
+        names = ", ".join(f"{one.source} ({one.n_examples:,} {_examples(one.n_examples)})" for one in self.corpora)
         return f"needs {self.lacks}" if self.lacks else names or "the task"
+
+
+def _examples(number: int) -> str:
+    return "example" if number == 1 else "examples"
 
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
