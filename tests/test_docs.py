@@ -41,11 +41,12 @@ QUICK = {
     "probe": ["--epochs", "1", "--seeds", "1"],
     "attributions": ["--scored", "2", "--flow", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],
+    "survey": ["--only", "profile,syntax"],
 }
 TINY = ClassifierRecipe(
     synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
 )
-AFTER = ("head", "report", "view")  # these read what other commands of a page write
+AFTER = ("head", "report", "view", "claims")  # these read what other commands of a page write
 
 
 @pytest.fixture(scope="session")
@@ -133,8 +134,10 @@ def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
         run("headscope ablate MODEL --task mrpc --data glue -o out/ablate")
     for command in in_order(PAGES[name]):
         run(command)
-        if "-o" in shlex.split(command) and shlex.split(command)[1] not in ("patterns", "head", "index"):
-            assert (workplace / shlex.split(command)[-1] / "report.html").is_file() or "-o out " in command
+        words = shlex.split(command)
+        if "-o" in words and words[1] not in ("patterns", "head", "index", "claims"):
+            page = "index.html" if words[1] == "survey" else "report.html"
+            assert (workplace / words[-1] / page).is_file() or "-o out " in command
 
 
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if "```python" in page])
