@@ -21,7 +21,7 @@ from headscope.studies.probe.word_vectors import read_vectors
 from support.evil import evil
 from support.tiny import save_tiny
 
-MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "yaml"}
+MODULES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 CALLS = {"eval", "exec", "compile", "__import__"}
 LOADS = {"torch.load", "numpy.load", "np.load", "pandas.read_pickle", "pd.read_pickle"}
 LOCK = Path(__file__).parents[1] / "constraints.txt"
@@ -34,11 +34,12 @@ def unsafe(path: Path) -> Iterator[str]:
         if isinstance(part, ast.Import):
             yield from MODULES & {each.name.partition(".")[0] for each in part.names}
         elif isinstance(part, ast.ImportFrom):
-            yield from MODULES & {str(part.module).partition(".")[0]}
+            yield from (MODULES | {"yaml"}) & {str(part.module).partition(".")[0]}
         elif isinstance(part, ast.Call):
             name = ast.unparse(part.func)
             safe = any(each.arg == "allow_pickle" and ast.unparse(each.value) == "False" for each in part.keywords)
-            if name in CALLS or (name in LOADS and not safe):
+            of_yaml = name.startswith("yaml.") and name != "yaml.safe_load"
+            if name in CALLS or of_yaml or (name in LOADS and not safe):
                 yield name
 
 
@@ -46,9 +47,10 @@ def test_no_module_unpickles_or_evaluates(tmp_path: Path) -> None:
     found = {(str(path.relative_to(ROOT)), name) for path in ROOT.rglob("*.py") for name in unsafe(path)}
     assert not found
     (tmp_path / "bad.py").write_text(
-        "import pickle, yaml\nfrom joblib import load\ntorch.load('x')\neval('1')\nm.eval()\n"
+        "import pickle, yaml\nfrom joblib import load\ntorch.load('x')\neval('1')\nm.eval()\nyaml.load('a')\n"
+        "from yaml import full_load\nyaml.safe_load('a')\n"
     )
-    assert sorted(unsafe(tmp_path / "bad.py")) == ["eval", "joblib", "pickle", "torch.load", "yaml"]
+    assert sorted(unsafe(tmp_path / "bad.py")) == ["eval", "joblib", "pickle", "torch.load", "yaml", "yaml.load"]
 
 
 def model(folder: Path, content: bytes) -> object:

@@ -16,7 +16,7 @@ class TimeNeeded:
     at once.
 
     * `examples`: their number, the first total; None if it is not known yet.
-    * `limited`: whether the command has the option --limit.
+    * `limited`: whether fewer examples can be read.
 
     >>> needed = TimeNeeded("profile", 12_000, limited=True, say=print)
     >>> needed.line(170.0)
