@@ -18,9 +18,9 @@ class TimeNeeded:
     * `examples`: their number, the first total; None if it is not known yet.
     * `limited`: whether fewer examples can be read.
 
-    >>> needed = TimeNeeded("profile", 12_000, limited=True, say=print)
+    >>> needed = TimeNeeded("profile", 12_000, limited=False, say=print)
     >>> needed.line(170.0)
-    'profile: about 3 min left on this machine, for 12,000 examples; --limit N takes fewer'
+    'profile: about 3 min left on this machine, for 12,000 examples'
     """
 
     def __init__(self, study: str, examples: int | None, *, limited: bool, say: Callable[[str], None]):
