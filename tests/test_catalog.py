@@ -58,3 +58,10 @@ def test_a_summary_needs_no_import(broken: Path) -> None:
     assert catalog.summary("measures", "wrong") == "Something, in nats."
     with pytest.raises(SyntaxError):
         catalog.summary("measures", "unreadable")
+
+
+def test_every_study_answers_one_question() -> None:
+    grouped = catalog.studies_by_question()
+    assert tuple(grouped) == tuple(catalog.QUESTIONS.values())
+    assert all(grouped.values())
+    assert sorted(study for studies in grouped.values() for study in studies) == catalog.names("studies")

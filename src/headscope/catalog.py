@@ -11,6 +11,14 @@ from typing import Any
 from headscope.errors import HeadscopeError, suggest
 
 ROOT = Path(__file__).parent
+# What studies are about, as a literal `ABOUT` of their `study.py` says, with a question for each.
+QUESTIONS = {
+    "heads": "Heads: what does each head do?",
+    "layers": "Layers: what do the states of each layer hold?",
+    "words": "Words: which words matter, and which does the model prefer?",
+    "training": "Training: what did it change?",
+    "size": "Size: which heads does a task need?",
+}
 
 
 def names(folder: str) -> list[str]:
@@ -24,6 +32,19 @@ def names(folder: str) -> list[str]:
     modules = [path.stem for path in (ROOT / folder).glob("*.py")]
     studies = [path.parent.name for path in (ROOT / folder).glob("*/study.py")]
     return sorted(name for name in modules + studies if not name.startswith("_"))
+
+
+def studies_by_question() -> dict[str, list[str]]:
+    """The names of the studies by the question that they answer, in the order of `QUESTIONS`.
+
+    >>> studies_by_question()[QUESTIONS["size"]]
+    ['ablate', 'prune']
+    """
+    studies = names("studies")
+    return {
+        title: [one for one in studies if constant("studies", one, "ABOUT") == about]
+        for about, title in QUESTIONS.items()
+    }
 
 
 def installed_measures() -> EntryPoints:

@@ -26,10 +26,10 @@ from headscope.front.cli.view import view
 from headscope.front.progress import drawing_bar, progress_bar
 from headscope.storage.run_lock import run_lock
 
-STUDIES, TOOLS = "Studies", "Results and tools"
+EVERYTHING, TOOLS = "Everything: what does my model do?", "Results and tools"
 HELP = "What every attention head of a transformer does, which heads matter, and what fine-tuning changed."
 EXAMPLES = (
-    "Begin with: headscope profile minilm sample -o out. Options and an example of a study: headscope STUDY --help."
+    "Begin with: headscope survey minilm sample -o out. Options and an example of a study: headscope STUDY --help."
 )
 
 
@@ -57,12 +57,13 @@ def application(arguments: list[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(epilog=EXAMPLES)(with_shared(options))
-    for study in catalog.names("studies"):
-        _add(app, study, arguments)
+    for name, run in {"survey": survey, "claims": claims}.items():
+        app.command(name, rich_help_panel=EVERYTHING)(with_shared(run))
+    for question, studies in catalog.studies_by_question().items():
+        for study in studies:
+            _add(app, study, arguments, question)
     tools = {
-        "survey": survey,
         "report": report,
-        "claims": claims,
         "head": head,
         "export": export,
         "push": push,
@@ -75,20 +76,20 @@ def application(arguments: list[str]) -> typer.Typer:
     return app
 
 
-def _add(app: typer.Typer, study: str, arguments: list[str]) -> None:
+def _add(app: typer.Typer, study: str, arguments: list[str], panel: str) -> None:
     """Add the command of a study. Of one that the line does not name, the list of commands is all that needs it."""
     summary, name = catalog.summary("studies", study), catalog.command_name(study)
     if arguments and name not in arguments:
-        app.command(name, help=summary, rich_help_panel=STUDIES)(lambda: None)
+        app.command(name, help=summary, rich_help_panel=panel)(lambda: None)
         return
     further = verbs(study)
     if arguments[:1] == [name] and further.keys() & arguments[1:2]:
         group = typer.Typer(help=summary)
         for verb, run in further.items():
             group.command(verb)(run)
-        app.add_typer(group, name=name, rich_help_panel=STUDIES)
+        app.add_typer(group, name=name, rich_help_panel=panel)
     else:
-        app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=STUDIES)(command(study))
+        app.command(name, help=summary, epilog=_epilog(study, further), rich_help_panel=panel)(command(study))
 
 
 def _epilog(study: str, further: Iterable[str]) -> str:
@@ -115,7 +116,7 @@ def options(
 
 
 def list_catalog() -> None:
-    """List the studies, the measures and the kinds of corpora."""
+    """List the studies by question, the measures and the kinds of corpora."""
     from headscope.front.cli.terminal import print_catalog
 
     print_catalog()

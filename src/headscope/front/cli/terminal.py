@@ -20,7 +20,6 @@ from headscope.report.wording import several
 
 WORDS = 32  # characters of the words of a row
 FOLDERS = {
-    "studies": "Studies",
     "measures": "Measures",
     "measures/comparisons": "Comparisons of two models",
     "corpora/readers": "Kinds of corpora",
@@ -28,19 +27,23 @@ FOLDERS = {
 
 
 def print_catalog() -> None:
-    """Print studies, measures and kinds of corpora with their one-line summaries."""
+    """Print the studies by question, then measures and kinds of corpora, with their one-line summaries."""
     console = Console()
+    for question, studies in catalog.studies_by_question().items():
+        _print_list(console, question, {catalog.command_name(one): catalog.summary("studies", one) for one in studies})
     for folder, title in FOLDERS.items():
-        table = Table(
-            title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2)
-        )
-        for name in catalog.names(folder):
-            shown = catalog.command_name(name) if folder == "studies" else name
-            table.add_row(cell(shown), cell(catalog.summary(folder, name)))
-        for entry in catalog.installed_measures() if folder == "measures" else ():
-            table.add_row(cell(entry.name), cell(f"installed: {entry.value}"))
-        console.print(table)
-        console.print()
+        summaries = {name: catalog.summary(folder, name) for name in catalog.names(folder)}
+        if folder == "measures":
+            summaries |= {entry.name: f"installed: {entry.value}" for entry in catalog.installed_measures()}
+        _print_list(console, title, summaries)
+
+
+def _print_list(console: Console, title: str, summaries: Mapping[str, str]) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2))
+    for name, summary in summaries.items():
+        table.add_row(cell(name), cell(summary))
+    console.print(table)
+    console.print()
 
 
 def print_result(result: xr.Dataset) -> None:

@@ -27,6 +27,7 @@ from headscope.passes.settings import Directory
 from headscope.studies.ablate.gains import by_phenomenon
 from headscope.studies.ablate.variables import Effects
 
+ABOUT = "size"
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),

@@ -20,6 +20,7 @@ from headscope.studies.attributions.explaining_pass import drawn, explain_corpus
 from headscope.studies.attributions.targets import target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
 
+ABOUT = "words"
 # One layer's maps of a batch, with their gradients, are in memory.
 OPTIONS = {"batch_tokens": 1024}
 # Steps of progress take different times: scored inputs come first. A line of the study says what they take.

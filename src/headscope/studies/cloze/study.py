@@ -30,6 +30,7 @@ from headscope.studies.cloze.prior import prior
 from headscope.studies.cloze.scoring import Scoring
 from headscope.studies.cloze.variables import to_variables
 
+ABOUT = "words"
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
 # Former names of options, which are still read.

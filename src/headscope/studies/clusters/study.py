@@ -21,6 +21,7 @@ from headscope.studies.clusters.clustering import groups, positions
 from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
 from headscope.studies.clusters.observer import NAME, DivergenceObserver
 
+ABOUT = "heads"
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
 OPTIONS = {"limit": 1000, "batch_tokens": 512}
 REQUIRED = ("divergence",)

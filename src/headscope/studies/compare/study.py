@@ -16,6 +16,7 @@ from headscope.results import check
 from headscope.studies.compare.measure import compare
 from headscope.studies.compare.restoration import refuse_unless_scored, restored_scores
 
+ABOUT = "training"
 COMPARISONS = ("similarity", "js_divergence")
 EXAMPLE = "headscope compare minilm out/tuned/model --corpus sample -o out/compared"
 REQUIRED = ("difference_entropy",)

@@ -25,6 +25,7 @@ from headscope.studies.coreference.question_scores import f1, pairs, pronoun_cou
 from headscope.studies.coreference.scores import AntecedentPredictions, Draws, best, joined, score
 from headscope.studies.coreference.segments import Context, Plan, plan
 
+ABOUT = "heads"
 OPTIONS = {"long": "truncate"}
 REQUIRED = ("reference",)
 

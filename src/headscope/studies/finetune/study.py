@@ -24,6 +24,7 @@ from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.recipe import Init
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
+ABOUT = "training"
 EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
 REQUIRED = ("score", "chance")
 

@@ -18,6 +18,7 @@ from headscope.studies.geometry.hidden_pass import Hidden, read_hidden
 from headscope.studies.geometry.samples import CONTEXTS
 from headscope.studies.geometry.variables import to_variables
 
+ABOUT = "layers"
 REQUIRED = ("anisotropy",)
 
 

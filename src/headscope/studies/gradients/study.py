@@ -17,6 +17,7 @@ from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.gradients.attention_gradients import MEASURES, correlation, gradients, relative
 from headscope.studies.gradients.objectives import objective_of
 
+ABOUT = "words"
 # The backward pass holds all maps of a batch.
 OPTIONS = {"batch_tokens": 1024}
 REQUIRED = ("gradient",)

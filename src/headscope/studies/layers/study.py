@@ -30,6 +30,7 @@ from headscope.studies.layers.texts import Part, Texts, Window, split, windows
 from headscope.studies.layers.unit_states import UnitStates, captured_units, read_units
 from headscope.studies.layers.variables import to_variables
 
+ABOUT = "layers"
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
 

@@ -26,6 +26,7 @@ from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
 from headscope.studies.patterns.observer import PatternObserver, read_patterns
 
+ABOUT = "heads"
 OPTIONS = {"limit": 1000}  # as in the paper
 REQUIRED = ("share",)
 

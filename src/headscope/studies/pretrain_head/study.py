@@ -28,6 +28,7 @@ from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
 from headscope.training.loop import MaskedExamples, dev_outputs, train
 
+ABOUT = "training"
 OPTIONS = {"long": "window"}
 WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 EXAMPLE = "headscope pretrain-head minilm wiki.txt -o out/adapted"

@@ -35,6 +35,7 @@ from headscope.studies.probe.train import ParserRecipe, hold_out
 from headscope.studies.probe.variables import to_variables, weighed
 
 Captured = CapturedTreebanks[Treebank]
+ABOUT = "heads"
 REQUIRED = ("uas_argmax",)
 
 

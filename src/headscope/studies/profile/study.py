@@ -9,6 +9,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.measure import measure
 from headscope.passes.settings import Measures
 
+ABOUT = "heads"
 REQUIRED = ("token_attention",)
 
 

@@ -32,6 +32,7 @@ from headscope.studies.prune.size import BATCH, TOKENS, forward_seconds, scores_
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 
+ABOUT = "size"
 HALF = 0.5
 EXAMPLE = "headscope prune out/tuned/model --task mrpc --data GLUE --share 0.5 -o out/pruned"
 REQUIRED = ("pruned_score",)

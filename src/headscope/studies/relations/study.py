@@ -29,6 +29,7 @@ from headscope.studies.relations.observer import LinkObserver
 from headscope.studies.relations.scores import Draws, best, mean_gain, score
 from headscope.studies.relations.variables import to_variables
 
+ABOUT = "heads"
 REQUIRED = ("link_attention",)
 APART = {"dependency": ("punct",)}
 

@@ -34,6 +34,7 @@ from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankSt
 from headscope.studies.structure.variables import HeldOutScores, to_variables
 
 Captured = CapturedTreebanks[TreebankStates]
+ABOUT = "layers"
 REQUIRED = ("norm_spearman",)
 
 

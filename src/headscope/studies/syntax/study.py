@@ -17,6 +17,7 @@ from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.scores import best, joined, score
 from headscope.studies.syntax.variables import to_variables
 
+ABOUT = "heads"
 REQUIRED = ("baseline_offset",)
 
 

@@ -22,6 +22,7 @@ from headscope.studies.trees.observer import TreeObserver
 from headscope.studies.trees.scores import TreeRows, joined
 from headscope.studies.trees.variables import to_variables
 
+ABOUT = "heads"
 REQUIRED = ("layer_uas",)
 
 
