@@ -29,13 +29,14 @@ def covered(
     numbers: Mapping[str, Sums], document: Int[np.ndarray, " sentence"], size: int, samples: int
 ) -> dict[str, dict[str, float]]:
     """The share of intervals that contain the value of all documents, by number and kind of interval."""
-    truths = {name: sums.resampled(np.ones((1, len(document))))[0][0] for name, sums in numbers.items()}
+    units = {"documents": document, "sentences": np.arange(len(document))}
+    truths = {name: sums.resampled(np.ones((1, len(document))), document)[0][0] for name, sums in numbers.items()}
     inside: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in numbers}
     rng = np.random.default_rng(size)
     for sample in range(samples):
         for how, draws in _draws(document, rng.integers(0, document.max() + 1, size), sample).items():
             for name, sums in numbers.items():
-                values, cases = sums.resampled(draws)
+                values, cases = sums.resampled(draws, units[how])
                 bounds = interval(values, float(effective_units(cases)))
                 inside[name][how].append(_contains(bounds, truths[name]))
                 if how == "documents":

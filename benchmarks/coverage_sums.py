@@ -21,6 +21,7 @@ from headscope.passes.batches import by_length, collator, state_batches
 from headscope.passes.observing import MeasureObserver, observing
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.geometry.hidden_pass import averages, is_word
+from headscope.studies.geometry.mean_cosine import between
 from headscope.studies.geometry.samples import of_length_one
 from headscope.studies.gradients.attention_gradients import Sizes
 from headscope.studies.gradients.objectives import objective_of
@@ -48,24 +49,31 @@ class Sums:
     cases: Int[np.ndarray, " row"]
     sentence: Int[np.ndarray, " row"]
 
-    def resampled(self, draws: Float[np.ndarray, "resample sentence"]) -> tuple[np.ndarray, np.ndarray]:
-        """The value [resample, head] in each resample of the sentences, and its number of cases."""
+    def resampled(
+        self, draws: Float[np.ndarray, "resample sentence"], unit: Int[np.ndarray, " sentence"]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The value [resample, head] in each resample of the sentences, and its number of cases.
+
+        * `unit`: of each sentence the number of what was drawn, its document or itself.
+        """
         drawn = draws[:, self.sentence]
         some = drawn.any(0)
-        return self._values(drawn[:, some], self.totals[some], self.cases[some]), drawn @ self.cases
+        values = self._values(drawn[:, some], self.totals[some], self.cases[some], unit[self.sentence[some]])
+        return values, drawn @ self.cases
 
-    def _values(self, draws: np.ndarray, totals: np.ndarray, cases: np.ndarray) -> np.ndarray:
+    def _values(self, draws: np.ndarray, totals: np.ndarray, cases: np.ndarray, unit: np.ndarray) -> np.ndarray:
         return (draws @ totals) / np.maximum(draws @ cases, 1)[:, None]
 
 
 @dataclass(frozen=True)
 class Cosines(Sums):
-    """The same of vectors of length 1, whose mean cosine is wanted: a token is no pair with itself or its copies."""
+    """The same of vectors of length 1, whose mean cosine is wanted, over pairs of tokens of different units."""
 
-    def _values(self, draws: np.ndarray, totals: np.ndarray, cases: np.ndarray) -> np.ndarray:
-        drawn, own = draws @ cases, np.square(draws) @ cases
-        products = np.square(np.tensordot(draws.astype(np.float32), totals, 1)).sum(-1)  # [resample, layer]
-        return (products - own[:, None]) / np.maximum(np.square(drawn) - own, 1)[:, None]
+    def _values(self, draws: np.ndarray, totals: np.ndarray, cases: np.ndarray, unit: np.ndarray) -> np.ndarray:
+        _, first, of_row = np.unique(unit, return_index=True, return_inverse=True)
+        sums = np.zeros((len(first), *totals.shape[1:]), np.float32)
+        np.add.at(sums, of_row, totals)
+        return between(sums.swapaxes(0, 1), np.bincount(of_row, cases), draws[:, first])
 
 
 def measured(model: Model, corpus: Corpus, studies: Iterable[str]) -> dict[str, Sums]:

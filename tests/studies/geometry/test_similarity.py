@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from headscope.studies.geometry.alignment import alignments
+from headscope.studies.geometry.mean_cosine import mean_cosine, mean_cosine_between, mean_cosine_score
 from headscope.studies.geometry.samples import Occurrences, keys
 from headscope.studies.geometry.similarity import (
     GAPS,
     centred,
     explained,
     largest_shares,
-    mean_cosine,
-    mean_cosine_score,
     outliers,
     shared,
     token_scores,
@@ -57,22 +56,41 @@ def test_the_mean_cosine_is_that_of_all_pairs() -> None:
     assert np.isnan(mean_cosine(unit(vectors)[:1]))
 
 
-def test_its_resamples_are_those_of_pairs_of_different_tokens() -> None:
+def test_its_resamples_are_those_of_pairs_of_different_documents() -> None:
     random = np.random.default_rng(1)
-    vectors, inputs = unit(random.normal(size=(9, 3)) + 1), np.array([0, 0, 0, 1, 1, 2, 2, 3, 3])
+    vectors, documents = unit(random.normal(size=(9, 3)) + 1), np.array([0, 0, 0, 1, 1, 2, 2, 3, 3])
     draws = random.poisson(1, (25, 4))
-    values = []
-    for draw in draws:
-        weights = draw[inputs]
-        pairs = [
-            (weights[one] * weights[other], cosine(vectors[one], vectors[other]))
-            for one, other in combinations(range(9), 2)
-        ]
-        if sum(weight for weight, _ in pairs):
-            values.append(sum(weight * each for weight, each in pairs) / sum(weight for weight, _ in pairs))
-    found = mean_cosine_score([vectors.astype(np.float32)], inputs, draws)
-    np.testing.assert_allclose(found.resampled[~np.isnan(found.resampled)], values, atol=1e-5)
-    assert found.mean == pytest.approx(mean_cosine(vectors)) and found.count == 9
+    found = mean_cosine_score([vectors.astype(np.float32)], documents, draws)
+    for draw, resampled in zip(draws, found.resampled[:, 0], strict=True):
+        expected = between(vectors, documents, draw)
+        assert resampled == pytest.approx(expected, abs=1e-5, nan_ok=True)
+    assert found.mean == pytest.approx(between(vectors, documents, np.ones(4)), abs=1e-6) and found.count == 9
+    assert mean_cosine_between(vectors, documents) == pytest.approx(float(found.mean[0]), abs=1e-6)
+
+
+def between(vectors: np.ndarray, documents: np.ndarray, drawn: np.ndarray) -> float:
+    """The mean cosine over pairs of tokens of different documents, in a loop."""
+    pairs = [
+        (drawn[documents[one]] * drawn[documents[other]], cosine(vectors[one], vectors[other]))
+        for one, other in combinations(range(len(vectors)), 2)
+        if documents[one] != documents[other]
+    ]
+    number = sum(weight for weight, _ in pairs)
+    return sum(weight * value for weight, value in pairs) / number if number else np.nan
+
+
+def test_of_tokens_that_are_alike_within_their_documents_only_the_others_count() -> None:
+    documents = np.repeat(np.arange(4), 5)
+    vectors = np.eye(4)[documents]
+    score = mean_cosine_score([vectors.astype(np.float32)], documents, np.random.default_rng(0).poisson(1, (50, 4)))
+    np.testing.assert_allclose(score.resampled[~np.isnan(score.resampled)], 0, atol=1e-6)
+    assert score.mean == 0 and mean_cosine(vectors) > 0.2
+
+
+def test_of_a_single_document_all_pairs_count_without_an_interval() -> None:
+    vectors = unit(np.random.default_rng(2).normal(size=(6, 3)) + 1)
+    score = mean_cosine_score([vectors.astype(np.float32)], np.zeros(6, int), np.array([[1], [2], [0]]))
+    assert score.mean == pytest.approx(mean_cosine(vectors)) and np.isnan(score.resampled).all()
 
 
 def test_no_cosine_of_vectors_kept_in_half_precision_is_above_one() -> None:

@@ -1,13 +1,11 @@
-"""Cosines of hidden states, of random tokens, [CLS] and occurrences of a token; dimensions that add most to them."""
+"""Cosines of the occurrences of a token; dimensions that add most to the cosines of random tokens."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
-from scipy.sparse import csr_array
+from jaxtyping import Float, Int
 
-from headscope.statistics.intervals import Score, effective_units
+from headscope.studies.geometry.mean_cosine import mean_cosine
 from headscope.studies.geometry.samples import Occurrences, of_length_one
 
 # Occurrences that a token must have to count (Ethayarajh 2019, section 3.3).
@@ -15,44 +13,10 @@ LEAST_CONTEXTS = 5
 # Differences of position of two occurrences, in tokens: the first and the last of each class.
 GAPS = {"same": (0, 0), "1-4": (1, 4), "5-16": (5, 16), "17+": (17, 10**9)}
 SEGMENTS = ("same", "different")
-Draws = Float[np.ndarray, "resample document"] | UInt8[np.ndarray, "resample document"]
 # Dimensions that are named.
 SHARES = 3
 DEVIATIONS = 3.0
 Units = Float[np.ndarray, "occurrence width"]
-
-
-def mean_cosine(units: Float[np.ndarray, "*space occurrence width"]) -> Float[np.ndarray, "*space"]:
-    """The mean cosine over all pairs of different vectors of length 1; NaN for fewer than two.
-
-    >>> mean_cosine(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(3).item()
-    0.333
-    """
-    number = units.shape[-2]
-    if number < 2:
-        return np.full(units.shape[:-2], np.nan)
-    total = np.square(units.sum(-2, dtype=np.float64)).sum(-1)
-    return (total - np.square(units, dtype=np.float64).sum((-2, -1))) / (number * (number - 1))
-
-
-def mean_cosine_score(
-    spaces: Sequence[Float[np.ndarray, "occurrence width"]], documents: Int[np.ndarray, " occurrence"], draws: Draws
-) -> Score:
-    """`mean_cosine` in each space, with its resamples of whole documents; a token is no pair with its copies.
-
-    * `documents`: the column of `draws` that has each occurrence.
-    """
-    counts = np.bincount(documents, minlength=draws.shape[1])
-    own = np.square(draws, dtype=np.float64) @ counts
-    drawn = draws @ counts
-    pairs = np.square(drawn, dtype=np.float64) - own
-    places = np.arange(len(documents))
-    member = csr_array((np.ones(len(documents), np.float32), (documents, places)), (draws.shape[1], len(documents)))
-    totals = [np.square(draws.astype(np.float32) @ (member @ units)).sum(1, dtype=np.float64) for units in spaces]
-    sums = np.stack(totals, axis=1) - own[:, None]  # [resample, space]
-    resampled = np.divide(sums, pairs[:, None], out=np.full(sums.shape, np.nan), where=pairs[:, None] > 0)
-    means = np.array([mean_cosine(units) for units in spaces])
-    return Score(means, resampled, len(documents), float(effective_units(drawn)))
 
 
 def centred(vectors: Float[np.ndarray, "occurrence width"]) -> Float[np.ndarray, "occurrence width"]:

@@ -12,6 +12,7 @@ from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 from headscope.statistics.intervals import Score
 from headscope.studies.geometry.alignment import alignments, own_alignments
 from headscope.studies.geometry.hidden_pass import Hidden
+from headscope.studies.geometry.mean_cosine import mean_cosine_between, mean_cosine_score
 from headscope.studies.geometry.samples import Occurrences
 from headscope.studies.geometry.similarity import (
     GAPS,
@@ -20,8 +21,6 @@ from headscope.studies.geometry.similarity import (
     TokenScores,
     centred,
     largest_shares,
-    mean_cosine,
-    mean_cosine_score,
     outliers,
     shared,
     token_scores,
@@ -38,10 +37,10 @@ INTRA = "mean cosine of the tokens of an input with their mean (intra-sentence)"
 SELF = "mean cosine of the occurrences of a token (self-similarity)"
 EXPLAINED = "maximum explainable variance of a token"
 PAIR = "mean cosine of two occurrences of a token"
-CLS = "mean cosine of the [CLS] of two inputs"
+CLS = "mean cosine of the [CLS] of two inputs of different documents"
 # Measured in each layer and in the embeddings; `dims` are those beside the layer.
 BY_SPACE = {
-    "anisotropy": Label("mean cosine of two random tokens (anisotropy)", "cosine"),
+    "anisotropy": Label("mean cosine of two random tokens of different documents (anisotropy)", "cosine"),
     "top_dimension": Label(
         "number, from 1, of the dimension that adds most to the anisotropy", "dimension", ("dimension_rank",), TIMKEY
     ),
@@ -150,7 +149,10 @@ class GeometryVariables:
         numbers, shares = zip(*(largest_shares(space) for space in units), strict=True)
         self.add("top_dimension", np.array(numbers) + 1)
         self.add("top_dimension_share", np.array(shares))
-        rest = [mean_cosine(without(space, number)) for space, number in zip(units, numbers, strict=True)]
+        documents = np.unique(words.document, return_inverse=True)[1]
+        rest = [
+            mean_cosine_between(without(space, number), documents) for space, number in zip(units, numbers, strict=True)
+        ]
         self.add("anisotropy_without_top", rest)
         self.add("outlier_dimensions", [outliers(words.vectors(space)) for space in range(self.spaces)])
         self.add("norm_std", words.norm.std(0))
@@ -202,10 +204,11 @@ class GeometryVariables:
         count = Count(cosines.count, "inputs with [CLS]", "inputs")
         self.variables.add("cls_similarity", cosines.mean, interval=cosines.interval, count=count)
         vectors = [cls.vectors(space) for space in range(1, self.spaces)]
-        common = [shared(each) for each in vectors]
+        common = [shared(space) for space in vectors]
+        documents = np.unique(cls.document, return_inverse=True)[1]
         after = [
-            mean_cosine(centred(each)) if share < 1 - ROUNDING else np.nan
-            for each, share in zip(vectors, common, strict=True)
+            mean_cosine_between(centred(space), documents) if share < 1 - ROUNDING else np.nan
+            for space, share in zip(vectors, common, strict=True)
         ]
         self.variables.add("cls_similarity_centred", after)
         self.variables.add("cls_shared", common)

@@ -8,7 +8,7 @@ from headscope.report.wording import of_array
 from headscope.results.tables import same_bounds
 
 NAMES = {
-    "anisotropy": "two random tokens",
+    "anisotropy": "two random tokens of different documents",
     "self_similarity": "the same token twice",
     "intra_sentence": "token and input mean",
 }
