@@ -76,7 +76,7 @@ def between(vectors: np.ndarray, documents: np.ndarray, drawn: np.ndarray) -> fl
         if documents[one] != documents[other]
     ]
     number = sum(weight for weight, _ in pairs)
-    return sum(weight * value for weight, value in pairs) / number if number else np.nan
+    return float(sum(weight * value for weight, value in pairs) / number) if number else np.nan
 
 
 def test_of_tokens_that_are_alike_within_their_documents_only_the_others_count() -> None:
