@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from headscope.papers.entry_file import ClaimedNumber
 from headscope.papers.numbers import selected
-from headscope.papers.paper_claim import ClaimedNumber, PaperClaim
+from headscope.papers.paper_claim import PaperClaim
 
 COORDS: Mapping[str, list[Any]] = {
     "layer": [1, 2, 3, 4, 5, 6],

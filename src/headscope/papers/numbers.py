@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.figures import with_interval
 
 if TYPE_CHECKING:
-    from headscope.papers.paper_claim import ClaimedNumber
+    from headscope.papers.entry_file import ClaimedNumber
 
 SINKS = ("cls", "sep")
 BOUNDS = ("lower", "upper")

@@ -1,38 +1,19 @@
 """Claims of papers as data: a file of entries for each paper, which is checked and never run."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from headscope.errors import HeadscopeError, suggest
+from headscope.papers.entry_file import ClaimedNumber, check_fields, number, read_mapping
 from headscope.papers.rules import RULES
-from headscope.storage.files import opening
 
 ENTRIES = Path(__file__).with_name("entries")
 SCHEMA = 1
-LARGEST = 1 << 20  # bytes of a file
 PAPER_FIELDS = ("schema", "paper", "title", "claims")
 NAMES = ("id", "section", "claim")
-
-
-@dataclass(frozen=True)
-class ClaimedNumber:
-    """A number of a result.
-
-    * `variable`: its name; `at`: the labels that are selected, see `numbers.take` (`sink` is the special token with
-      the most attention); `mean`: dimensions that are averaged then.
-    * `share_of`: a variable without dimensions that it is divided by; `times`: what it is multiplied by.
-    """
-
-    variable: str
-    at: Mapping[str, Any] = field(default_factory=dict)
-    mean: tuple[str, ...] = ()
-    share_of: str = ""
-    times: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -90,33 +71,19 @@ def read_papers(*files: str | Path) -> list[Paper]:
     return papers
 
 
-@opening()
 def _read(path: Path) -> Paper:
     bad = partial(_bad, path)
-    if path.stat().st_size > LARGEST:
-        raise bad(f"more than {LARGEST} bytes")
-    try:
-        text = path.read_text(encoding="utf-8")
-        if any(word[:1] in "&*" for word in text.split()):  # a few lines of these unpack to a large object
-            raise bad("it has anchors or aliases; write each value out")
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise bad(f"it is not YAML in UTF-8 ({' '.join(str(error).split())[:120]})") from error
-    if not isinstance(data, dict) or not isinstance(data.get("claims"), list):
-        raise bad(f"it has no list of claims; expected {', '.join(PAPER_FIELDS)}")
-    _check_fields(data, PAPER_FIELDS, bad)
-    if data.get("schema") != SCHEMA:
-        raise bad(f"schema {data.get('schema')!r} is not {SCHEMA}")
+    data = read_mapping(path, PAPER_FIELDS, "claims", SCHEMA, bad)
     name = str(data.get("paper") or path.stem)
     return Paper(name, str(data.get("title") or name), tuple(_claims(data["claims"], bad)))
 
 
 def _claims(entries: Iterable[Any], bad: Any) -> Iterator[PaperClaim]:
-    for number, entry in enumerate(entries, 1):
-        of_entry = partial(_of_entry, bad, number)
+    for index, entry in enumerate(entries, 1):
+        of_entry = partial(_of_entry, bad, index)
         if not isinstance(entry, dict):
             raise of_entry("it is no mapping of fields")
-        _check_fields(entry, [one.name for one in fields(PaperClaim)], of_entry)
+        check_fields(entry, [one.name for one in fields(PaperClaim)], of_entry)
         for name in NAMES:
             if not entry.get(name):
                 raise of_entry(f"it has no {name}")
@@ -130,7 +97,7 @@ def _claim(entry: Mapping[str, Any], bad: Any) -> PaperClaim:
             continue
         value = entry[one.name]
         if one.name in ("number", "than"):
-            values[one.name] = _number(value, bad)
+            values[one.name] = number(value, bad)
         elif one.name == "procedure":
             values[one.name] = value is True
         elif one.name in ("limit", "version"):
@@ -147,28 +114,6 @@ def _claim(entry: Mapping[str, Any], bad: Any) -> PaperClaim:
     if claim.study and claim.number is None:
         raise bad("it has a study but no number")
     return claim
-
-
-def _number(value: Any, bad: Any) -> ClaimedNumber:
-    if isinstance(value, str):
-        return ClaimedNumber(value)
-    if not isinstance(value, dict) or not isinstance(value.get("variable"), str):
-        raise bad("a number has no variable")
-    _check_fields(value, [one.name for one in fields(ClaimedNumber)], bad)
-    at, mean = value.get("at", {}), value.get("mean", [])
-    if not isinstance(at, dict) or not all(isinstance(label, str | int | list) for label in at.values()):
-        raise bad("`at` is no mapping of dimensions to labels")
-    if not isinstance(mean, list) or not isinstance(value.get("times", 1.0), int | float):
-        raise bad("`mean` is no list of dimensions, or `times` no number")
-    share = str(value.get("share_of", ""))
-    return ClaimedNumber(value["variable"], at, tuple(map(str, mean)), share, float(value.get("times", 1.0)))
-
-
-def _check_fields(given: Mapping[Any, Any], known: Iterable[str], bad: Any) -> None:
-    known = list(known)
-    for name in given:
-        if name not in known:
-            raise bad(f"no field '{name}'; {suggest(str(name), known)}")
 
 
 def _bad(path: Path, reason: str) -> HeadscopeError:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import xarray as xr
 
 from headscope.errors import HeadscopeError
+from headscope.papers.entry_file import ClaimedNumber
 from headscope.papers.numbers import LackingError, sink, take
-from headscope.papers.paper_claim import ClaimedNumber, Paper, PaperClaim
+from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.claims import LEAST_EXAMPLES, LEAST_SEEDS, Claim
