@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.statistics.bootstrap import Tally, merge, poisson_draws, tally
+from headscope.statistics.intervals import interval
 
 HEADS = 2
 
@@ -176,3 +177,15 @@ def test_one_document_shows_nothing() -> None:
     assert alone.p_above_zero.tolist() == [1.0]
     nothing = tally(np.zeros((2, 1)), np.zeros(2, dtype=int), poisson_draws(range(2), 0, 50))
     assert nothing.p_above_zero.tolist() == [1.0] and np.isnan(nothing.mean).all()
+
+
+def test_other_estimates_have_intervals_of_the_same_width_for_few_examples() -> None:
+    """The mean itself, given as another estimate, has its own interval; one example gives none."""
+    values = np.random.default_rng(0).random((6, 2))
+    of_six = tally(values, np.ones(6, bool), poisson_draws(range(6), 0, 400))
+    with np.errstate(invalid="ignore"):
+        means = of_six.resampled_total / of_six.resampled_count[:, None]
+    np.testing.assert_array_equal(of_six.interval_of(means), of_six.interval)
+    assert (np.diff(of_six.interval_of(means)) > np.diff(interval(means))).all()
+    of_one = tally(values[:1], np.ones(1, bool), poisson_draws([0], 0, 400))
+    assert np.isnan(of_one.interval_of(of_one.resampled_total)).all()

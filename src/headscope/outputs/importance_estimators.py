@@ -22,7 +22,6 @@ from jaxtyping import Float
 
 from headscope.results.variables import Label, Variables, by_layer
 from headscope.statistics.bootstrap import Tally
-from headscope.statistics.intervals import interval
 
 # Of the last there is no interval: it depends on the order of the examples.
 ESTIMATORS = ("michel", "michel_code", "text_pruner", "run_bertology")
@@ -66,7 +65,7 @@ def to_variables(
     resampled = {name: tally.resampled_total for name, tally in tallies.items()}
     ordered = np.asarray(cumulative.total / total["tokens"])[:, None]
     values = np.concatenate([_estimates(total, tallies["size"].count, last), ordered], axis=-1)
-    bounds = interval(_estimates(resampled, tallies["size"].resampled_count[:, None], last))
+    bounds = tallies["size"].interval_of(_estimates(resampled, tallies["size"].resampled_count[:, None], last))
     bounds = np.concatenate([bounds, np.full((len(last), 1, 2), np.nan)], axis=1)
     importance = by_layer(values, heads)
     variables = Variables({"estimator": ESTIMATORS}, SOURCE, LABELS)

@@ -62,8 +62,14 @@ class Tally:
         One example says nothing about others: all resamples have its mean. For few examples the interval is wider by
         a t distribution, see `interval`.
         """
-        bounds = interval(_divide(self.resampled_total, self.resampled_count[:, None]), self.units)
-        return np.where(self._one_example[..., None], np.nan, bounds)
+        return self.interval_of(_divide(self.resampled_total, self.resampled_count[:, None]))
+
+    def interval_of(self, resampled: Float[np.ndarray, "resample *other_dims"]) -> Float[np.ndarray, "*other_dims 2"]:
+        """The 95% interval of another estimate, from its value in each of the same resamples, such as a ratio.
+
+        The last dimensions of the estimate are those of the counts.
+        """
+        return np.where(self._one_example[..., None], np.nan, interval(resampled, self.units))
 
     @property
     def share_interval(self) -> Float[np.ndarray, "head *dims 2"]:

@@ -28,6 +28,7 @@ def test_a_sentence_with_its_phrases_and_heads() -> None:
         ("DET", "ADJ", "NOUN", "VERB", "ADP", "PUNCT", "NUM", "NOUN", "PUNCT"),
         (3, 3, 4, 0, 4, 8, 8, 5, 4),
         ("dep", "dep", "dep", "root", "dep", "punct", "dep", "dep", "punct"),
+        document="wsj.mrg",
         phrases=((0, 9), (3, 8), (4, 8), (0, 3), (5, 8)),
     )
     assert list(corpus("wsj.mrg", GOOD)) == [Example("wsj.mrg:2", (expected,))]

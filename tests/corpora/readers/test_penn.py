@@ -1,5 +1,6 @@
 """The Penn Treebank in dependency form."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_a_sentence_with_its_tree() -> None:
         (2, 0, 5, 5, 2, 2),
         ("dep", "root", "punct", "dep", "dep", "punct"),
     )
-    assert list(corpus("wsj.dp", GOOD)) == [Example("wsj.dp:1", (expected,))]
+    assert list(corpus("wsj.dp", GOOD)) == [Example("wsj.dp:1", (replace(expected, document="wsj.dp"),))]
 
 
 def test_blank_lines_part_sentences_and_the_last_needs_none() -> None:
@@ -51,3 +52,13 @@ def test_a_folder_is_all_of_its_files_in_order(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(HeadscopeError, match="is a folder"):
         read(tmp_path / "empty", Options(kind="penn"))
+
+
+@pytest.mark.parametrize(("suffix", "content"), [("dp", f"{GOOD}\n{GOOD}"), ("mrg", "(S (NN go))\n(S (NN stay))\n")])
+def test_the_files_of_a_folder_are_its_documents(tmp_path: Path, suffix: str, content: str) -> None:
+    for number in range(5):
+        (tmp_path / f"wsj_{number}.{suffix}").write_text(content)
+    of_folder = read(tmp_path, Options(kind={"dp": "penn", "mrg": "brackets"}[suffix]))
+    assert (of_folder.n_examples, of_folder.resampled) == (10, "5 documents")
+    of_file = read(tmp_path / f"wsj_0.{suffix}")
+    assert (of_file.n_examples, of_file.resampled) == (2, "examples, taken as independent")

@@ -1,7 +1,7 @@
 """Sentences whose words stand on a line each: blocks of lines that other lines set apart."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headscope.corpora.parsing.limits import LONGEST_TEXT
@@ -43,9 +43,14 @@ def sentences(source: str, sentence: Callable[[Block], Sentence], cursor: Cursor
 
 
 def example(source: str, block: Block, sentence: Callable[[Block], Sentence]) -> Example | Bad:
-    """The sentence of a block, named by the file and its first line; `Bad` if it has a bad line."""
+    """The sentence of a block, named by the file and its first line; `Bad` if it has a bad line.
+
+    Where the sentence names no document, the file is one.
+    """
+    name = Path(source).name
     try:
-        return Example(f"{Path(source).name}:{block[0][0]}", (sentence(block),))
+        found = sentence(block)
+        return Example(f"{name}:{block[0][0]}", (replace(found, document=found.document or name),))
     except Bad as bad:
         return bad
 

@@ -7,6 +7,7 @@ quotation marks that the treebank escapes; traces (-NONE-) are left out. Heads a
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from headscope.corpora.options import Options, existing, in_folder
@@ -34,7 +35,8 @@ def locate(source: str, options: Options) -> list[str]:
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
-    """Each sentence with its phrases and their heads."""
+    """Each sentence with its phrases and their heads; a file is a document."""
+    name = Path(source).name
     for tokens in _trees(source):
         if isinstance(tokens, Bad):
             yield tokens
@@ -46,7 +48,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             yield bad
             continue
         if words:
-            yield Example(f"{Path(source).name}:{line}", (_sentence(root, words),))
+            yield Example(f"{name}:{line}", (replace(_sentence(root, words), document=name),))
         else:
             yield Skipped("trees without words")
 

@@ -74,7 +74,9 @@ class HeadPairs:
         """The intervals of all pairs, some of them at a time: resamples are many."""
         count = self.tally.resampled_count[:, None]
         parts = [
-            interval(self.tally.resampled_total[:, first : first + TOGETHER] / np.where(count > 0, count, np.nan))
+            self.tally.interval_of(
+                self.tally.resampled_total[:, first : first + TOGETHER] / np.where(count > 0, count, np.nan)
+            )
             for first in range(0, len(self.tally.total), TOGETHER)
         ]
         bounds = np.concatenate(parts or [np.empty((0, 2))]) * self._times

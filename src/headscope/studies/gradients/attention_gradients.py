@@ -24,7 +24,6 @@ from headscope.passes.observing import MeasureObserver
 from headscope.passes.passes import Pass, PassResult
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
-from headscope.statistics.intervals import interval
 from headscope.statistics.rank_correlation import spearman
 from headscope.studies.gradients.objectives import Objective
 
@@ -116,7 +115,7 @@ def relative(gradient: Tally, heads: tuple[int, ...]) -> Estimate:
 
     The mean over the heads of a layer is taken first.
     """
-    return _by_other(gradient.mean, heads), interval(_by_other(_resampled(gradient), heads))
+    return _by_other(gradient.mean, heads), gradient.interval_of(_by_other(_resampled(gradient), heads))
 
 
 def correlation(attention: Tally, gradient: Tally) -> Estimate:
@@ -124,9 +123,8 @@ def correlation(attention: Tally, gradient: Tally) -> Estimate:
 
     NaN where one of the two is the same for all heads, or missing.
     """
-    return _over_heads(attention.mean, gradient.mean), interval(
-        _over_heads(_resampled(attention), _resampled(gradient))
-    )
+    resampled = _over_heads(_resampled(attention), _resampled(gradient))
+    return _over_heads(attention.mean, gradient.mean), gradient.interval_of(resampled)
 
 
 def _by_other(means: Float[np.ndarray, "*resample head token_class"], heads: tuple[int, ...]) -> np.ndarray:
