@@ -6,6 +6,7 @@ from scipy.stats import binomtest, ttest_rel
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import effective_units, interval
+from headscope.statistics.intervals import effective_units, interval
 from headscope.studies.coreference import variables
 from headscope.studies.coreference.question_scores import GENDER_NAMES, Pairs, f1, pairs, pronoun_counts
 from headscope.studies.coreference.scores import AntecedentPredictions
@@ -48,13 +49,16 @@ def test_passages_are_resampled(passages) -> None:
     answers, right = passages
     draws = poisson_draws(range(NUMBER), 0, 30)
     found = f1(right.astype(float), answers, draws)
-    drawn = []
+    drawn, ratios = [], []
     for row in draws.astype(int):
         again = np.repeat(np.arange(NUMBER), row)
         one = f1(right[again].astype(float), answers[again], np.ones((1, NUMBER)))
-        drawn.append(np.concatenate([one.f1.ravel(), one.ratio]))
-    bounds = np.moveaxis(np.quantile(drawn, [0.025, 0.975], axis=0), 0, -1)
-    np.testing.assert_allclose(np.concatenate([found.f1_interval.reshape(-1, 2), found.ratio_interval]), bounds)
+        drawn.append(one.f1)
+        ratios.append(one.ratio)
+    masks = np.stack([answers.gender == "masculine", answers.gender == "feminine", np.ones(NUMBER)], axis=1)
+    passages = effective_units(draws @ masks)
+    np.testing.assert_allclose(found.f1_interval, interval(np.array(drawn), passages))
+    np.testing.assert_allclose(found.ratio_interval, interval(np.array(ratios), passages[:2].min()))
 
 
 def test_the_best_that_a_head_can_do_is_limited_by_pronouns_of_neither_name(passages) -> None:

@@ -23,7 +23,7 @@ from headscope.outputs.task_inputs import task_inputs
 from headscope.passes.settings import Settings
 from headscope.results.variables import Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.intervals import interval
+from headscope.statistics.intervals import equal_units, interval
 
 Parts = list[list[nn.Module]]
 SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"
@@ -125,7 +125,8 @@ def restored_scores(
     from the same resamples, so that changes are paired differences.
     """
     first, *later = models
-    draws = poisson_draws(range(task.dev.n_examples), settings.seed, settings.resamples)
+    units = task.dev.units
+    draws = poisson_draws(units, settings.seed, settings.resamples)
     scored = []
     for model in later:
         own = _own(task, model)
@@ -140,7 +141,8 @@ def restored_scores(
         ("restored_score", scores, resamples),
         ("restored_change", changes, of_changes),
     ):
-        variables.add(name, values, interval=interval(of_resamples), count=task.dev.n_examples)
+        bounds = interval(of_resamples, equal_units(units))
+        variables.add(name, values, interval=bounds, count=task.dev.n_examples)
     return variables.arrays
 
 

@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.stats import ttest_1samp
 
 from headscope.statistics.bootstrap import Tally, tally_by_input
-from headscope.statistics.intervals import interval
+from headscope.statistics.intervals import effective_units, interval
 from headscope.statistics.significance import mcnemar
 from headscope.studies.coreference.scores import GENDERS, AntecedentPredictions, Draws
 
@@ -42,7 +42,9 @@ def f1(right: Float[np.ndarray, "case way"], cases: AntecedentPredictions, draws
     drawn = draws[:, cases.unit].astype(float)
     value = _f1(hits.sum(0), called.sum(0), coreferent.sum(0))
     resampled = _f1(np.tensordot(drawn, hits, axes=1), drawn @ called, drawn @ coreferent)
-    return F1(value, interval(resampled), _ratio(value), interval(_ratio(resampled)))
+    passages = effective_units(drawn @ called)  # [gender]
+    ratio = interval(_ratio(resampled), passages[: len(GENDERS)].min())
+    return F1(value, interval(resampled, passages), _ratio(value), ratio)
 
 
 def pronoun_counts(cases: AntecedentPredictions) -> list[int]:
