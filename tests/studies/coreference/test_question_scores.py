@@ -6,7 +6,6 @@ from scipy.stats import binomtest, ttest_rel
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import effective_units, interval
-from headscope.statistics.intervals import effective_units, interval
 from headscope.studies.coreference import variables
 from headscope.studies.coreference.question_scores import GENDER_NAMES, Pairs, f1, pairs, pronoun_counts
 from headscope.studies.coreference.scores import AntecedentPredictions
