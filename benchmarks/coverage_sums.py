@@ -17,8 +17,9 @@ from headscope.linguistics.sentence import Example
 from headscope.outputs.gradient_importance import frozen
 from headscope.outputs.losses import collated
 from headscope.passes import Settings
-from headscope.passes.batches import by_length, collator, state_batches
-from headscope.passes.observing import MeasureObserver, observing
+from headscope.passes.batches import by_length, collator
+from headscope.passes.forward import Forward, observing
+from headscope.passes.observing import MeasureObserver
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.geometry.hidden_pass import averages, is_word
 from headscope.studies.geometry.mean_cosine import between
@@ -158,7 +159,7 @@ def _relations(model: Model, groups: Iterable[Group]) -> Iterator[Row]:
 
 @torch.inference_mode()
 def _geometry(model: Model, groups: Iterable[Group]) -> Iterator[Row]:
-    read = state_batches(model)
+    read = Forward(model).states
     for group in groups:
         batch, states = read(group)
         among = is_word(batch)

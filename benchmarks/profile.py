@@ -41,7 +41,8 @@ from headscope.models import Model
 from headscope.passes import Settings
 from headscope.passes.accumulators import Buffer
 from headscope.passes.batches import by_length
-from headscope.passes.observing import BatchObserver, MeasureObserver, observing
+from headscope.passes.forward import observing
+from headscope.passes.observing import BatchObserver, MeasureObserver
 
 LENGTH = 128
 BATCH_TOKENS = Settings().batch_tokens

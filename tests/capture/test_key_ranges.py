@@ -22,7 +22,8 @@ from headscope.capture.key_ranges import key_ranges, ranged_blocks
 from headscope.encoding.encoder import Words
 from headscope.measures import SURFACE
 from headscope.passes.batches import by_length
-from headscope.passes.observing import MeasureObserver, observing
+from headscope.passes.forward import observing
+from headscope.passes.observing import MeasureObserver
 from support.tiny import tiny_gpt2, tiny_tokenizer
 
 LENGTH = 40

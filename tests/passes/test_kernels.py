@@ -11,7 +11,8 @@ import headscope
 from headscope import catalog
 from headscope.capture import softmax
 from headscope.measures import SURFACE
-from headscope.passes.observing import MeasureObserver, observing
+from headscope.passes.forward import observing
+from headscope.passes.observing import MeasureObserver
 from headscope.testing.hand_made import tokens
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -24,6 +24,7 @@ from headscope.linguistics.sentence import Example, Link, Mention
 from headscope.measures import SURFACE
 from headscope.passes.attention_maps import MapChoice, MapObserver
 from headscope.passes.batches import collate
+from headscope.passes.forward import RowObservers
 from headscope.passes.observing import MeasureObserver
 from headscope.passes.typical_inputs import _MapKeeper
 from headscope.studies.clusters.observer import DivergenceObserver
@@ -164,6 +165,7 @@ def assert_same(one: Any, other: Any) -> None:
 def test_every_observer_is_here() -> None:
     sources = [path.read_text(encoding="utf-8") for path in catalog.ROOT.rglob("*.py")]
     written = {name for text in sources for name in re.findall(r"^class (\w+)\(RowsObserver\)", text, re.MULTILINE)}
+    written -= {RowObservers.__name__}  # which shows others what it is shown
     assert len(written) >= 10 and written <= set(OBSERVERS)
 
 

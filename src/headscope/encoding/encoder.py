@@ -19,6 +19,8 @@ from headscope.models.loading import load_tokenizer
 Long = Literal["skip", "truncate", "window"]
 # Fast tokenizers work in parallel within a call, and need some 250 bytes for each character.
 TOGETHER, CHARACTERS = 256, 1_000_000
+# Reasons in `Words.counts` of words alone.
+WITHOUT_TOKEN, SHARING = OF_WORDS = ("words without a token", "words that share a token")
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,8 @@ class Words:
         if parts and parts[0].example is not None:
             words = {word for part in parts for word in part.pieces[:, 0].tolist()}
             counts = {
-                "words without a token": parts[0].example.n_words - len(words),
-                "words that share a token": sum(_sharing(part.pieces) for part in parts),
+                WITHOUT_TOKEN: parts[0].example.n_words - len(words),
+                SHARING: sum(_sharing(part.pieces) for part in parts),
             }
             self.counts.update({reason: count for reason, count in counts.items() if count})
 

@@ -4,7 +4,9 @@ import atexit
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +24,7 @@ TREEBANK = tuple(name for name in READING if name != "task")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
 TASKS = ("Task", "Task | None")
 STANDARD_INPUT = "-"
+_kept_models: ContextVar[dict[tuple[Any, ...], Any] | None] = ContextVar("kept models", default=None)
 RUNNING = ("long", "seed", "batch_tokens", "workers", "resamples")
 
 
@@ -216,7 +219,22 @@ def _checkpoint(given: Given) -> Any:
 def _loaded(checkpoint: Any, given: Given, head: bool) -> Any:
     from headscope import models
 
-    return models.load(checkpoint, head=head, **{option: given[option] for option in LOADING})
+    options, kept = {option: given[option] for option in LOADING}, _kept_models.get()
+    key = (str(checkpoint), head, *options.values())
+    if kept is None or key not in kept:
+        loaded = models.load(checkpoint, head=head, **options)
+        return loaded if kept is None else kept.setdefault(key, loaded)
+    return kept[key]
+
+
+@contextmanager
+def models_kept() -> Iterator[None]:
+    """Within this context a model that was loaded is not loaded again."""
+    token = _kept_models.set({})
+    try:
+        yield
+    finally:
+        _kept_models.reset(token)
 
 
 def models(given: Given, made: Given) -> Any:

@@ -10,7 +10,8 @@ from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.passes.batches import by_length
-from headscope.passes.observing import RowsObserver, observing
+from headscope.passes.forward import observing
+from headscope.passes.observing import RowsObserver
 from headscope.passes.settings import DEFAULTS, Settings
 
 

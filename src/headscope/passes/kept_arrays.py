@@ -22,6 +22,7 @@ from headscope.cluster.channel import ChannelClosed
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.array_files import ArrayFiles, KeptShard, Observe, Value
+from headscope.passes.forward import Forward
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold
@@ -59,16 +60,21 @@ class ArrayStore:
         self.arrays = []
         self._scratch.close()
 
-    def gather(self, run: Pass, observe: Observe[Value], kind: Any) -> PassResult[list[Value]]:
-        """The observations of each batch of a pass, whose arrays are kept; `kind` is the type of an observation.
+    def gather(
+        self, run: Pass, observe: Observe[Value], kind: Any, forward: Forward[Any] | None = None
+    ) -> PassResult[list[Value]]:
+        """The observations of each batch of a pass, whose arrays are kept.
+
+        * `kind`: the type of an observation; `forward`: see `Fold`.
 
         Raises `HeadscopeError` if the disk is full.
         """
         files = ArrayFiles(observe, self._folder(run.settings))
         files.clear()
         shards, refuse = list[KeptShard[list[kind]]], files.refuse_damaged
+        fold = Fold(files.here, operator.add, shards, listed=True, refuse_damaged=refuse, files=files, forward=forward)
         with torch.inference_mode():
-            result = run.fold(Fold(files.here, operator.add, shards, listed=True, refuse_damaged=refuse, files=files))
+            result = run.fold(fold)
         for shard in result.value:
             self._open(files.folder / shard.name, shard.shapes)
         observations = [each for shard in result.value for each in shard.observations]

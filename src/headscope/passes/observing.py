@@ -1,24 +1,18 @@
-"""Forward passes under an observer: one batch at a time.
+"""Observers of one batch after another.
 
 Maps are never kept: each block of attention rows goes to every measure while it is in cache, and the observed parts
 become values of each example at the end of a batch.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import torch
 from torch import Tensor
 
 from headscope.capture.observer import RowEntropy
 from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.block_parts import BlockParts
-from headscope.encoding.encoded import Encoded
-from headscope.models import Model
-from headscope.passes.batches import collator
-from headscope.passes.finite_attention import FiniteAttention
 from headscope.passes.measures import Measure
 
 Observed = TypeVar("Observed", covariant=True)
@@ -95,25 +89,3 @@ class MeasureObserver(RowsObserver):
         """Each measure's values; heads of all layers in a row."""
         joined = {observe: parts.joined() for observe, parts in self.observed.items()}
         return {name: measure.finish(joined[measure.observe], self.batch) for name, measure in self.measures.items()}
-
-
-@contextmanager
-def observing(model: Model, observer: BatchObserver[Any]) -> Iterator[Callable[[list[Encoded]], Any]]:
-    """Put an observer into a model; the context's function runs a batch of inputs and returns `observer.finish()`.
-
-    Raises `RuntimeError` if the model computes attention more or less often than it has layers, `HeadscopeError` if
-    attention is not finite.
-    """
-    collate, layers, finite = collator(model), len(model.capture.heads), FiniteAttention(model, observer)
-    with torch.inference_mode(), model.observed(finite) as watch:
-
-        def observe(group: list[Encoded]) -> Any:
-            observer.start(collate(group))
-            finite.start(observer.batch)
-            model.network(**observer.batch.inputs)
-            if watch.calls != layers:
-                raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
-            finite.refuse()
-            return observer.finish()
-
-        yield observe

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from headscope.passes.shards import Fold, ReadShards
 from headscope.storage.codec import decode, encode
@@ -23,6 +23,12 @@ SECONDS, TIMES = 5.0, 100
 FORMAT = "checkpoint of a pass"
 
 
+class Fingerprinted(Protocol):
+    """A reader of a corpus, whose fingerprint says what its numbers depend on."""
+
+    def fingerprint(self) -> Fingerprint: ...
+
+
 @dataclass
 class PassJournal:
     """The checkpoints of a run, whose passes over corpora always come in the same order.
@@ -30,27 +36,29 @@ class PassJournal:
     * `folder`: made at the first checkpoint; a run of a few seconds writes none.
     * `run`: what the numbers of all passes depend on.
     * `kept`: whether the checkpoints outlive the result, and so are written at the end of each pass, too.
+    * `silent`: whether nothing is said of a pass that goes on from a checkpoint, as in a survey.
     """
 
     folder: Path
     run: Mapping[str, str | int]
     kept: bool = False
+    silent: bool = False
     passes: int = 0
     saved: float = field(default_factory=time.monotonic)
     cost: float = 0.0
 
     def begin(
-        self, fingerprint: Fingerprint, fold: Fold[State], on_notice: Callable[[str], None]
+        self, reader: "Fingerprinted", fold: Fold[State], on_notice: Callable[[str], None]
     ) -> "Checkpoints[State]":
         """The checkpoints of the next pass.
 
-        * `fingerprint`: what its numbers depend on beside `run`.
+        * `reader`: knows what its numbers depend on beside `run`.
         * `on_notice`: called with one line when the pass goes on from a checkpoint, or starts anew.
         """
         self.passes += 1
         path = self.folder / f"pass-{self.passes}"
         remove_unfinished(path)
-        return Checkpoints(self, path, {**self.run, **fingerprint}, fold, on_notice)
+        return Checkpoints(self, path, {**self.run, **reader.fingerprint()}, fold, on_notice)
 
     @property
     def due(self) -> bool:
@@ -149,7 +157,8 @@ class Checkpoints(NoCheckpoints[State]):
         else:
             self.restored = restored
             done = f"{self.restored.coverage.inputs:,} inputs are done"
-            self.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
+            if not self.journal.silent:
+                self.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
 
     def _misfit(self, first: Record | None) -> str:
         """Why the checkpoints cannot be used; "" if they can."""

@@ -15,8 +15,9 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
 from headscope.passes.coverage import Coverage
+from headscope.passes.forward import Forward
 from headscope.passes.measures import together
-from headscope.passes.observing import BatchObserver, MeasureObserver, observing
+from headscope.passes.observing import BatchObserver, MeasureObserver
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shard_reader import ShardReader
@@ -72,18 +73,23 @@ class Pass:
 
     def collect(self, observer: BatchObserver[dict[str, Values]]) -> PassResult[dict[str, Tally]]:
         """Tallies, by name, of the values of each batch."""
-        with observing(self.model, observer) as observe:
+        forward = Forward(self.model, observer)
 
-            def values(group: list[Encoded]) -> IndexedValues:
-                observed = observe(group)
-                return observer.batch.unit, observed
+        def values(group: list[Encoded]) -> IndexedValues:
+            observed = forward.observe(group)
+            return observer.batch.unit, observed
 
-            return self.tally(values)
+        return self.tally(values, forward)
 
-    def tally(self, values: Callable[[list[Encoded]], IndexedValues]) -> PassResult[dict[str, Tally]]:
-        """Tallies, by name, of the values that a function reads off each batch, beside the units of its inputs."""
+    def tally(
+        self, values: Callable[[list[Encoded]], IndexedValues], forward: Forward[Any] | None = None
+    ) -> PassResult[dict[str, Tally]]:
+        """Tallies, by name, of the values that a function reads off each batch, beside the units of its inputs.
+
+        * `forward`: see `Fold`.
+        """
         start = partial(TallyAccumulator, values, self.settings.seed, self.settings.resamples)
-        return self.fold(Fold(start, added, dict[str, Tally]))
+        return self.fold(Fold(start, added, dict[str, Tally], forward=forward))
 
     def gather(self, observer: BatchObserver[Value]) -> PassResult[list[Value]]:
         """The observations of each batch, in the order of the pass, which is not that of the corpus.
@@ -91,8 +97,9 @@ class Pass:
         The type that `observer.finish` is annotated with is that of the observations in a journal.
         """
         kind = get_type_hints(type(observer).finish)["return"]
-        with observing(self.model, observer) as observe:
-            return self.fold(Fold(partial(ListAccumulator, observe), operator.add, list[kind], listed=True))
+        forward = Forward(self.model, observer)
+        start = partial(ListAccumulator, forward.observe)
+        return self.fold(Fold(start, operator.add, list[kind], listed=True, forward=forward))
 
     def fold(self, fold: Fold[State]) -> PassResult[State]:
         """The merged state of all shards; for passes with another kind of forward pass, or of state."""

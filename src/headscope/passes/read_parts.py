@@ -45,7 +45,7 @@ def read_parts(reader: PartReader[State], fold: Fold[State], settings: Settings)
     """
     checkpoints, interrupted = NoCheckpoints(fold), False
     if settings.journal is not None:
-        checkpoints = settings.journal.begin(reader.fingerprint(), fold, settings.on_notice)
+        checkpoints = settings.journal.begin(reader, fold, settings.on_notice)
     total = checkpoints.restored
     try:
         with closing(_totals(reader, checkpoints, fold)) as totals:

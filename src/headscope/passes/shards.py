@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from math import inf
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from headscope.cluster.channel import TaskChannel
 from headscope.encoding.encoded import Encoded
@@ -14,6 +14,7 @@ from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example
 from headscope.passes.batches import by_length
 from headscope.passes.coverage import Coverage
+from headscope.passes.forward import Forward
 from headscope.passes.settings import Settings
 from headscope.storage.lines import Record
 
@@ -63,6 +64,7 @@ class Fold(Generic[State]):
     * `listed`: whether the state is a list that grows with the corpus.
     * `refuse_damaged`: raises `ValueError` for a state of a journal, right in its types, that cannot be of this pass.
     * `files`: those of a state that has some beside the journal. Such a state is kept at the end of the pass, too.
+    * `forward`: the forward passes of the accumulators, where others may share them; None where they have their own.
     """
 
     start: Callable[[], Accumulator[State]]
@@ -71,6 +73,7 @@ class Fold(Generic[State]):
     listed: bool = False
     refuse_damaged: Callable[[State], None] = lambda state: None
     files: StateFiles[State] | None = None
+    forward: Forward[Any] | None = None
 
 
 @dataclass(frozen=True)

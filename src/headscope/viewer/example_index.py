@@ -18,7 +18,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
-from headscope.passes.observing import observing
+from headscope.passes.forward import observing
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import DEFAULTS, Settings

@@ -16,7 +16,8 @@ from jaxtyping import Float, UInt8
 from headscope.encoding.batch import Batch, Rows
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.passes.observing import RowsObserver, observing
+from headscope.passes.forward import observing
+from headscope.passes.observing import RowsObserver
 from headscope.viewer import tiles
 from headscope.viewer.text_tokens import TextTokens
 from headscope.viewer.tiles import LEVELS, Tile

@@ -91,17 +91,15 @@ class Computed:
 
 def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     """Make the inputs of a study, and run it."""
-    (function, inputs), quiet = function_of(study), given["quiet"]
+    (function, _), quiet = function_of(study), given["quiet"]
     with loading("reading", quiet=quiet):
-        ready = from_options(inputs, given | {"kept": given["out"] / FOLDER})
+        ready = ready_inputs(study, given)
     clock.stop("loading")
-    if "directory" not in function.inputs:
-        ready.pop("directory")
     with progress_bar(study, n_inputs(ready), show=shown(quiet)) as (progress, expect):
         say = _silent if quiet else _above_bars
         on_long = _silent if catalog.constant("studies", study, "UNEVEN") else say
         needed = TimeNeeded(catalog.command_name(study), n_inputs(ready), limited="limit" in given, say=on_long)
-        journal = _journal(study, given, ready)
+        journal = journal_of(study, given, ready)
         run = {"on_progress": _all(progress, needed.advance), "on_total": _all(expect, needed.expect)}
         run |= {"on_notice": _all(needed.measure_anew, say), "keep_interrupted": True, "journal": journal}
         options = {name: given[name] for name in function.options}
@@ -110,6 +108,15 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
             settings = replace(ready["settings"], **run, engine=engine)
             result = function.load()(**ready | {"settings": settings}, **options)
     return Computed(result, ready, journal)
+
+
+def ready_inputs(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a study, made from the values of options."""
+    function, inputs = function_of(study)
+    ready = from_options(inputs, {**given, "kept": given["out"] / FOLDER})
+    if "directory" not in function.inputs:
+        ready.pop("directory")
+    return ready
 
 
 def _silent(line: str) -> None:
@@ -142,7 +149,7 @@ def function_of(study: str) -> tuple[Function, dict[str, str]]:
     return function, {"directory": "Directory"} | dict(function.inputs)
 
 
-def _journal(study: str, given: Mapping[str, Any], ready: Mapping[str, Any]) -> Any:
+def journal_of(study: str, given: Mapping[str, Any], ready: Mapping[str, Any]) -> Any:
     """The journal in the folder of the result, with the options on which its numbers depend.
 
     * `given`: the options; `ready`: the inputs that were made from them.
@@ -152,7 +159,7 @@ def _journal(study: str, given: Mapping[str, Any], ready: Mapping[str, Any]) -> 
 
     options = {name: _text(value) for name, value in given.items() if name not in LEFT_OUT | HASHED}
     models = {f"model {number}": of_model(model) for number, model in enumerate(ready.get("models", ()), 1)}
-    return PassJournal(given["out"] / FOLDER, {"study": study} | options | models)
+    return PassJournal(given["out"] / FOLDER, {"study": study} | options | models, silent=given.get("brief", False))
 
 
 def _text(value: Any) -> str:

@@ -11,11 +11,15 @@ from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import function_of
 from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.options import DEFAULTS
+from headscope.front.cli.output_folder import writable
 from headscope.front.cli.parameters import flag
 from headscope.front.cli.printing import cell, escaped, print_json, printable
 from headscope.front.cli.study import OF_STUDIES, run_brief
+from headscope.front.cli.survey_pass import read_shared
+from headscope.front.from_options import models_kept
 from headscope.front.inputs import options_of
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned, words_of
+from headscope.storage.run_lock import run_lock
 
 if TYPE_CHECKING:
     from headscope.papers import Judgement
@@ -71,7 +75,8 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
         if plan:
             _print_plan(plans, json=json)
             return
-        left_out = dict(_run(plans, model, given, folder))
+        with models_kept(), run_lock(writable(folder), "headscope survey", on_no_lock=notice):
+            left_out = dict(_run(plans, model, given, folder))
         _finish(plans, left_out, folder, quiet=quiet, json=json)
 
 
@@ -94,17 +99,23 @@ def _run(
 
     A study whose result is there already, made by the same command, is not run again.
     """
+    commands = {
+        plan.study: words_of(plan, model, _given(plan, given), _task(given), str(folder))
+        for plan in plans
+        if not plan.lacks
+    }
+    left = {study: words for study, words in commands.items() if not _is_done(folder, words)}
+    read_shared(left, folder, quiet=given["quiet"])
     for number, plan in enumerate(plans, 1):
         if plan.lacks:
             yield plan.study, f"needs {plan.lacks}"
             continue
-        words = words_of(plan, model, _given(plan, given), _task(given), str(folder))
-        if _is_done(folder, words):
+        if plan.study not in left:
             continue
         if not given["quiet"]:
-            notice(f"{number} of {sum(not one.lacks for one in plans)}: {plan.study.replace('_', '-')}, {plan.reads}")
+            notice(f"{number} of {len(commands)}: {plan.study.replace('_', '-')}, {plan.reads}")
         try:
-            run_brief(plan.study, words)
+            run_brief(plan.study, commands[plan.study])
         except HeadscopeError as error:
             yield plan.study, str(error)
 

@@ -39,6 +39,8 @@ ELSEWHERE: Mapping[str, str] = {
     "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
 }
 MANY = ("patterns", "layers")  # studies that read several corpora at once
+# Options of studies in a survey. Clusters has the batches of other studies, so that it can share their pass.
+OWN: Mapping[str, tuple[str, ...]] = {"prune": ("--tolerance", "0.02"), "clusters": ("--batch-tokens", "2048")}
 
 
 @dataclass(frozen=True)
@@ -128,5 +130,5 @@ def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequenc
     ['prune', 'm', '--task', 't', '--tolerance', '0.02', '--seed', '1', '-o', 'o/prune']
     """
     name = catalog.command_name(plan.study)
-    own = ["--tolerance", "0.02"] if plan.study == "prune" else []
-    return [name, model, *([one.source for one in plan.corpora] or task), *own, *given, "-o", f"{out}/{name}"]
+    read = [one.source for one in plan.corpora] or task
+    return [name, model, *read, *OWN.get(plan.study, ()), *given, "-o", f"{out}/{name}"]

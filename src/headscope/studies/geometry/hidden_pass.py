@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,7 +15,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.passes import Settings
 from headscope.passes.accumulators import Buffer, Tallies, added
-from headscope.passes.batches import state_batches
+from headscope.passes.forward import Forward
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
@@ -93,15 +93,15 @@ class Growing(Generic[Sample]):
 class HiddenAccumulator:
     """The hidden states of the batches of a shard."""
 
-    def __init__(self, model: Model, settings: Settings, words: int, repeated: int):
-        self.read, self.seed = state_batches(model), settings.seed
+    def __init__(self, forward: Forward[Any], settings: Settings, words: int, repeated: int):
+        self.forward, self.seed = forward, settings.seed
         self.buffer = Buffer(settings.seed, settings.resamples)
         self.words, self.cls = Growing(RandomSample(words)), Growing(RandomSample(words))
         self.repeated = Growing(RepeatedSample(repeated, settings.seed))
 
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`."""
-        batch, states = self.read(group)
+        batch, states = self.forward.states(group)
         states = states.float()
         among, is_cls = is_word(batch), batch.token_class == CLS
         self.buffer.add(batch.unit, averages(states, among))
@@ -115,9 +115,10 @@ class HiddenAccumulator:
 
 def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, repeated: int) -> PassResult[Hidden]:
     """Read a corpus; memory is bounded by `words` random tokens, as many of [CLS], and `repeated` repeated ones."""
-    start = partial(HiddenAccumulator, model, settings, words, repeated)
+    forward = Forward[Any](model)
+    start = partial(HiddenAccumulator, forward, settings, words, repeated)
     with torch.inference_mode():
-        result = Pass(model, corpus, settings).fold(Fold(start, HiddenState.__add__, HiddenState))
+        result = Pass(model, corpus, settings).fold(Fold(start, HiddenState.__add__, HiddenState, forward=forward))
     state = result.value
     hidden = Hidden(state.words.rows, state.cls.rows, state.repeated.rows, state.tallies)
     return PassResult(hidden, result.coverage, result.attributes)

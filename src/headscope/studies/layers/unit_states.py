@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.passes.batches import state_batches
+from headscope.passes.forward import Forward
 from headscope.passes.kept_arrays import ArrayStore, half_precision_tables
 from headscope.passes.passes import Attributes, Pass, PassResult
 from headscope.passes.settings import Settings
@@ -140,7 +140,8 @@ def read_units(
     """Read the texts that have units, whose vectors go to the store."""
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     run = Pass(model, _corpus(texts, units), settings, words)
-    return store.gather(run, _unit_reader(model, units, pooling), BatchUnits)
+    forward = Forward[Any](model)
+    return store.gather(run, _unit_reader(forward, units, pooling), BatchUnits, forward)
 
 
 def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:
@@ -151,16 +152,15 @@ def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:
 
 
 def _unit_reader(
-    model: Model, units: Mapping[Unit, int], pooling: Pooling
+    forward: Forward[Any], units: Mapping[Unit, int], pooling: Pooling
 ) -> Callable[[list[Encoded]], tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]]:
     """A function that runs a batch. Returns: its units, and their vectors."""
     of_text: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
     for (text, start, end), row in units.items():
         of_text[text].append((row, (start, end)))
-    read = state_batches(model)
 
     def observe(group: list[Encoded]) -> tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]:
-        batch, states = read(group)
+        batch, states = forward.states(group)
         rows, places, tokens = [], [], []
         for place, example in enumerate(batch.examples):
             every = tokens_of(batch, place, pooling)

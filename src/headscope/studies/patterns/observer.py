@@ -12,7 +12,8 @@ from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.block_parts import BlockParts
 from headscope.encoding.encoded import Encoded
 from headscope.passes.accumulators import Buffer, Tallies, added
-from headscope.passes.observing import RowsObserver, observing
+from headscope.passes.forward import Forward
+from headscope.passes.observing import RowsObserver
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.shards import Fold
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
@@ -99,12 +100,12 @@ class PatternAccumulator:
 
 def read_patterns(run: Pass, observer: PatternObserver, task: str, counts: Counter[str]) -> PassResult[PatternState]:
     """One pass over a corpus of the name `task`; `counts` are those of its encoder."""
-    with observing(run.model, observer) as observe:
+    forward = Forward(run.model, observer)
 
-        def start() -> PatternAccumulator:
-            return PatternAccumulator(run, observer, observe, task, counts)
+    def start() -> PatternAccumulator:
+        return PatternAccumulator(run, observer, forward.observe, task, counts)
 
-        return run.fold(Fold(start, _merged, PatternState))
+    return run.fold(Fold(start, _merged, PatternState, forward=forward))
 
 
 def _merged(one: PatternState, other: PatternState) -> PatternState:

@@ -16,8 +16,9 @@ from headscope.encoding.parsed_sentences import Parsed, sentences_of
 from headscope.encoding.word_attention import SPECIAL, WordAttention
 from headscope.models import Model
 from headscope.passes.captured_treebanks import Read
+from headscope.passes.forward import Forward
 from headscope.passes.kept_arrays import ArrayStore
-from headscope.passes.observing import RowsObserver, observing
+from headscope.passes.observing import RowsObserver
 from headscope.passes.passes import Attributes, Pass
 from headscope.passes.settings import Settings
 
@@ -63,6 +64,6 @@ def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     run = Pass(model, corpus, replace(settings, keep_interrupted=False), words)
-    with observing(model, TreebankObserver(words.counts)) as observe:
-        result = store.gather(run, observe, list[Parsed])
+    forward = Forward(model, TreebankObserver(words.counts))
+    result = store.gather(run, forward.observe, list[Parsed], forward)
     return [sentence for sentences in result.value for sentence in sentences], result.attributes

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,8 +18,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed, sentences_of
 from headscope.models import Model
-from headscope.passes.batches import state_batches
 from headscope.passes.captured_treebanks import Read, SentenceArrays
+from headscope.passes.forward import Forward
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.passes.passes import Attributes, Pass
 from headscope.passes.settings import Settings
@@ -93,10 +94,10 @@ def states_reader(model: Model, settings: Settings) -> Read:
 def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    read = state_batches(model)
+    forward = Forward[Any](model)
 
     def observe(group: list[Encoded]) -> tuple[list[Parsed], list[Float[np.ndarray, "space word width"]]]:
-        (batch, states), lost = read(group), Counter[str]()
+        (batch, states), lost = forward.states(group), Counter[str]()
         sentences, spaces = [], []
         of_words = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
         for row, sentence in sentences_of(batch, lost):
@@ -109,7 +110,7 @@ def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -
             words.counts["sentences without a tree"] += lost["sentences without a tree"]
         return sentences, spaces
 
-    result = store.gather(Pass(model, corpus, settings, words), observe, list[Parsed])
+    result = store.gather(Pass(model, corpus, settings, words), observe, list[Parsed], forward)
     return [sentence for of_batch in result.value for sentence in of_batch], result.attributes
 
 

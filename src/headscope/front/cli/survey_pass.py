@@ -1,0 +1,74 @@
+"""The passes that studies of a survey share, before each study runs by itself; see `passes.shared_pass`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headscope import catalog
+from headscope.errors import HeadscopeError
+from headscope.front.cli.compute import FOLDER, function_of, journal_of, ready_inputs, shown
+from headscope.front.cli.errors import notice
+from headscope.front.progress import progress_bar
+
+if TYPE_CHECKING:
+    from headscope.passes.asked_pass import AskedPass
+
+# Studies that read a corpus by a forward pass that others can share.
+SHARING = ("profile", "patterns", "syntax", "clusters", "geometry", "trees", "structure", "probe")
+
+
+def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: bool) -> None:
+    """Read once for all studies that can share a pass, so that each has a checkpoint from which its command goes on.
+
+    * `commands`: the words of the command of each study that is to run; `folder`: that of the survey.
+    """
+    sharing = [study for study in commands if study in SHARING]
+    if len(sharing) < 2:
+        return
+    from headscope.passes.pass_journal import PassJournal
+    from headscope.passes.settings import Settings
+    from headscope.passes.shared_pass import alike, read_together
+
+    passes = dict(_asked(sharing, commands))
+    names = {id(asked): catalog.command_name(study) for study, asked in passes.items()}
+    for number, group in enumerate(alike(passes.values()), 1):
+        together = ", ".join(names[id(asked)] for asked in group)
+        if not quiet:
+            notice(f"one pass for {together}")
+        journal = PassJournal(folder / FOLDER / str(number), {"studies": together} | _runs(group), silent=quiet)
+        examples = group[0].reader.corpus.n_examples
+        with progress_bar("survey", examples, show=shown(quiet)) as (progress, _):
+            read_together(group, Settings(journal=journal, on_progress=progress, on_notice=_say(quiet)))
+        journal.remove()
+
+
+def _asked(sharing: Sequence[str], commands: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, "AskedPass"]]:
+    """The pass that each study asks for; one that refuses the model or the data says so when it runs."""
+    for study in sharing:
+        with suppress(HeadscopeError):
+            if asked := _asked_by(study, list(commands[study])):
+                yield study, asked
+
+
+def _asked_by(study: str, words: list[str]) -> "AskedPass | None":
+    from headscope.front.cli.saved_command import parsed
+    from headscope.passes.asked_pass import asked
+
+    given = parsed(study, words)[1] | {"brief": True}
+    (function, _), ready = function_of(study), ready_inputs(study, given)
+    inputs = {**ready, **{name: given[name] for name in function.options}}
+    corpora = ready["corpora"] if "corpora" in ready else [ready["corpus"]]
+    settings = replace(ready["settings"], keep_interrupted=True, journal=journal_of(study, given, ready))
+    run = function.load()
+    return asked(lambda chosen: run(**inputs | {"settings": chosen}), settings, corpora)
+
+
+def _runs(group: Sequence["AskedPass"]) -> dict[str, str]:
+    """What the numbers of each study depend on."""
+    return {str(asked.journal.run["study"]): repr(sorted(asked.journal.run.items())) for asked in group}
+
+
+def _say(quiet: bool) -> Any:
+    return (lambda line: None) if quiet else notice

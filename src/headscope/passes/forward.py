@@ -1,0 +1,129 @@
+"""The forward passes of a model, batch by batch, which several readers of attention and of hidden states may share.
+
+A batch that was run last is not run again: whoever reads it next finds what it has shown.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from headscope.capture.hidden_states import hidden_states
+from headscope.encoding.batch import Batch, Rows
+from headscope.encoding.encoded import Encoded
+from headscope.models import Model
+from headscope.passes.batches import StateBatch, collator
+from headscope.passes.finite_attention import FiniteAttention
+from headscope.passes.observing import BatchObserver, RowsObserver
+
+Seen = TypeVar("Seen")
+
+
+@dataclass
+class _Current:
+    """The batch that was run last, whether its attention was shown, and its hidden states if they were read."""
+
+    group: list[Encoded]
+    batch: Batch
+    shown: bool = False
+    states: Tensor | None = None
+
+
+class Forward(Generic[Seen]):
+    """The forward passes of a model for one reader: an observer of attention, or whoever asks for hidden states.
+
+    Attention and states come from a pass each, so that numbers are the same whoever else reads.
+
+    * `shared`: runs the batches in the place of this one; see `share`.
+    """
+
+    def __init__(self, model: Model, observer: BatchObserver[Seen] | None = None):
+        self.model, self.observer = model, observer
+        self.shared: Forward[Any] = self
+        self._collate, self._current = collator(model), None
+
+    def observe(self, group: list[Encoded]) -> Seen:
+        """What the observer has seen of a batch.
+
+        Raises `RuntimeError` if the model computes attention more or less often than it has layers, `HeadscopeError`
+        if attention is not finite.
+        """
+        if self.observer is None:
+            raise RuntimeError("nothing observes attention here")
+        with torch.inference_mode():
+            self.shared._show(group)
+            return self.observer.finish()
+
+    def states(self, group: list[Encoded]) -> StateBatch:
+        """The batch; its embeddings, then the output of each layer, without gradients."""
+        current, network = self.shared._at(group), self.model.network
+        if current.states is None:
+            with torch.inference_mode():
+                current.states = torch.stack(hidden_states(network, current.batch.inputs))
+        return current.batch, current.states
+
+    def _at(self, group: list[Encoded]) -> _Current:
+        if self._current is None or self._current.group is not group:
+            self._current = None  # whose memory is then free for the next one
+            self._current = _Current(group, self._collate(group))
+        return self._current
+
+    def _show(self, group: list[Encoded]) -> None:
+        current = self._at(group)
+        if self.observer is not None and not current.shown:
+            _show(self.model, self.observer, current.batch)
+            current.shown = True
+
+
+def _show(model: Model, observer: BatchObserver[Any], batch: Batch) -> None:
+    """Run a batch under an observer."""
+    finite = FiniteAttention(model, observer)
+    observer.start(batch)
+    finite.start(batch)
+    with model.observed(finite) as watch:
+        model.network(**batch.inputs)
+        if watch.calls != len(model.capture.heads):
+            raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {len(model.capture.heads)}")
+        finite.refuse()
+
+
+def share(forwards: Sequence[Forward[Any]]) -> None:
+    """Let several readers share the forward passes of the first one's model: each batch is run once for all of them."""
+    observers = [forward.observer for forward in forwards if forward.observer is not None]
+    shared = Forward(forwards[0].model, RowObservers(observers) if observers else None)
+    for forward in forwards:
+        forward.shared = shared
+
+
+class RowObservers(RowsObserver):
+    """Several observers of rows, which share what is computed from a block."""
+
+    def __init__(self, observers: Sequence[Any]):
+        self.observers = observers
+
+    def start(self, batch: Batch) -> None:
+        """Forget the batch before, and prepare for this one."""
+        self.batch = batch
+        for observer in self.observers:
+            observer.start(batch)
+
+    def add(self, layer: int, rows: Rows) -> None:
+        """See `RowsObserver`."""
+        for observer in self.observers:
+            observer.add(layer, rows)
+
+    def finish(self) -> None:
+        """See `BatchObserver`; each observer is asked by who reads it."""
+
+
+@contextmanager
+def observing(model: Model, observer: BatchObserver[Seen]) -> Iterator[Callable[[list[Encoded]], Seen]]:
+    """A context whose function runs a batch of inputs under an observer and returns `observer.finish()`.
+
+    Raises what `Forward.observe` does.
+    """
+    with torch.inference_mode():
+        yield Forward(model, observer).observe

@@ -1,0 +1,76 @@
+"""The pass that studies of a survey share: their numbers are those of the separate commands, to the last bit."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headscope import results
+from headscope.front.cli.study import run_brief
+from headscope.front.cli.survey_pass import SHARING, read_shared
+from headscope.front.from_options import models_kept
+from headscope.passes import shards
+from headscope.passes.forward import Forward
+from support.pages import not_written
+from support.tiny import save_tiny
+
+FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
+MORE = {
+    "probe": ("--epochs", "1", "--seeds", "1", "--no-random"),
+    "structure": ("--epochs", "1", "--rank", "2", "--no-random"),
+    "trees": ("--no-random",),
+    "patterns": ("--shown", "0"),
+}
+TIMES = ("duration_s", "started", "command")
+
+
+def commands(model: Path, out: Path, *options: str) -> dict[str, list[str]]:
+    """The command of each study that shares."""
+    return {
+        study: [study, str(model), "sample", *FEW, *MORE.get(study, ()), *options, "-o", str(out / study)]
+        for study in SHARING
+    }
+
+
+def passes_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """A function that counts the batches that were shown to observers since its last call."""
+    kept, seen = Forward._show, list[object]()
+
+    def show(forward: Forward, group: list) -> None:
+        if forward._at(group).shown is False:
+            seen.append(group)
+        kept(forward, group)
+
+    monkeypatch.setattr(Forward, "_show", show)
+
+    def count() -> int:
+        number = len(seen)
+        seen.clear()
+        return number
+
+    return count
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
+) -> None:
+    monkeypatch.setattr("headscope.report.write", not_written)
+    monkeypatch.setattr(shards, "EXAMPLES", 12)
+    model, shown = save_tiny(tmp_path / "model"), passes_of(monkeypatch)
+    together, alone = (commands(model, tmp_path / name, "--workers", workers) for name in ("together", "alone"))
+    with models_kept():
+        read_shared(together, tmp_path / "together", quiet=True)
+        read = shown()
+        for words in together.values():
+            run_brief(words[0], words)
+        assert workers == "2" or (read > 4 and shown() == 0)
+        for words in alone.values():
+            run_brief(words[0], words)
+        assert workers == "2" or shown() == read * (len(SHARING) - 2)
+    for study in SHARING:
+        one, other = (results.read(tmp_path / name / study) for name in ("together", "alone"))
+        for result in (one, other):
+            result.attrs = {name: value for name, value in result.attrs.items() if name not in TIMES}
+        assert one.identical(other), study
+    assert not list(tmp_path.rglob(".headscope.journal/pass-*"))
