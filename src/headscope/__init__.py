@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headscope.errors import HeadscopeError
     from headscope.front.api import Study
     from headscope.front.claims import claims
+    from headscope.front.reproduce.in_python import reproduce
     from headscope.front.survey.in_python import survey
     from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
@@ -65,6 +66,7 @@ _PUBLIC = {
     "plot": ("report.notebook", "plot"),
     "read": ("corpora", "read"),
     "read_task": ("corpora.tasks", "read"),
+    "reproduce": ("front.reproduce.in_python", "reproduce"),
     "save_result": ("results", "save"),
     "show": ("front.views", "show"),
     "survey": ("front.survey.in_python", "survey"),
@@ -106,6 +108,7 @@ __all__ = [
     "read",
     "read_task",
     "relations",
+    "reproduce",
     "save_result",
     "show",
     "structure",

@@ -19,6 +19,7 @@ from headscope.front.cli.head import head
 from headscope.front.cli.output_folder import formats
 from headscope.front.cli.parameters import with_shared
 from headscope.front.cli.printing import escaped, print_json
+from headscope.front.cli.reproduce import reproduce
 from headscope.front.cli.rerun import rerun
 from headscope.front.cli.study import command, tool, verbs
 from headscope.front.cli.survey import survey
@@ -57,7 +58,7 @@ def application(arguments: list[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(epilog=EXAMPLES)(with_shared(options))
-    for name, run in {"survey": survey, "claims": claims}.items():
+    for name, run in {"survey": survey, "claims": claims, "reproduce": reproduce}.items():
         app.command(name, rich_help_panel=EVERYTHING)(with_shared(run))
     for question, studies in catalog.studies_by_question().items():
         for study in studies:
@@ -163,7 +164,7 @@ def report(
 
 
 def _all_pages(*directories: Path, **options: Any) -> Iterator[Path]:
-    """The pages of all results written again; of a survey's folder also the portrait."""
+    """The pages of all results written again; of a survey's folder also the portrait, of a reproduction its page."""
     from headscope.report import rebuild_all
 
     yield from rebuild_all(*directories, **options)
@@ -171,6 +172,10 @@ def _all_pages(*directories: Path, **options: Any) -> Iterator[Path]:
         from headscope.front.survey.portrait import portrait
 
         yield portrait(directories, directories[0])[0][0]
+    if (directories[0] / "reproduction.json").is_file():
+        from headscope.papers.reproduction_page import write_reproduction
+
+        yield write_reproduction(directories[0])
 
 
 def _print_pages(pages: list[Path], directories: list[Path], *, json: bool) -> None:

@@ -109,3 +109,13 @@ def parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     if not given:
         raise HeadscopeError("the saved command only prints help; run the study again")
     return parser, given
+
+
+def is_made_by(directory: Path, words: Sequence[str]) -> bool:
+    """Whether a folder has a complete result of the command with these words."""
+    from headscope import results
+
+    if not (directory / "result.nc").is_file():
+        return False
+    attrs = results.read(directory).attrs
+    return "interrupted" not in attrs and attrs.get("command") == json.dumps(list(words))

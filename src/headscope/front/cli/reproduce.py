@@ -1,0 +1,130 @@
+"""The command `reproduce`: a paper's tables and figures for a model, beside the paper's own numbers."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headscope.errors import HeadscopeError
+from headscope.front.cli.errors import notice, user_errors
+from headscope.front.cli.output_folder import writable
+from headscope.front.cli.printing import cell, escaped, print_json, printable
+
+if TYPE_CHECKING:
+    from headscope.front.reproduce.plan import PlannedRun
+
+PASSED_ON = ("seed", "device", "resamples", "figures", "no_figures")
+Paper = Annotated[
+    str, typer.Argument(metavar="PAPER", help="clark2019, kovaleva2019, ...: --plan lists what each runs.")
+]
+Data = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Folder of the data sets, known by their usual names.")
+]
+Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and what is missing; run nothing.")]
+
+
+def reproduce(  # noqa: PLR0913 (each is an option of the command)
+    *,
+    paper: Paper,
+    model: str,
+    data: Data = None,
+    out: Path | None,
+    plan: Plan = False,
+    limit: int | None,
+    seed: int,
+    device: str,
+    resamples: int,
+    figures: str,
+    no_figures: bool,
+    quiet: bool,
+    json: bool,
+    debug: bool,
+) -> None:
+    """Reproduce a paper: its tables and figures for a model, each number beside the paper's."""
+    given = {name: value for name, value in locals().items() if name in PASSED_ON}
+    with user_errors(debug):
+        from headscope.front.reproduce.plan import planned
+        from headscope.papers.reproduction import read_reproduction
+        from headscope.papers.reproduction_record import Record
+
+        reproduction, folder = read_reproduction(paper), out or Path("out") / paper
+        plans = planned(reproduction, model, data, folder, limit)
+        if plan:
+            _print_plan(plans, json=json)
+            return
+        if all(one.lacks for one in plans):
+            raise HeadscopeError(f"no run of '{paper}' has its data ({plans[0].lacks}); see --plan")
+        _run(plans, Record(paper, model, limit, ()), folder, given, quiet=quiet)
+        _finish(folder, quiet=quiet, json=json)
+
+
+def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, given: Mapping[str, Any], *, quiet: bool) -> None:
+    from headscope.front.reproduce.runs import make
+    from headscope.storage.run_lock import run_lock
+
+    with run_lock(writable(folder), "headscope reproduce", on_no_lock=notice):
+        make(plans, record, folder, given, lambda line: None if quiet else notice(line))
+
+
+def _finish(folder: Path, *, quiet: bool, json: bool) -> None:
+    """Write the page, and print its tables."""
+    from headscope.papers.reproduction_page import frame, read_reproduced, summary, tables, write_reproduction
+
+    page, made = write_reproduction(folder), read_reproduced(folder)
+    if json:
+        runs = [{"run": run.name, "command": run.command, "lacks": run.lacks or None} for run in made.record.runs]
+        numbers = frame(made).to_dict("records")
+        print_json(
+            {
+                "paper": made.record.paper,
+                "model": made.record.model,
+                "numbers": numbers,
+                "runs": runs,
+                "page": str(page),
+            }
+        )
+        return
+    if quiet:
+        return
+    from rich.console import Console
+
+    from headscope.front.cli.terminal import laid_out_wrapped
+
+    console = Console()
+    for table in tables(made):
+        console.print(printable(table.caption), markup=False, highlight=False)
+        console.print(laid_out_wrapped(table))
+    for run in made.record.runs:
+        if run.lacks:
+            typer.echo(printable(f"not run: {run.name}: {run.lacks}"))
+    typer.echo(printable(summary(made)))
+    typer.echo(f"page: {escaped(page)}")
+
+
+def _print_plan(plans: "Sequence[PlannedRun]", *, json: bool) -> None:
+    if json:
+        print_json(
+            {
+                "plan": [
+                    {"run": one.run.name, "study": one.run.study, "runs": not one.lacks, "lacks": one.lacks or None}
+                    | {"command": " ".join(one.words), "deviations": [*one.deviations, *one.run.deviations]}
+                    for one in plans
+                ]
+            }
+        )
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("Run", "Study", "Runs", "Reads, or needs", box=SIMPLE_HEAD)
+    for one in plans:
+        reads = one.lacks or " ".join((*one.words[1:], *(f"({text})" for text in one.deviations)))
+        table.add_row(
+            cell(one.run.name),
+            cell(one.words[0] if one.words else one.run.study),
+            cell("no" if one.lacks else "yes"),
+            cell(reads),
+        )
+    Console().print(table)

@@ -1,0 +1,112 @@
+"""What a reproduction runs, on which of the data sets of a folder, and what is missing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headscope import catalog
+from headscope.corpora.readers.glue import FILES, GLUE, glue_name
+from headscope.errors import HeadscopeError, plain_name
+from headscope.papers.data_sets import DATA_SETS, Found, find
+from headscope.papers.reproduction import Reproduction, Run, needed
+
+FLAGS = {"training_limit": "train-limit"}
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run, the words of its command, what stands in for the paper's data, and what it lacks.
+
+    * `words`: without those of the folder; empty if it cannot run.
+    """
+
+    run: Run
+    words: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
+    lacks: str = ""
+
+
+def planned(
+    reproduction: Reproduction, model: str, data: Path | None, out: Path, limit: int | None = None
+) -> list[PlannedRun]:
+    """The runs of a reproduction in their order.
+
+    * `data`: the folder of the data sets; `limit`: the largest number of examples of each corpus.
+
+    Raises `HeadscopeError` if there is no such folder.
+    """
+    names = list(dict.fromkeys(name for run in reproduction.runs for name in run.data.values()))
+    found = find(data, names) if data else {}
+    made: dict[str, PlannedRun] = {}
+    for run in reproduction.runs:
+        made[run.name] = _planned(run, model, found, out, limit, made)
+    return list(made.values())
+
+
+def _planned(
+    run: Run, model: str, found: Mapping[str, Found], out: Path, limit: int | None, before: Mapping[str, PlannedRun]
+) -> PlannedRun:
+    for name in dict.fromkeys(needed(run)):
+        if name not in found:
+            return PlannedRun(
+                run, lacks=f"needs {DATA_SETS[name].words}: {DATA_SETS[name].source}; name its folder with --data"
+            )
+    for other in filter(None, (run.model, run.other)):
+        if before[other.partition("/")[0]].lacks:
+            return PlannedRun(run, lacks=f"needs the model that '{other.partition('/')[0]}' trains")
+    tasks = [task for task in run.tasks if _has(found[run.data["data"]].path, task, run.trains)]
+    missing = [task for task in run.tasks if task not in tasks]
+    if run.tasks and not tasks:
+        return PlannedRun(
+            run, lacks=f"needs one of the tasks {', '.join(run.tasks)} (GLUE); name their folder with --data"
+        )
+    words = (*_models(run, model, out), *_data(run, found), *_options(run, tasks, limit))
+    deviations = [found[name].deviation for name in run.data.values() if name in found and found[name].deviation]
+    deviations += [f"Without {', '.join(missing)}, of which the folder has no file."] if missing else []
+    return PlannedRun(run, (catalog.command_name(run.study), *words), tuple(map(_sentence, dict.fromkeys(deviations))))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def _models(run: Run, model: str, out: Path) -> Iterator[str]:
+    yield str(out / run.model) if run.model else model
+    if run.other:
+        yield str(out / run.other)
+
+
+def _data(run: Run, found: Mapping[str, Found]) -> Iterator[str]:
+    """The corpus, and options with the paths of data sets."""
+    for option, name in run.data.items():
+        if name in found:
+            yield from [str(found[name].path)] if option == "corpus" else [f"--{option}", str(found[name].path)]
+
+
+def _options(run: Run, tasks: list[str], limit: int | None) -> Iterator[str]:
+    options: dict[str, Any] = dict(run.options)
+    if tasks:
+        options["task"] = ",".join(tasks)
+    if limit is not None:
+        options["limit"] = min(limit, int(options.get("limit", limit)))
+        if "train" in run.data:
+            options["training_limit"] = limit
+    for name, value in options.items():
+        flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
+        yield from [flag] if value is True else [flag, str(value)]
+
+
+def _has(folder: Path, task: str, train: bool) -> bool:
+    """Whether a folder of GLUE has the dev split of a task, and its train split where that is wanted."""
+    name = glue_name(task)
+    if name not in GLUE:
+        raise HeadscopeError(f"task '{task}' is none of GLUE")
+    places = [place for place in folder.iterdir() if plain_name(place.name) == plain_name(str(name))]
+    splits = ("dev", "train") if train else ("dev",)
+    return all(
+        any(
+            (place / f"{file}{packed}").is_file() for place in places for file in FILES[split] for packed in ("", ".gz")
+        )
+        for split in splits
+    )

@@ -1,0 +1,78 @@
+"""The runs of a reproduction: each an ordinary command of a study, made once."""
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from headscope.errors import HeadscopeError, suggest
+from headscope.front.cli.parameters import flag
+from headscope.front.reproduce.plan import PlannedRun
+from headscope.papers.reproduction_record import MadeRun, Record, write_record
+
+
+def make(
+    plans: Sequence[PlannedRun], record: Record, out: Path, given: Mapping[str, Any], say: Callable[[str], None]
+) -> Record:
+    """Make the runs of a plan, and write what was made after each of them.
+
+    A result that is there already, made by the same command, is kept; a run that was stopped goes on.
+
+    * `record`: the paper, the model and the limit; `given`: options of the runs that have them.
+    * `say`: called with a line for each run.
+
+    Returns: the record with the runs.
+    """
+    made: list[MadeRun] = []
+    for plan in plans:
+        made.append(_made(plan, made, out, given, say))
+        rest = [MadeRun(one.run.name, lacks=one.lacks or "not run yet") for one in plans[len(made) :]]
+        record = Record(record.paper, record.model, record.limit, (*made, *rest))
+        write_record(record, out)
+    return record
+
+
+def _made(
+    plan: PlannedRun, before: Sequence[MadeRun], out: Path, given: Mapping[str, Any], say: Callable[[str], None]
+) -> MadeRun:
+    from headscope.front.cli.saved_command import is_made_by
+    from headscope.front.cli.study import run_brief
+
+    name = plan.run.name
+    if plan.lacks:
+        return MadeRun(name, lacks=plan.lacks)
+    if lacking := next(_failed(plan, before), ""):
+        return MadeRun(name, deviations=plan.deviations, lacks=f"needs the model that '{lacking}' trains")
+    words = [*plan.words, *_options(plan, given), "-o", str(out / name)]
+    command = f"headscope {shlex.join(words)}"
+    if is_made_by(out / name, words):
+        return MadeRun(name, command, plan.deviations)
+    say(f"{name}: headscope {plan.words[0]}")
+    try:
+        run_brief(plan.run.study, words)
+    except HeadscopeError as error:
+        return MadeRun(name, command, plan.deviations, str(error))
+    return MadeRun(name, command, plan.deviations)
+
+
+def _options(plan: PlannedRun, given: Mapping[str, Any]) -> list[str]:
+    """The options, of those that are given, that the study of a run has and that are not at their defaults."""
+    from headscope.front.cli.compute import function_of
+    from headscope.front.cli.options import DEFAULTS
+    from headscope.front.cli.study import OF_STUDIES
+    from headscope.front.inputs import options_of
+
+    known = {*options_of(function_of(plan.run.study)[1]), *OF_STUDIES}
+    unknown = next((name for name in given if name not in DEFAULTS), "")
+    if unknown:
+        raise HeadscopeError(f"there is no option '{unknown}' of studies; {suggest(unknown, list(DEFAULTS))}")
+    kept = {name: value for name, value in given.items() if name in known and value != DEFAULTS[name]}
+    return [
+        word for name, value in kept.items() for word in ([flag(name)] if value is True else [flag(name), str(value)])
+    ]
+
+
+def _failed(plan: PlannedRun, before: Sequence[MadeRun]) -> Iterator[str]:
+    """The runs that this one reads a model of, and that were not made."""
+    lacking = {run.name for run in before if run.lacks}
+    return (name for other in (plan.run.model, plan.run.other) if (name := other.partition("/")[0]) and name in lacking)

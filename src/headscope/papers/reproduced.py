@@ -1,0 +1,181 @@
+"""Numbers of results beside those of a paper: the rows of its tables and figures."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures.labels import head_name
+from headscope.papers.numbers import LackingError, take
+from headscope.papers.reproduction import Item, Row, Shown
+from headscope.report.wording import Estimate, of_array
+
+NUMBER = re.compile(r"-?\d*\.?\d+")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number here, and the paper's figure.
+
+    * `estimate`: None if it was not measured, `lacks` says why; `where`: the head or the layer that it is of.
+    """
+
+    figure: str
+    estimate: Estimate | None = None
+    where: str = ""
+    lacks: str = ""
+    percent: bool = False
+    is_count: bool = False
+
+    @property
+    def text(self) -> str:
+        """The number here in words."""
+        if self.estimate is None:
+            return self.lacks
+        if self.is_count:
+            return f"{self.estimate.value:.0f}" + (f" ({self.where})" if self.where else "")
+        own = self.estimate.cell(".1f", 100) if self.percent else self.estimate.cell()
+        words = f"{own[0]} [{own[1]}]" if own[1] else own[0]
+        return f"{words} ({self.where})" if self.where else words
+
+    @property
+    def within(self) -> bool | None:
+        """Whether the paper's figure lies in the interval; None if there is no interval or no number."""
+        written = NUMBER.match(self.figure)
+        if self.estimate is None or not self.estimate.tested or not written:
+            return None
+        value = float(written[0]) / (100 if self.percent else 1)
+        return bool(self.estimate.lower <= value <= self.estimate.upper)
+
+
+@dataclass(frozen=True)
+class ReproducedRow:
+    """A row of a table: its words, and a cell for each column."""
+
+    words: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+
+
+def rows(item: Item, result: xr.Dataset | None, lacks: str) -> list[ReproducedRow]:
+    """The rows of an item, from the result of its run.
+
+    * `result`: None if the run was not made, `lacks` says why.
+    """
+    if item.by == "layer":
+        return list(_by_layer(item, result, lacks))
+    return [
+        ReproducedRow(
+            row.shown.words,
+            tuple(
+                _either(item, column, row, figure, result, lacks)
+                for column, figure in zip(item.columns, row.figures, strict=True)
+            ),
+            row.note,
+        )
+        for row in item.rows
+    ]
+
+
+def merged(column: Shown, row: Row, labels: Mapping[str, Any]) -> Shown:
+    """The number of a cell: the row's own or the column's, with the labels of both."""
+    own = row.shown
+    shown = own if own.number else column
+    assert shown.number is not None  # checked as the entry is read
+    at: dict[str, Any] = {**shown.number.at, **labels}
+    return replace(shown, number=replace(shown.number, at=at))
+
+
+def by_layer(column: Shown, result: xr.Dataset) -> xr.DataArray:
+    """The number of a column for each layer, with its interval.
+
+    Raises `LackingError` if the result has none.
+    """
+    assert column.number is not None
+    array = one_model(take(result, column.number))
+    if array.dims not in (("layer",), ("space",)):
+        raise LackingError("layer")
+    return array.rename(space="layer") if array.dims == ("space",) else array
+
+
+def one_model(array: xr.DataArray) -> xr.DataArray:
+    """Without the dimension of compared models: the first of them."""
+    return array.isel(model=0, drop=True) if "model" in array.dims else array
+
+
+def _by_layer(item: Item, result: xr.Dataset | None, lacks: str) -> Iterator[ReproducedRow]:
+    ours: list[Mapping[int, Estimate]] = []
+    for column in item.columns:
+        try:
+            array = by_layer(column, result) if result is not None else None
+        except LackingError as error:
+            array, lacks = None, f"no {error}"
+        ours.append({int(one["layer"]): of_array(one) for one in array} if array is not None else {})
+    layers = sorted({layer for numbers in ours for layer in numbers} | {n for one in item.columns for n in one.layers})
+    for layer in layers:
+        cells = tuple(
+            Cell(
+                column.layers.get(layer, ""),
+                numbers.get(layer),
+                "",
+                "" if numbers else lacks,
+                column.percent or item.percent,
+            )
+            for column, numbers in zip(item.columns, ours, strict=True)
+        )
+        yield ReproducedRow(f"layer {layer}", cells)
+
+
+def _either(item: Item, column: Shown, row: Row, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:
+    """The number of the row's labels, or of those that stand in for them, which are named then."""
+    cell = _cell(item, merged(column, row, row.at), figure, result, lacks)
+    if cell.estimate is not None or result is None or not row.instead:
+        return cell
+    other = _cell(item, merged(column, row, row.instead), figure, result, lacks)
+    label = ", ".join(map(str, row.instead.values()))
+    return replace(other, where=f"{other.where}, {label}" if other.where else label) if other.estimate else cell
+
+
+def _cell(item: Item, shown: Shown, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:
+    if result is None:
+        return Cell(figure, lacks=lacks)
+    assert shown.number is not None
+    try:
+        array = one_model(take(result, shown.number))
+    except LackingError as error:
+        return Cell(figure, lacks=f"no {error} here")
+    if bool(array.isnull().all()):
+        return Cell(figure, lacks="no value")
+    if shown.show == "count above":
+        above = array.where(array > shown.limit)
+        layers = sorted({int(layer) for layer in above.dropna("layer", how="all")["layer"].values})
+        where = f"of {array.size}" + (f"; layers {', '.join(map(str, layers))}" if layers else "")
+        return Cell(figure, Estimate(float((array > shown.limit).sum())), where, is_count=True)
+    if shown.show in ("highest", "lowest"):
+        flat = array.stack(place=array.dims).dropna("place")
+        array = flat.isel(place=int((np.argmax if shown.show == "highest" else np.argmin)(flat.values)))
+        return Cell(figure, of_array(array), _named(array), percent=shown.percent or item.percent)
+    if array.dims:
+        return Cell(figure, lacks=f"it has {', '.join(map(str, array.dims))}")
+    return Cell(figure, of_array(array), _chosen(result, shown), percent=shown.percent or item.percent)
+
+
+def _named(array: xr.DataArray) -> str:
+    labels = {name: array[name].item() for name in array.coords if name in ("layer", "head")}
+    if len(labels) == 2:
+        return f"head {head_name(labels['layer'], labels['head'])}"
+    return f"layer {labels['layer']}" if labels else ""
+
+
+def _chosen(result: xr.Dataset, shown: Shown) -> str:
+    """The head that a chosen number is of."""
+    assert shown.number is not None
+    if shown.number.variable != "chosen_accuracy" or not {"chosen_layer", "chosen_head"} <= set(result):
+        return ""
+    layer, head = (result[f"chosen_{name}"].sel(shown.number.at) for name in ("layer", "head"))
+    if layer.ndim or bool(layer.isnull()):
+        return ""
+    return f"head {head_name(int(layer), int(head))}"

@@ -1,0 +1,225 @@
+"""Reproductions of papers as data: what to run, and which of its numbers stands beside which of the paper's."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from headscope import catalog
+from headscope.errors import HeadscopeError, suggest
+from headscope.papers.data_sets import DATA_SETS
+from headscope.papers.entry_file import ClaimedNumber, Refuse, check_fields, number, read_mapping
+
+ENTRIES = Path(__file__).with_name("reproductions")
+SCHEMA = 1
+FIELDS = ("schema", "paper", "title", "model", "scope", "easy", "hard", "runs", "items")
+SHOWN = ("value", "highest", "lowest", "count above")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a study.
+
+    * `data`: data sets by the option that takes them: `corpus`, `train`, `data` (of tasks), `vectors`; `optional` ones
+      may be missing.
+    * `tasks`: tasks of GLUE, of which those are read that the folder has; `trains`: whether it needs their train split.
+    * `options`: options of the study.
+    * `model`, `other`: a model that another run trains, RUN/FOLDER, in the place of the given one, or beside it.
+    * `method`: what it does, in words; `deviations`: from the paper.
+    """
+
+    name: str
+    study: str
+    method: str = ""
+    data: Mapping[str, str] = field(default_factory=dict)
+    optional: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    trains: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    model: str = ""
+    other: str = ""
+    deviations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A number of an item: which, and what is shown of it.
+
+    * `show`: its value; of many the highest or lowest; or how many lie above `limit`.
+    * `percent`: whether it is a share in per cent; `layers`: the paper's figures for each layer.
+    """
+
+    words: str = ""
+    number: ClaimedNumber | None = None
+    show: str = "value"
+    limit: float = 0.0
+    percent: bool = False
+    layers: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an item: labels that it selects, or a number of its own, and the paper's figures, one for a column.
+
+    * `instead`: labels that stand in for those of `at` in a result that lacks them.
+    """
+
+    shown: Shown
+    at: Mapping[str, Any] = field(default_factory=dict)
+    instead: Mapping[str, Any] = field(default_factory=dict)
+    figures: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, a figure or a sentence of the paper.
+
+    * `where`: its place in the paper; `title`: in our words; `run`: whose result has the numbers.
+    * `columns`: numbers of all rows; those of `by: layer` have a number for each layer, with the paper's `layers`.
+    * `percent`: whether all its numbers are shares in per cent.
+    * `source`, `level`: where the paper's figures were read, and how sure they are, as of claims.
+    """
+
+    where: str
+    title: str
+    run: str
+    columns: tuple[Shown, ...]
+    rows: tuple[Row, ...] = ()
+    by: str = ""
+    percent: bool = False
+    source: str = ""
+    level: str = ""
+    deviations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper's tables and figures in its order, and the runs that make them.
+
+    * `model`: the paper's; `scope`, `easy`, `hard`: sections of the report.
+    """
+
+    name: str
+    title: str
+    model: str
+    scope: tuple[str, ...]
+    easy: tuple[str, ...]
+    hard: tuple[str, ...]
+    runs: tuple[Run, ...]
+    items: tuple[Item, ...]
+
+
+def papers() -> list[str]:
+    """The papers that can be reproduced.
+
+    >>> papers()[:2]
+    ['abnar2020', 'clark2019']
+    """
+    return [path.stem for path in sorted(ENTRIES.glob("*.yaml"))]
+
+
+def read_reproduction(name: str) -> Reproduction:
+    """The reproduction of a paper.
+
+    Raises `HeadscopeError` for a paper that is unknown, and for an entry that is wrong.
+    """
+    if name not in papers():
+        raise HeadscopeError(f"paper '{name}' is unknown; {suggest(name, papers())}")
+    return read_file(ENTRIES / f"{name}.yaml")
+
+
+def read_file(path: Path) -> Reproduction:
+    """The reproduction that a file has.
+
+    Raises `HeadscopeError` naming the entry that is wrong.
+    """
+    bad = partial(_bad, path)
+    data = read_mapping(path, FIELDS, "items", SCHEMA, bad)
+    runs = tuple(_run(entry, partial(_of_entry, bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))
+    known = [run.name for run in runs]
+    items = tuple(
+        _item(entry, known, partial(_of_entry, bad, f"item {index}")) for index, entry in enumerate(data["items"], 1)
+    )
+    for run in runs:
+        for other in filter(None, (run.model, run.other)):
+            if other.partition("/")[0] not in known:
+                raise bad(f"run '{run.name}' reads the model of '{other}', which is no run")
+    texts = {name: tuple(map(str, data.get(name, ()))) for name in ("scope", "easy", "hard")}
+    return Reproduction(str(data["paper"]), str(data["title"]), str(data["model"]), runs=runs, items=items, **texts)
+
+
+def _run(entry: Any, bad: Refuse) -> Run:
+    values = _checked(entry, Run, bad, ("name", "study"))
+    run = Run(**values)
+    if run.study not in catalog.names("studies"):
+        raise bad(f"no study '{run.study}'; {suggest(run.study, catalog.names('studies'))}")
+    for name in run.data.values():
+        if name not in DATA_SETS:
+            raise bad(f"no data set '{name}'; {suggest(name, list(DATA_SETS))}")
+    return run
+
+
+def _item(entry: Any, runs: list[str], bad: Refuse) -> Item:
+    values = _checked(entry, Item, bad, ("where", "title", "run", "columns"))
+    values["columns"] = tuple(_shown(one, bad) for one in values["columns"])
+    values["rows"] = tuple(_row(one, bad) for one in values.get("rows", ()))
+    item = Item(**values)
+    if item.run not in runs:
+        raise bad(f"no run '{item.run}'; {suggest(item.run, runs)}")
+    if bool(item.rows) == (item.by == "layer"):
+        raise bad("it has rows, or `by: layer`")
+    for row in item.rows:
+        if len(row.figures) != len(item.columns):
+            raise bad(f"row '{row.shown.words}' has {len(row.figures)} figures for {len(item.columns)} columns")
+        if row.shown.number is None and any(column.number is None for column in item.columns):
+            raise bad(f"row '{row.shown.words}' has no number")
+    return item
+
+
+def _row(entry: Any, bad: Refuse) -> Row:
+    own = ("at", "instead", "figures", "note")
+    if not isinstance(entry, dict):
+        raise bad("a row is a mapping of fields")
+    shown = _shown({name: value for name, value in entry.items() if name not in own}, bad)
+    at, instead, figures = entry.get("at", {}), entry.get("instead", {}), entry.get("figures", [])
+    if not isinstance(at, dict) or not isinstance(instead, dict) or not isinstance(figures, list):
+        raise bad(f"row '{shown.words}': `at` and `instead` are mappings, `figures` a list")
+    return Row(
+        shown, at, instead, tuple("" if one is None else str(one) for one in figures), str(entry.get("note", ""))
+    )
+
+
+def _shown(entry: Any, bad: Refuse) -> Shown:
+    values = _checked(entry, Shown, bad, ("words",))
+    if values.get("number") is not None:
+        values["number"] = number(values["number"], bad)
+    values["layers"] = {int(layer): str(figure) for layer, figure in values.get("layers", {}).items()}
+    if values.get("show", "value") not in SHOWN:
+        raise bad(f"show '{values['show']}'; use {', '.join(SHOWN)}")
+    return Shown(**values)
+
+
+def _checked(entry: Any, kind: Any, bad: Refuse, needed: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of an entry, lists as tuples."""
+    if not isinstance(entry, dict):
+        raise bad("it is no mapping of fields")
+    check_fields(entry, [one.name for one in fields(kind)], bad)
+    for name in needed:
+        if not entry.get(name):
+            raise bad(f"it has no {name}")
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+
+
+def needed(run: Run) -> Iterator[str]:
+    """The data sets without which a run cannot be made."""
+    return (name for option, name in run.data.items() if option not in run.optional)
+
+
+def _bad(path: Path, reason: str) -> HeadscopeError:
+    return HeadscopeError(f"reproduction '{path}' cannot be read: {reason}")
+
+
+def _of_entry(bad: Refuse, entry: str, reason: str) -> HeadscopeError:
+    return bad(f"{entry}: {reason}")

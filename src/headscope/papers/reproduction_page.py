@@ -1,0 +1,200 @@
+"""A reproduction as one offline page: the sections of a report, the paper's tables and figures in its order."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from headscope import catalog, results
+from headscope.figures.curve import curve
+from headscope.papers.reproduced import Cell, ReproducedRow, rows
+from headscope.papers.reproduction import Item, Reproduction, read_reproduction
+from headscope.papers.reproduction_record import MadeRun, Record, read_record
+from headscope.papers.words import LEVELS
+from headscope.report.page import Page
+from headscope.report.parts import Figure
+from headscope.report.tables import Cells, Table, titled
+from headscope.report.wording import several
+
+PAGE = "reproduction.html"
+
+
+@dataclass(frozen=True)
+class ReproducedItem:
+    """An item with its rows, and the deviations of its run and its own."""
+
+    item: Item
+    rows: list[ReproducedRow]
+    deviations: tuple[str, ...]
+    lacks: str
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A reproduction with its results, by run."""
+
+    reproduction: Reproduction
+    record: Record
+    results: Mapping[str, xr.Dataset]
+
+    @property
+    def items(self) -> list[ReproducedItem]:
+        """The tables and figures in the paper's order."""
+        return list(self._items())
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All numbers beside a figure of the paper."""
+        return [cell for one in self.items for row in one.rows for cell in row.cells if cell.figure]
+
+    def _items(self) -> Iterator[ReproducedItem]:
+        made = {run.name: run for run in self.record.runs}
+        runs = {run.name: run for run in self.reproduction.runs}
+        for item in self.reproduction.items:
+            run = made.get(item.run, MadeRun(item.run, lacks="not run"))
+            deviations = (*run.deviations, *runs[item.run].deviations, *item.deviations)
+            result = self.results.get(item.run)
+            yield ReproducedItem(item, rows(item, result, "not measured"), deviations, run.lacks)
+
+
+def read_reproduced(directory: str | Path) -> Reproduced:
+    """The reproduction of a folder: its record, and the results that are there.
+
+    Raises `HeadscopeError` if there is no record, or a result cannot be read.
+    """
+    record = read_record(Path(directory))
+    reproduction = read_reproduction(record.paper)
+    there = [run.name for run in record.runs if (Path(directory) / run.name / "result.nc").is_file() and not run.lacks]
+    return Reproduced(reproduction, record, {name: results.read(Path(directory) / name) for name in there})
+
+
+def write_reproduction(directory: str | Path) -> Path:
+    """Write `directory/reproduction.html` from the results of the folder; return its path.
+
+    Raises `HeadscopeError` as `read_reproduced`, and if the folder cannot be written to.
+    """
+    directory = Path(directory)
+    made = read_reproduced(directory)
+    page = Page(directory / PAGE, "reproduction.html", {"paper": made.reproduction, "record": made.record})
+    items = [_item(one, number, page) for number, one in enumerate(made.items)]
+    page.contents |= {"items": items, "summary": summary(made), "runs": list(_runs(made, directory))}
+    page.contents |= {"hard": hard(made), "easy": made.reproduction.easy, "levels": LEVELS}
+    return page.write()
+
+
+def summary(made: Reproduced) -> str:
+    """How many of the paper's figures have a number here, and in how many intervals the figure lies."""
+    cells = made.cells
+    measured = [cell for cell in cells if cell.estimate is not None]
+    compared = [cell.within for cell in measured if cell.within is not None]
+    text = f"Of {several(len(cells), 'figure')} of the paper {len(measured)} have a number here."
+    if compared:
+        text += f" {sum(compared)} of the {len(compared)} with an interval lie within it."
+    return text
+
+
+def hard(made: Reproduced) -> list[str]:
+    """What was hard: as the entry says, and the runs that were not made."""
+    return [*made.reproduction.hard, *(f"{run.name} was not run: {run.lacks}" for run in made.record.runs if run.lacks)]
+
+
+def tables(made: Reproduced) -> list[Table]:
+    """A table of each item that has a number, for the terminal."""
+    return [_table(one, f"item-{number}") for number, one in enumerate(made.items) if _has_numbers(one)]
+
+
+def frame(made: Reproduced) -> pd.DataFrame:
+    """All numbers as a table: place, row, column, the value with its interval, and the paper's figure."""
+    return pd.DataFrame(
+        [
+            {
+                "where": one.item.where,
+                "row": row.words,
+                "column": column.words,
+                "value": cell.estimate.value if cell.estimate else float("nan"),
+                "lower": cell.estimate.lower if cell.estimate else float("nan"),
+                "upper": cell.estimate.upper if cell.estimate else float("nan"),
+                "of": cell.where,
+                "lacks": cell.lacks,
+                "paper": cell.figure,
+                "run": one.item.run,
+            }
+            for one in made.items
+            for row in one.rows
+            for column, cell in zip(one.item.columns, row.cells, strict=True)
+        ]
+    )
+
+
+def _has_numbers(one: ReproducedItem) -> bool:
+    return any(cell.estimate for row in one.rows for cell in row.cells)
+
+
+def _item(one: ReproducedItem, number: int, page: Page) -> dict[str, Any]:
+    figures = page.attempt(f"the chart of {one.item.where}", _figures, one, number) or []
+    page.draw(figures)
+    item = one.item
+    made: dict[str, Any] = {"where": item.where, "title": item.title, "run": item.run, "lacks": one.lacks}
+    made |= {"table": _table(one, f"item-{number}"), "figures": figures, "deviations": one.deviations}
+    made |= {"source": item.source, "level": item.level, "notes": [row for row in one.rows if row.note]}
+    return made
+
+
+def _table(one: ReproducedItem, name: str) -> Table:
+    """Rows with two columns for each number: here, and in the paper."""
+    several_columns = len(one.item.columns) > 1
+    heads = [
+        f"{column.words}, {which}" if several_columns else which.capitalize()
+        for column in one.item.columns
+        for which in ("here", "in the paper")
+    ]
+    lines: list[tuple[str, Cells]] = [
+        (row.words, [text for cell in row.cells for text in ((cell.text, ""), (cell.figure, ""))]) for row in one.rows
+    ]
+    unit = " (per cent)" if one.item.percent else ""
+    return titled(name, f"{one.item.where}: {one.item.title}{unit}", "", heads, lines)
+
+
+def _figures(one: ReproducedItem, number: int) -> list[Figure]:
+    """The numbers of each layer as lines, the paper's beside ours."""
+    if one.item.by != "layer" or not _has_numbers(one):
+        return []
+    series: dict[str, dict[int, float]] = {}
+    for row in one.rows:
+        layer = int(row.words.split()[-1])
+        for column, cell in zip(one.item.columns, row.cells, strict=True):
+            if cell.estimate:
+                series.setdefault(f"{column.words}, here", {})[layer] = cell.estimate.value
+            if cell.figure:
+                series.setdefault(f"{column.words}, in the paper", {})[layer] = float(cell.figure)
+    frame = pd.DataFrame(series).sort_index()
+    array = xr.DataArray(
+        frame.values, {"layer": frame.index.values, "series": list(frame.columns)}, ("layer", "series")
+    )
+    chart = curve(array.rename("value").assign_attrs(long_name=one.item.title, units=""), "layer")
+    return [Figure(f"item-{number}", "", chart, f"{one.item.where}: {one.item.title}.", "")]
+
+
+def _runs(made: Reproduced, directory: Path) -> Iterator[dict[str, Any]]:
+    by_name = {run.name: run for run in made.record.runs}
+    for run in made.reproduction.runs:
+        own = by_name.get(run.name, MadeRun(run.name, lacks="not run"))
+        result = made.results.get(run.name)
+        yield {
+            "name": run.name,
+            "study": catalog.command_name(run.study),
+            "method": run.method,
+            "command": own.command,
+            "deviations": (*own.deviations, *run.deviations),
+            "lacks": own.lacks,
+            "read": _read(result) if result is not None else "",
+            "page": f"{run.name}/report.html" if (directory / run.name / "report.html").is_file() else "",
+        }
+
+
+def _read(result: xr.Dataset) -> str:
+    attrs = result.attrs
+    return f"{attrs['corpus']}, {several(int(attrs['n_examples']), 'example')}"

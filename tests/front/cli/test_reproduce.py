@@ -1,0 +1,101 @@
+"""The command `reproduce`: the plan, the runs, what is missing, the page, and Python."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headscope
+from headscope import results
+from headscope.front.reproduce.plan import planned
+from headscope.papers.reproduction import papers, read_reproduction
+from support.cli import run_command
+from support.tiny import save_tiny
+
+TEXT = " The rain fell on the roof all night .\n\n We slept , and the cat did not .\n\n"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny(tmp_path_factory.mktemp("models") / "bert")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with paragraphs alone."""
+    place = tmp_path_factory.mktemp("data")
+    (place / "wikitext").mkdir()
+    (place / "wikitext" / "wiki.test.raw").write_text(TEXT * 12, encoding="utf-8")
+    return place
+
+
+@pytest.fixture(scope="module")
+def folder(model: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reproduction of the runs that read paragraphs."""
+    out = tmp_path_factory.mktemp("out") / "clark"
+    words = ("reproduce", "clark2019", model, "--data", data, "--limit", "8", "--resamples", "20", "--no-figures")
+    ended = run_command(*words, "-o", out)
+    assert ended.exit_code == 0, ended.output
+    assert f"page: {out / 'reproduction.html'}" in ended.stdout and "Section 3.1" in ended.stdout
+    assert "not run: syntax: needs the dev or test part of the Penn Treebank" in ended.stdout
+    again = run_command(*words, "-o", out)
+    assert "surface: headscope profile" in ended.stderr and "surface: headscope profile" not in again.stderr
+    return out
+
+
+def test_the_plan_runs_nothing_and_names_what_is_missing(model: Path, data: Path, tmp_path: Path) -> None:
+    words = ("reproduce", "clark2019", model, "--data", data, "--plan", "-o", tmp_path / "out")
+    printed = " ".join(run_command(*words).stdout.split())
+    assert "surface" in printed and "Penn Treebank" in printed
+    plan = {one["run"]: one for one in json.loads(run_command(*words, "--json").stdout)["plan"]}
+    assert plan["surface"]["runs"] and "LDC2013T19" in plan["coreference"]["lacks"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_numbers_are_those_of_the_study(model: Path, data: Path, folder: Path, tmp_path: Path) -> None:
+    options = ("--kind", "paragraphs", "--limit", "8", "--resamples", "20", "--no-figures")
+    run_command("profile", model, data / "wikitext" / "wiki.test.raw", *options, "-o", tmp_path)
+    alone, made = results.read(tmp_path), results.read(folder / "surface")
+    assert alone.drop_attrs().identical(made.drop_attrs())
+    frame = headscope.reproduce("clark2019", model, data=data, directory=folder, limit=8, resamples=20, no_figures=True)
+    last = frame[(frame["where"] == "Section 3.3")].iloc[0]
+    assert np.isclose(last["value"], float(alone["cls_entropy"].isel(layer=-1).mean())) and last["paper"] == "3.89"
+
+
+def test_the_page_is_made_again_without_the_runs(folder: Path) -> None:
+    page = folder / "reproduction.html"
+    page.write_text("old", encoding="utf-8")
+    ended = run_command("report", folder, "--no-figures")
+    assert ended.stdout.splitlines()[-1] == str(page) and "What was hard" in page.read_text(encoding="utf-8")
+
+
+def test_refusals_are_one_line_with_a_remedy(model: Path, data: Path, tmp_path: Path) -> None:
+    for words, line in {
+        ("reproduce", "clark", model): "paper 'clark' is unknown; did you mean 'clark2019'?",
+        ("reproduce", "hewitt2019", model, "--data", data): "no run of 'hewitt2019' has its data",
+        ("reproduce", "hewitt2019", model): "name its folder with --data",
+        (
+            "reproduce",
+            "clark2019",
+            model,
+            "--data",
+            tmp_path / "no",
+        ): "does not exist; name the folder of the data sets",
+    }.items():
+        refused = run_command(*words, "-o", tmp_path / "out")
+        assert refused.exit_code == 2 and refused.stderr.count("\n") == 1 and line in refused.stderr
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_every_run_is_a_command_of_its_study(paper: str, real_data: Path, tmp_path: Path) -> None:
+    from headscope.front.cli.saved_command import parsed
+
+    for plan in planned(read_reproduction(paper), "minilm", real_data, tmp_path, 20):
+        assert not plan.lacks
+        parsed(plan.run.study, plan.words)
+
+
+def test_a_model_that_was_not_trained_is_not_read(data: Path, tmp_path: Path) -> None:
+    plans = {one.run.name: one for one in planned(read_reproduction("michel2019"), "minilm", data, tmp_path)}
+    assert "GLUE" in plans["tuned"].lacks and "GLUE" in plans["heads"].lacks

@@ -1,0 +1,162 @@
+"""Reproductions as data: what headscope ships, wrong entries, and numbers of results beside the paper's."""
+
+import json
+from pathlib import Path
+
+import pytest
+import xarray as xr
+import yaml
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.papers.data_sets import DATA_SETS, find
+from headscope.papers.reproduced import Cell, rows
+from headscope.papers.reproduction import papers, read_file, read_reproduction
+from headscope.papers.reproduction_page import read_reproduced, summary, write_reproduction
+from headscope.papers.reproduction_record import MadeRun, Record, write_record
+from headscope.papers.words import LEVELS
+from headscope.report.wording import Estimate, number
+from support.profile_result import profile_result
+
+HOSTILE = "<script>alert(1)</script>"
+RUN = {"name": "surface", "study": "profile", "data": {"corpus": "paragraphs"}}
+HIGHEST = {"words": "the highest", "number": {"variable": "entropy"}, "show": "highest", "figures": ["3.9"]}
+ITEM = {"where": "Table 1", "title": "Entropy", "run": "surface", "columns": [{"words": "Nats"}], "rows": [HIGHEST]}
+
+
+def written(folder: Path, run: object = None, item: object = None, **more: object) -> Path:
+    data = {"schema": 1, "paper": "mine", "title": "T", "model": "m"}
+    data |= {"runs": [run or RUN], "items": [item or ITEM]} | more
+    path = folder / "mine.yaml"
+    path.write_text(yaml.safe_dump(data), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", papers())
+def test_an_entry_is_read_and_says_where_its_figures_are_from(name):
+    paper = read_reproduction(name)
+    assert paper.name == name and paper.scope and paper.easy and paper.hard
+    assert all(item.source and item.level in LEVELS for item in paper.items)
+    assert {item.run for item in paper.items} <= {run.name for run in paper.runs}
+
+
+@pytest.mark.parametrize(
+    ("run", "item", "message"),
+    [
+        (RUN | {"study": "profil"}, None, "run 1: no study 'profil'; did you mean 'profile'"),
+        (RUN | {"data": {"corpus": "paragraph"}}, None, "no data set 'paragraph'; did you mean 'paragraphs'"),
+        (RUN | {"code": "rm"}, None, "run 1: no field 'code'"),
+        (RUN | {"model": "tuned/model"}, None, "reads the model of 'tuned/model', which is no run"),
+        (None, ITEM | {"run": "other"}, "item 1: no run 'other'"),
+        (None, ITEM | {"rows": []}, "it has rows, or `by: layer`"),
+        (None, ITEM | {"rows": [HIGHEST | {"figures": []}]}, "has 0 figures for 1 columns"),
+        (None, ITEM | {"rows": [HIGHEST | {"show": "best"}]}, "show 'best'; use value"),
+        (None, ITEM | {"rows": [{"words": "x", "figures": ["1"]}]}, "row 'x' has no number"),
+    ],
+)
+def test_a_wrong_entry_is_named(tmp_path, run, item, message):
+    with pytest.raises(HeadscopeError, match=message):
+        read_file(written(tmp_path, run, item))
+
+
+def test_an_unknown_paper_is_refused_with_a_near_name():
+    with pytest.raises(HeadscopeError, match="paper 'clark' is unknown; did you mean 'clark2019'"):
+        read_reproduction("clark")
+
+
+def test_data_sets_are_found_by_name_the_papers_own_first(tmp_path):
+    place = tmp_path / "ud" / "english"
+    place.mkdir(parents=True)
+    (place / "en_ewt-ud-dev.conllu.gz").touch()
+    found = find(tmp_path, ["treebank", "framenet"])
+    assert list(found) == ["treebank"] and "other ones than Stanford's" in found["treebank"].deviation
+    (tmp_path / "ptb-dev.conllu").touch()
+    assert find(tmp_path, ["treebank"])["treebank"].deviation == ""
+    (tmp_path / "GLUE" / "MRPC").mkdir(parents=True)
+    (tmp_path / "GLUE" / "MRPC" / "dev.tsv").touch()
+    assert find(tmp_path, ["glue"])["glue"].path == tmp_path / "GLUE"
+    with pytest.raises(HeadscopeError, match="does not exist; name the folder of the data sets"):
+        find(tmp_path / "none", list(DATA_SETS))
+
+
+def test_numbers_are_those_of_the_result(tmp_path):
+    result = profile_result()
+    item = read_file(written(tmp_path)).items[0]
+    (row,) = rows(item, result, "")
+    assert row.cells[0].text.startswith(number(float(result["entropy"].max()))) and "head " in row.cells[0].text
+    (missing,) = rows(item, result.drop_vars("entropy"), "")
+    assert missing.cells[0].text == "no entropy here"
+    (absent,) = rows(item, None, "not measured")
+    assert absent.cells[0].text == "not measured"
+
+
+def test_heads_above_a_limit_are_counted(tmp_path):
+    counted = HIGHEST | {"show": "count above", "limit": 0.5, "number": {"variable": "sep_to_sep"}}
+    item = read_file(written(tmp_path, item=ITEM | {"rows": [counted]})).items[0]
+    result = profile_result()
+    (row,) = rows(item, result, "")
+    assert row.cells[0].text.startswith(f"{int((result['sep_to_sep'] > 0.5).sum())} (of {result['sep_to_sep'].size}")
+
+
+def test_labels_that_stand_in_are_named(tmp_path):
+    array = xr.DataArray([0.4, 0.6], {"relation": ["all", "obj"]}, ("relation",))
+    result = xr.Dataset({"chosen_accuracy": array})
+    row = {"words": "dobj", "at": {"relation": "dobj"}, "instead": {"relation": "obj"}, "figures": ["86.8"]}
+    item = ITEM | {"rows": [row], "percent": True, "columns": [{"words": "Head", "number": "chosen_accuracy"}]}
+    (found,) = rows(read_file(written(tmp_path, item=item)).items[0], result, "")
+    assert found.cells[0].text == "60.0 (obj)"
+
+
+def test_layers_of_both_models_are_rows(tmp_path):
+    array = xr.DataArray([0.25, 0.5], {"layer": [1, 2]}, ("layer",))
+    item = {key: value for key, value in ITEM.items() if key != "rows"} | {"by": "layer"}
+    column = {"words": "Trees", "number": "uuas", "layers": {2: ".4", 3: ".6"}}
+    found = rows(
+        read_file(written(tmp_path, item=item | {"columns": [column]})).items[0], xr.Dataset({"uuas": array}), ""
+    )
+    assert [(row.words, row.cells[0].text, row.cells[0].figure) for row in found] == [
+        ("layer 1", "0.25", ""),
+        ("layer 2", "0.50", ".4"),
+        ("layer 3", "", ".6"),
+    ]
+
+
+def test_a_figure_lies_within_the_interval_or_not():
+    assert Cell("86.8 (8-10)", Estimate(0.85, 0.8, 0.9), percent=True).within is True
+    assert Cell(".2", Estimate(0.85, 0.8, 0.9)).within is False
+    assert Cell("yes", Estimate(0.85, 0.8, 0.9)).within is None and Cell(".2").within is None
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reproduction of which one run was made."""
+    place = tmp_path_factory.mktemp("reproduction")
+    runs = [MadeRun(run.name, lacks=f"no data {HOSTILE}") for run in read_reproduction("clark2019").runs]
+    runs[0] = MadeRun("surface", f"headscope profile {HOSTILE}", (f"Other text {HOSTILE}.",))
+    write_record(Record("clark2019", HOSTILE, 9, tuple(runs)), place)
+    results.save(profile_result(), place / "surface")
+    return place
+
+
+def test_the_page_has_the_sections_of_a_report_and_escapes_all(folder):
+    html = write_reproduction(folder).read_text(encoding="utf-8")
+    places = [
+        html.index(f"<h2>{title}</h2>") for title in ("Scope", "Method", "Results", "What was easy", "What was hard")
+    ]
+    assert places == sorted(places) and HOSTILE not in html and "&lt;script&gt;alert" in html
+    assert html.index("Table 1: ") < html.index("Table 2: ") < html.index("Table 3: ")
+    assert "Not measured: no data" in html and "94.3 (8-11)" in html
+
+
+def test_the_summary_counts_figures(folder):
+    made = read_reproduced(folder)
+    measured = [cell for cell in made.cells if cell.estimate]
+    assert f"Of {len(made.cells)} figures of the paper {len(measured)} have a number" in summary(made)
+    assert 5 < len(measured) < len(made.cells)
+
+
+def test_a_record_that_is_none_is_refused(tmp_path):
+    for text in ("{", json.dumps({"paper": 1}), json.dumps([])):
+        (tmp_path / "reproduction.json").write_text(text, encoding="utf-8")
+        with pytest.raises(HeadscopeError, match="is no record of a reproduction; run it again"):
+            read_reproduced(tmp_path)
