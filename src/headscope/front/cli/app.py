@@ -118,7 +118,7 @@ def options(
 
 def list_catalog() -> None:
     """List the studies by question, the measures and the kinds of corpora."""
-    from headscope.front.cli.terminal import print_catalog
+    from headscope.front.cli.listing import print_catalog
 
     print_catalog()
 
